@@ -1,0 +1,97 @@
+"""The equivalence classes of a file, counted afresh."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+import numpy as np
+
+from anonymizer.core.arrays import IntArray
+from anonymizer.core.classes import Classes, Reference, SensitiveCodes
+from anonymizer.core.grouping import count
+from anonymizer.core.table import Column, SensitiveAttribute, ValueType
+from anonymizer.engines.base import Relation
+from anonymizer.errors import DataError
+
+
+def count_classes(
+    relation: Relation, quasi_identifiers: Sequence[str], sensitive: Sequence[SensitiveAttribute]
+) -> Classes:
+    """Return the classes of a file by the texts that stand in it.
+
+    Parameters
+    ----------
+    quasi_identifiers: names of the columns whose texts make a class.
+    sensitive: the sensitive attributes; every value of theirs in the file must be one of the column's.
+
+    Raises
+    ------
+    DataError: the file lacks a column, or has a sensitive value that the attribute does not know.
+    """
+    groups = relation.group_counts([*quasi_identifiers, *(attribute.name for attribute in sensitive)])
+    class_of, number = _number_rows(groups.codes[:, : len(quasi_identifiers)])
+    codes = {}
+    for offset, attribute in enumerate(sensitive, start=len(quasi_identifiers)):
+        positions = value_codes(relation.name, attribute.column, groups.values[offset])
+        codes[attribute.name] = SensitiveCodes(attribute, positions[groups.codes[:, offset]])
+    return Classes(class_of, groups.counts, number, codes)
+
+
+def count_reference(relation: Relation, attribute: SensitiveAttribute) -> Reference:
+    """Return the distribution of a sensitive attribute in a file.
+
+    Raises
+    ------
+    DataError: as for ``count_classes``.
+    """
+    dictionary = relation.dictionary(attribute.name)
+    codes = value_codes(relation.name, attribute.column, [text for text, _ in dictionary])
+    counts = np.array([records for _, records in dictionary], dtype=np.int64)
+    return Reference(count(codes, counts, attribute.column.size))
+
+
+def _number_rows(rows: np.ndarray[tuple[int, int], np.dtype[np.int32]]) -> tuple[IntArray, int]:
+    """Number the distinct rows of a matrix; return each row's number and how many there are."""
+    order = np.lexsort(rows.T)
+    ordered = rows[order]
+    starts = np.ones(len(rows), dtype=np.int64)
+    starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    numbers = np.empty(len(rows), dtype=np.int64)
+    numbers[order] = np.cumsum(starts) - 1
+    return numbers, int(starts.sum())
+
+
+def value_codes(source: str, column: Column, texts: Sequence[str | None]) -> IntArray:
+    """Return the code of each text, shape (texts,), int64: by its spelling, else by the number it stands for.
+
+    A text that is no value of the column is a missing one where the column has one.
+
+    Raises
+    ------
+    DataError: a text is no value of the column.
+    """
+    known = {text: code for code, text in enumerate(column.present)}
+    codes = np.empty(len(texts), dtype=np.int64)
+    for position, text in enumerate(texts):
+        code = known.get(text) if text is not None else None
+        if code is None and text is not None:
+            code = _by_number(column, text)
+        if code is None:
+            code = column.missing
+        if code is None:
+            raise DataError(f"{source}: column '{column.name}' has a value that the input has not: '{text}'")
+        codes[position] = code
+    return codes
+
+
+def _by_number(column: Column, text: str) -> int | None:
+    if column.numbers is None or len(column.present) == 0:
+        return None
+    try:
+        number = date.fromisoformat(text).toordinal() if column.type is ValueType.DATE else float(text)
+    except ValueError:
+        return None
+    numbers = column.numbers[: len(column.present)]
+    code = int(np.searchsorted(numbers, number))
+    return code if code < len(numbers) and numbers[code] == number else None

@@ -1,0 +1,97 @@
+"""``anonymizer check``: what does this file satisfy?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from anonymizer.cli.output import Json, Quiet, write_line
+from anonymizer.errors import InputError
+
+if TYPE_CHECKING:
+    from anonymizer.flow.measure import Check
+
+NEUTRAL = 1
+"""The value of a threshold that asks nothing; other parameters change what is measured."""
+
+Data = Annotated[Path, typer.Argument(help="A .csv, .csv.gz, .tsv or .parquet file.")]
+ConfigOption = Annotated[
+    Path | None, typer.Option("--config", "-c", help="Config with roles, types and constraints.")
+]
+Names = Annotated[str | None, typer.Option("--qi", help="Quasi-identifiers, separated by commas.")]
+Sensitive = Annotated[str | None, typer.Option(help="Sensitive attributes, separated by commas.")]
+
+
+def check(
+    data: Data,
+    config: ConfigOption = None,
+    qi: Names = None,
+    sensitive: Sensitive = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> int:
+    """Measure every privacy model on DATA as it is; with a config, say which of its constraints hold.
+
+    Exit code 1 when a constraint of the config does not hold.
+    """
+    from anonymizer.core.report import to_json  # noqa: PLC0415 - --help needs none of it
+
+    found = _measure(data, config, qi, sensitive)
+    held = all(each.satisfied for each in found.constraints)
+    if json:
+        write_line(to_json(_content(found)).rstrip())
+    elif not quiet:
+        for line in _lines(found):
+            write_line(line)
+    return 0 if held else 1
+
+
+def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | None) -> Check:
+    from anonymizer.config.load import load_config  # noqa: PLC0415
+    from anonymizer.engines.open import open_file  # noqa: PLC0415
+    from anonymizer.flow.measure import check_config, check_names  # noqa: PLC0415
+    from anonymizer.flow.prepare import open_as  # noqa: PLC0415
+
+    if (config is None) == (qi is None):
+        raise InputError("check: give either -c CONFIG, or --qi A,B with --sensitive C")
+    if config is not None:
+        if sensitive is not None:
+            raise InputError("check: --sensitive goes with --qi; the config names the sensitive attributes")
+        loaded = load_config(config)
+        with open_as(loaded, data) as relation:
+            return check_config(relation, loaded)
+    with open_file(data) as relation:
+        return check_names(relation, _split(qi), _split(sensitive))
+
+
+def _split(names: str | None) -> list[str]:
+    return [name.strip() for name in (names or "").split(",") if name.strip()]
+
+
+def _content(found: Check) -> dict[str, Any]:
+    measures = [asdict(each) for each in found.measures]
+    for each in measures:
+        del each["satisfied"], each["verifiable_from_release"]
+    return {
+        "constraints": [asdict(each) for each in found.constraints],
+        "measures": measures,
+        "rows": found.rows,
+        "classes": found.classes,
+    }
+
+
+def _lines(found: Check) -> list[str]:
+    from anonymizer.cli.summary import promise, shown  # noqa: PLC0415
+
+    lines = [f"{found.rows:,} records in {found.classes:,} equivalence classes"]
+    lines += [
+        f"{'holds' if each.satisfied else 'FAILS':6} {promise(asdict(each))}" for each in found.constraints
+    ]
+    for each in found.measures:
+        choice = " ".join(str(value) for value in each.parameters.values() if value != NEUTRAL)
+        name = f"{each.model} {choice}".strip()
+        lines.append(f"  {name:36} {each.attribute or '':20} {shown(each.measured)}")
+    return lines

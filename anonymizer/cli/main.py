@@ -1,0 +1,148 @@
+"""The frame of the command line: finds the command that is named; errors become messages and codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated, Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from anonymizer.cli.output import write_error, write_line
+from anonymizer.errors import AnonymizerError, Interrupted, nearest
+
+INTERRUPTED = Interrupted.exit_code
+
+# Command-line libraries differ in where they keep this class; its subclass is public in all of them.
+_UsageError: type[Any] = typer.BadParameter.__mro__[1]
+
+
+class Entry(NamedTuple):
+    """Where a command stands: a function, or a ``typer.Typer`` with subcommands; and its one line of help."""
+
+    module: str
+    name: str
+    help: str
+
+
+COMMANDS = {
+    "run": Entry(
+        "anonymizer.cli.run", "run", "Anonymize a file as a config says, and verify what was written."
+    ),
+    "check": Entry("anonymizer.cli.check", "check", "Measure every privacy model on a file as it is."),
+    "audit": Entry("anonymizer.cli.audit", "audit", "Verify a release from the file and its public report."),
+    "hierarchy": Entry("anonymizer.cli.hierarchy", "hierarchy_app", "Show, validate or build a hierarchy."),
+    "schema": Entry("anonymizer.cli.schema", "schema", "Print the JSON Schema of the config, for editors."),
+}
+
+
+class LazyGroup(TyperGroup):
+    """Lists commands by name and help, and imports the one that is called."""
+
+    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # noqa: ARG002
+        """Return the names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | None:  # type: ignore[override]  # noqa: ARG002
+        """Return what the list of commands shows of one."""
+        entry = COMMANDS.get(cmd_name)
+        return TyperCommand(cmd_name, help=entry.help) if entry else None
+
+    def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
+        """Import the command that the arguments name."""
+        name = args[0]
+        if name not in COMMANDS:
+            raise _UsageError(f"no command '{name}'; {nearest(name, COMMANDS)}", ctx=ctx)
+        return name, load_command(name), args[1:]
+
+
+def load_command(name: str) -> Any:
+    """Import a command and return it, ready to be invoked."""
+    entry = COMMANDS[name]
+    found = getattr(import_module(entry.module), entry.name)
+    if not isinstance(found, typer.Typer):
+        only = typer.Typer(add_completion=False)
+        only.command(name)(found)
+        found = only
+    command = typer.main.get_command(found)
+    _make_plain(command)
+    return command
+
+
+def _make_plain(command: Any) -> None:
+    """Let help and errors of a command be plain text, as pipes and logs need them."""
+    command.rich_markup_mode = None
+    command.no_args_is_help = False
+    for each in getattr(command, "commands", {}).values():
+        _make_plain(each)
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=False,
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        write_line(f"anonymizer {installed_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def anonymizer(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    """Anonymize files about people: provably optimal recoding, privacy verified on the written file."""
+
+
+def installed_version() -> str:
+    """Return the version of the installed package."""
+    try:
+        return version("anonymizer")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    args: words after the program's name; default: those of this process.
+    """
+    command: Any = typer.main.get_command(app)
+    try:
+        code = command.main(args=args, prog_name="anonymizer", standalone_mode=False)
+        sys.stdout.flush()
+    except AnonymizerError as error:
+        write_error(str(error))
+        return error.exit_code
+    except _UsageError as error:
+        return _misused(error)
+    except (KeyboardInterrupt, typer.Abort):
+        write_error("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has gone. Python would complain again on its own last flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return INTERRUPTED
+    return code if isinstance(code, int) else 0
+
+
+def _misused(error: Any) -> int:
+    message = str(error.format_message()).rstrip(".")
+    path = error.ctx.command_path if error.ctx is not None else "anonymizer"
+    write_error(f"{message[:1].lower()}{message[1:]} (help: {path} --help)")
+    exit_code: int = error.exit_code
+    return exit_code

@@ -1,0 +1,56 @@
+"""``anonymizer run``: the main job."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anonymizer.cli.output import Json, Quiet, write_line
+from anonymizer.cli.stop import stop_on_interrupt
+from anonymizer.errors import Infeasible
+
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Folder for the release [default: release/ beside CONFIG]."),
+]
+Overrides = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a config value; repeatable.")
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier release.")]
+
+
+def run(
+    config: Annotated[Path, typer.Argument(help="YAML, TOML or JSON file.")],
+    output: Output = None,
+    set_: Overrides = None,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Anonymize a file as CONFIG says, write the release, read it back and verify it.
+
+    Ctrl-C ends a search early: the best release found so far is written and verified. A second Ctrl-C leaves
+    nothing.
+    """
+    from anonymizer.cli.progress import watching  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.cli.summary import summary  # noqa: PLC0415
+    from anonymizer.config.load import load_config  # noqa: PLC0415
+    from anonymizer.flow.run import run as run_job  # noqa: PLC0415
+
+    loaded = load_config(config, set_ or [])
+    directory = output if output is not None else config.parent / "release"
+    with stop_on_interrupt() as stopped, watching(stopped, quiet=quiet) as watch:
+        try:
+            report = run_job(loaded, directory, overwrite=overwrite, watch=watch)
+        except Infeasible as error:
+            if json:
+                write_line(error.report.to_json().rstrip())
+            raise
+    if json:
+        write_line(json_module.dumps(json_module.loads(report.to_json()), ensure_ascii=False))
+        return
+    for line in summary(report, directory):
+        write_line(line)

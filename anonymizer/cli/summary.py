@@ -1,0 +1,53 @@
+"""The last lines of a run: what was promised, what was lost, what to give and what to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from anonymizer.core.report import Report
+
+
+def summary(report: Report, directory: Path) -> Iterator[str]:
+    """Yield the lines that a satisfied run ends with."""
+    content = report.to_dict()
+    promises = "; ".join(promise(each) for each in content["constraints"])
+    yield f"SATISFIED  {promises}"
+    released, source, search = content["release"], content["input"], content["search"]
+    if content["interrupted"]:
+        yield f"Interrupted after {search['evaluated']:,} of {search['candidates']:,} candidates: best so far"
+    suppressed = released["suppressed_records"]
+    starred = released["rows"] - (source["rows"] - suppressed)
+    kept = f"Kept {source['rows'] - suppressed:,} of {source['rows']:,} records"
+    if starred:
+        kept += f", {starred:,} more with * in every quasi-identifier"
+    yield f"{kept}; {content['config']['objective']['metric']} {search['objective']:.4g} ({proof(search)})"
+    levels = (content["recoding"] or {}).get("levels", {})
+    yield "Levels: " + ", ".join(f"{name} {level}" for name, level in levels.items())
+    yield "Read back and verified."
+    yield f"Give:  {directory / 'share'}/    {Path(released['path']).name}  report.public.json"
+    yield f"Keep:  {directory}/    report.json  (internal)"
+
+
+def promise(constraint: Mapping[str, Any]) -> str:
+    """Return a constraint with what was asked and measured."""
+    name = constraint["model"] + (f"({constraint['attribute']})" if constraint["attribute"] else "")
+    asked = " ".join(f"{key}={value}" for key, value in constraint["parameters"].items())
+    return f"{name} {asked}: measured {shown(constraint['measured'])}"
+
+
+def shown(measured: Any) -> str:
+    """Return a measure for people."""
+    if isinstance(measured, list):
+        return ", ".join(shown(each) for each in measured)
+    return f"{measured:.4g}" if isinstance(measured, float) else str(measured)
+
+
+def proof(search: Mapping[str, Any]) -> str:
+    """Return what is proven about the objective."""
+    if search["optimal"]:
+        return f"proven best of {search['candidates']:,}, {search['evaluated']:,} evaluated"
+    if search["gap"] is None:
+        return "not proven best"
+    return f"within {100 * search['gap']:.1f} % of the best possible"

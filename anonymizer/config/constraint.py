@@ -1,0 +1,53 @@
+"""``constraints:``: the privacy models that must hold on the released file."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from anonymizer.config.plugged import PLUG_IN_SETTINGS, PluggedSection, named
+from anonymizer.config.plugins import AnyRegistry, privacy_models
+from anonymizer.config.section import problem, refusal
+
+
+class ConstraintSettings(PluggedSection):
+    """A privacy model with its parameters; every constraint must hold."""
+
+    selector: ClassVar[str] = "model"
+    model: str = Field(description="name of the privacy model")
+    attribute: str | None = Field(
+        default=None, description="the sensitive attribute; default: each of them by itself"
+    )
+    quasi_identifiers: Literal["combined"] | None = Field(
+        default=None, description="combined: the other sensitive attributes are quasi-identifiers for it"
+    )
+    missing_sensitive: Literal["value"] | None = Field(
+        default=None, description="value: a missing sensitive value counts as one of the distinct values"
+    )
+    settings: Any = PLUG_IN_SETTINGS
+
+    @classmethod
+    def registry(cls) -> AnyRegistry:
+        """Return the privacy models."""
+        return privacy_models()
+
+    @field_validator("model", mode="before")
+    @classmethod
+    def _known_model(cls, name: Any) -> str:
+        return named(cls.registry(), name)
+
+    @property
+    def needs_sensitive(self) -> bool:
+        """Whether the model says something about a sensitive attribute."""
+        return bool(self.build().needs_sensitive)
+
+    @model_validator(mode="after")
+    def _fits_model(self) -> Self:
+        if self.needs_sensitive:
+            return self
+        given = [key for key in ("attribute", "quasi_identifiers", "missing_sensitive") if getattr(self, key)]
+        if given:
+            what = f"{self.model} does not look at sensitive attributes; remove the key"
+            raise refusal([problem(what, (key,)) for key in given])
+        return self

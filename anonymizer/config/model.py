@@ -1,0 +1,132 @@
+"""The config: everything that decides about a release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, PrivateAttr, ValidationInfo, field_validator
+
+from anonymizer.config.attribute import AttributeSettings, Distance, Role
+from anonymizer.config.constraint import ConstraintSettings
+from anonymizer.config.files import InputSettings, OutputSettings
+from anonymizer.config.search import (
+    AlgorithmSettings,
+    BudgetSettings,
+    EngineSettings,
+    ObjectiveSettings,
+    SuppressionSettings,
+)
+from anonymizer.config.section import Section, problem, refusal
+from anonymizer.errors import nearest
+from anonymizer.settings import WholeNumber
+
+
+class Reference(StrEnum):
+    """The table whose sensitive distribution p a class is compared with."""
+
+    RELEASE = "release"
+    INPUT = "input"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a config was read; no part of what it says, so that configs compare by content."""
+
+    name: str = field(default="config", compare=False)
+    folder: Path = field(default=Path(), compare=False)
+
+
+def _suits_attributes(constraint: ConstraintSettings, info: ValidationInfo) -> ConstraintSettings:
+    attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
+    if attributes is None:
+        return constraint
+    sensitive = [name for name, each in attributes.items() if each.role is Role.SENSITIVE]
+    asked = constraint.attribute
+    if constraint.needs_sensitive and not sensitive:
+        what = f"{constraint.model} needs a sensitive attribute; give a column role: sensitive"
+        raise refusal([problem(what)])
+    if asked is not None and asked not in sensitive:
+        known = f"'{asked}' is no sensitive attribute; {nearest(asked, sensitive)}"
+        raise refusal([problem(known, ("attribute",))])
+    if getattr(constraint.settings, "distance", None) == Distance.HIERARCHICAL:
+        bare = [name for name in ([asked] if asked else sensitive) if attributes[name].hierarchy is None]
+        if bare:
+            what = f"'hierarchical' needs a hierarchy, which {' and '.join(bare)} lacks; give it one"
+            raise refusal([problem(what, ("distance",))])
+    return constraint
+
+
+class Config(Section):
+    """A whole config. ``load_config`` makes one from a file or a mapping."""
+
+    input: InputSettings = Field(default_factory=InputSettings, description="the file and how to read it")
+    attributes: dict[str, AttributeSettings] = Field(
+        description="every column of the file, by name", json_schema_extra={"minProperties": 1}
+    )
+    constraints: tuple[Annotated[ConstraintSettings, AfterValidator(_suits_attributes)], ...] = Field(
+        description="privacy models; all must hold on the released file", json_schema_extra={"minItems": 1}
+    )
+    reference: Reference = Field(
+        default=Reference.RELEASE, description="where the distribution of a sensitive attribute comes from"
+    )
+    suppression: SuppressionSettings = Field(
+        default_factory=SuppressionSettings, description="how many records may be suppressed"
+    )
+    algorithm: AlgorithmSettings = Field(
+        default_factory=lambda: AlgorithmSettings.model_validate({}), description="how to search"
+    )
+    objective: ObjectiveSettings = Field(
+        default_factory=lambda: ObjectiveSettings.model_validate({}), description="what to make small"
+    )
+    budget: BudgetSettings = Field(default_factory=BudgetSettings, description="when to stop searching")
+    engine: EngineSettings = Field(default_factory=EngineSettings, description="where records live")
+    output: OutputSettings = Field(default_factory=OutputSettings, description="the released file")
+    seed: Annotated[WholeNumber, Field(ge=0)] = Field(default=0, description="of everything random")
+
+    _origin: Origin = PrivateAttr(default_factory=Origin)
+
+    @field_validator("attributes")
+    @classmethod
+    def _quasi_identifiers_weigh(
+        cls, attributes: dict[str, AttributeSettings]
+    ) -> dict[str, AttributeSettings]:
+        weights = [each.weight for each in attributes.values() if each.role is Role.QUASI_IDENTIFIER]
+        if not weights:
+            raise ValueError("no quasi-identifier; give at least one column role: quasi-identifier")
+        if not any(weights):
+            raise ValueError("every quasi-identifier has weight 0; accepted: at least one weight > 0")
+        return attributes
+
+    @field_validator("constraints")
+    @classmethod
+    def _at_least_one(cls, constraints: tuple[ConstraintSettings, ...]) -> tuple[ConstraintSettings, ...]:
+        if not constraints:
+            raise ValueError("no constraint; give at least one, such as {model: k-anonymity, k: 5}")
+        return constraints
+
+    @property
+    def source(self) -> str:
+        """What messages call the config: its path as given."""
+        return self._origin.name
+
+    @property
+    def folder(self) -> Path:
+        """What relative paths in the config are relative to."""
+        return self._origin.folder
+
+    def located(self, origin: Origin) -> Config:
+        """Return the same config as read from another place."""
+        copy = self.model_copy()
+        copy._origin = origin
+        return copy
+
+    def with_role(self, role: Role) -> tuple[str, ...]:
+        """Return the names of the columns with a role, in the order of the config."""
+        return tuple(name for name, attribute in self.attributes.items() if attribute.role is role)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the config in plain JSON types, defaults included; ``load_config`` reads it back."""
+        return super().to_dict()

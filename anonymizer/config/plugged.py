@@ -1,0 +1,137 @@
+"""Sections that name a plug-in and hold its parameters beside their own keys."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, field_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from anonymizer.config.fields import keys, with_field_bounds
+from anonymizer.config.plugins import AnyRegistry
+from anonymizer.config.section import SETTINGS, Section, problem, refusal, settings_to_dict, validated
+from anonymizer.config.words import JsonSchema, shown
+from anonymizer.errors import nearest
+
+PLUG_IN_SETTINGS = Field(default=None, validation_alias=SETTINGS)
+"""The field of a plug-in's parameters: an instance of its class's ``Settings``."""
+
+
+def parse_settings(plug_in: type[Any], raw: Any, own_keys: Iterable[str] = ()) -> Any:
+    """Validate a plug-in's parameters by its ``Settings``, errors in plain words.
+
+    Parameters
+    ----------
+    own_keys: keys of the section around them, for the message about an unknown one.
+
+    Raises
+    ------
+    ValidationError: whose every message is ready to be shown.
+    """
+    model = plug_in.Settings
+    if isinstance(raw, model):
+        return raw
+    return validated(model, raw, model.model_validate, [*own_keys, *keys(model)])
+
+
+def named(registry: AnyRegistry, name: Any) -> str:
+    """Return the name of a registered plug-in.
+
+    Raises
+    ------
+    ValidationError: naming the nearest one.
+    """
+    if isinstance(name, str) and name in registry:
+        return name
+    raise refusal([problem(f"{shown(name)}; {nearest(str(name), registry)}", (), name)])
+
+
+class PluggedSection(Section):
+    """A section whose ``selector`` key names a plug-in; keys that are not its own are the plug-in's.
+
+    Class attributes
+    ----------------
+    selector: the key that holds the plug-in's name, also the name of the field.
+    """
+
+    selector: ClassVar[str]
+
+    if TYPE_CHECKING:  # each subclass declares it last: it is validated when the selector is known
+        settings: Any
+
+    @classmethod
+    @abstractmethod
+    def registry(cls) -> AnyRegistry:
+        """Return the plug-ins that may be named."""
+
+    @property
+    def plug_in(self) -> type[Any]:
+        """The class that is named."""
+        found: type[Any] = self.registry()[getattr(self, self.selector)]
+        return found
+
+    def build(self) -> Any:
+        """Return the plug-in, made with its parameters."""
+        return self.plug_in(self.settings)
+
+    @classmethod
+    def arranged(cls, data: Any) -> Any:
+        """Put the plug-in's parameters together under a key of their own."""
+        if not isinstance(data, Mapping):
+            return data
+        if cls.selector not in data and cls.model_fields[cls.selector].is_required():
+            what = f"missing; accepted: {', '.join(cls.registry())}"
+            raise refusal([problem(what, (cls.selector,))])
+        own = {key: value for key, value in data.items() if key in cls.accepted_keys()}
+        return {**own, SETTINGS: {key: value for key, value in data.items() if key not in own}}
+
+    @field_validator("settings", mode="before", check_fields=False)
+    @classmethod
+    def _parsed(cls, raw: Any, info: ValidationInfo) -> Any:
+        name = info.data.get(cls.selector)
+        # Without a known plug-in its parameters cannot be judged; the selector's own error is enough.
+        return raw if name is None else parse_settings(cls.registry()[name], raw, cls.accepted_keys())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the section with the plug-in's parameters beside its own keys."""
+        own = settings_to_dict(self)
+        parameters = own.pop(SETTINGS)
+        return {**own, **parameters}
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return one alternative for each registered plug-in, its parameters beside the section's keys."""
+        frame = handler.resolve_ref_schema(handler(core_schema))
+        hidden = {SETTINGS, cls.selector}
+        own = {key: value for key, value in frame["properties"].items() if key not in hidden}
+        schemas = {name: plug_in_schema(plug_in, handler) for name, plug_in in cls.registry().items()}
+        alternatives = [cls._alternative(name, own, schema) for name, schema in schemas.items()]
+        return {"title": cls.__name__, "description": frame.get("description", ""), "oneOf": alternatives}
+
+    @classmethod
+    def _alternative(cls, name: str, own: JsonSchema, parameters: JsonSchema) -> JsonSchemaValue:
+        selector = {"const": name, "description": parameters["description"]}
+        optional = cls.model_fields[cls.selector].default == name
+        required = ([] if optional else [cls.selector]) + parameters.get("required", [])
+        return {
+            "title": name,
+            "type": "object",
+            "properties": {cls.selector: selector, **parameters.get("properties", {}), **own},
+            "required": required,
+            "additionalProperties": False,
+        }
+
+
+def plug_in_schema(plug_in: type[Any], handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+    """Return the schema of a plug-in's parameters, described by the first line of its class."""
+    model = plug_in.Settings
+    schema = dict(handler.resolve_ref_schema(handler(model.__pydantic_core_schema__)))
+    if schema.get("properties"):
+        schema["properties"] = with_field_bounds(schema["properties"], model)
+    schema["description"] = (plug_in.__doc__ or "").strip().partition("\n")[0]
+    return schema

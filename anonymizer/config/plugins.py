@@ -1,0 +1,39 @@
+"""The registries whose plug-ins a config may name; their modules are imported on first use."""
+
+# ruff: noqa: PLC0415
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from anonymizer.registry import Registry
+
+AnyRegistry: TypeAlias = Registry[Any]
+
+
+def privacy_models() -> AnyRegistry:
+    """Return what ``constraints`` may name."""
+    from anonymizer.privacy.registry import PRIVACY_MODELS
+
+    return PRIVACY_MODELS
+
+
+def loss_metrics() -> AnyRegistry:
+    """Return what ``objective`` may name."""
+    from anonymizer.loss.registry import LOSS_METRICS
+
+    return LOSS_METRICS
+
+
+def search_algorithms() -> AnyRegistry:
+    """Return what ``algorithm`` may name."""
+    from anonymizer.search.registry import SEARCH_ALGORITHMS
+
+    return SEARCH_ALGORITHMS
+
+
+def hierarchy_sources() -> AnyRegistry:
+    """Return what ``hierarchy`` may name."""
+    from anonymizer.hierarchy.sources import HIERARCHY_SOURCES
+
+    return HIERARCHY_SOURCES

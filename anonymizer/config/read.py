@@ -1,0 +1,122 @@
+"""Reads a YAML, TOML or JSON file into a document."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, time
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from anonymizer.config.document import Document
+from anonymizer.config.words import Path as KeyPath
+from anonymizer.config.words import dotted, shown
+from anonymizer.config.yaml_text import lines_of, parse_yaml
+from anonymizer.errors import ConfigError, InputError, Problem, nearest
+
+Parsed = tuple[Any, dict[KeyPath, int]]
+
+
+def read_document(path: Path) -> Document:
+    """Read a config file.
+
+    Raises
+    ------
+    InputError: the file cannot be opened or is of an unknown kind.
+    ConfigError: its text is not what its suffix says, or holds no mapping.
+    """
+    parse = _parsers().get(path.suffix.lower())
+    if parse is None:
+        kind = f"'{path.suffix}'" if path.suffix else "no suffix"
+        raise InputError(f"config {path}: {kind}; accepted: a name ending in {', '.join(_parsers())}")
+    text = _text(path)
+    try:
+        data, lines = parse(text, str(path))
+    except (RecursionError, ValueError, ArithmeticError):
+        what = "nested too deeply, or a number with too many digits; write it shorter"
+        raise ConfigError(str(path), [Problem("", what)]) from None
+    if not isinstance(data, dict):
+        found = "the file is empty" if data is None else f"{shown(data)} at the top"
+        what = f"{found}; accepted: a mapping with attributes and constraints"
+        raise ConfigError(str(path), [Problem("", what)])
+    return Document(str(path), path.parent, data, lines)
+
+
+def _parsers() -> dict[str, Callable[[str, str], Parsed]]:
+    return {".yaml": parse_yaml, ".yml": parse_yaml, ".toml": _parse_toml, ".json": _parse_json}
+
+
+def _text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"config {path} does not exist; {_neighbours(path)}") from None
+    except IsADirectoryError:
+        raise InputError(f"config {path} is a folder; give a file, such as {path / 'config.yaml'}") from None
+    except OSError as error:
+        raise InputError(f"config {path} cannot be read: {error.strerror}") from None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        what = f"not UTF-8 text (byte {error.start}); save the file as UTF-8"
+        raise ConfigError(str(path), [Problem("", what, line)]) from None
+
+
+def _neighbours(path: Path) -> str:
+    configs: list[str] = []
+    if path.parent.is_dir():
+        configs = [each.name for each in path.parent.iterdir() if each.suffix in _parsers()]
+    return nearest(path.name, configs) if configs else "give the path of a YAML, TOML or JSON file"
+
+
+def _parse_toml(text: str, name: str) -> Parsed:
+    try:
+        data = tomllib.loads(text, parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(name, [Problem("", f"not valid TOML: {error}")]) from None
+    return _dates_as_text(data), {}
+
+
+def _dates_as_text(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _dates_as_text(item) for key, item in value.items()}
+        case list():
+            return [_dates_as_text(item) for item in value]
+        case datetime() | date() | time():
+            return value.isoformat()
+        case _:
+            return value
+
+
+class _TwiceError(ValueError):
+    """A key that a JSON object holds twice."""
+
+
+def _without_twins(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in data:
+            raise _TwiceError(key)
+        data[key] = value
+    return data
+
+
+def _parse_json(text: str, name: str) -> Parsed:
+    if not text.strip():
+        return None, {}
+    try:
+        data = json.loads(text, parse_float=Decimal, parse_constant=str, object_pairs_hook=_without_twins)
+    except json.JSONDecodeError as error:
+        raise ConfigError(name, [Problem("", f"not valid JSON: {error.msg}", error.lineno)]) from None
+    except _TwiceError as error:
+        raise ConfigError(name, [Problem(dotted(error.args), "the key is given twice; keep one")]) from None
+    try:
+        return data, lines_of(text)
+    except yaml.YAMLError:  # JSON that no YAML reader takes, as with tabs: valid, but without line numbers
+        return data, {}

@@ -1,0 +1,119 @@
+"""``suppression:``, ``algorithm:``, ``objective:``, ``budget:`` and ``engine:``."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from anonymizer.config.plugged import PLUG_IN_SETTINGS, PluggedSection, named
+from anonymizer.config.plugins import AnyRegistry, loss_metrics, search_algorithms
+from anonymizer.config.section import Section, problem, refusal
+from anonymizer.loss.aggregate import AGGREGATES, AggregateName
+from anonymizer.settings import Exact, WholeNumber
+
+
+class SuppressionSettings(Section):
+    """How much may be suppressed, and how."""
+
+    limit: Annotated[Exact, Field(ge=0, le=1)] = Field(
+        default=Decimal(0), description="largest share of the records that may be suppressed"
+    )
+    method: Literal["classes"] = Field(
+        default="classes", description="classes: every class that fails a constraint is suppressed whole"
+    )
+    keep_rows: bool = Field(
+        default=False, strict=True, description="suppressed records stay, with * in every quasi-identifier"
+    )
+
+
+class AlgorithmSettings(PluggedSection):
+    """The search algorithm with its options."""
+
+    selector: ClassVar[str] = "name"
+    name: str = Field(default="lattice", description="name of the search algorithm")
+    settings: Any = PLUG_IN_SETTINGS
+
+    @classmethod
+    def registry(cls) -> AnyRegistry:
+        """Return the search algorithms."""
+        return search_algorithms()
+
+    @field_validator("name", mode="before")
+    @classmethod
+    def _known_name(cls, name: Any) -> str:
+        return named(cls.registry(), name)
+
+
+class ObjectiveSettings(PluggedSection):
+    """The loss metric that the search makes as small as it can."""
+
+    selector: ClassVar[str] = "metric"
+    metric: str = Field(default="loss", description="name of the loss metric")
+    aggregate: AggregateName = Field(
+        default=AggregateName.ARITHMETIC_MEAN, description="over the attributes, by their weights"
+    )
+    settings: Any = PLUG_IN_SETTINGS
+
+    @classmethod
+    def registry(cls) -> AnyRegistry:
+        """Return the loss metrics."""
+        return loss_metrics()
+
+    @field_validator("metric", mode="before")
+    @classmethod
+    def _known_metric(cls, name: Any) -> str:
+        return named(cls.registry(), name)
+
+    @model_validator(mode="after")
+    def _aggregates(self) -> Self:
+        if "aggregate" in self.model_fields_set and not self.plug_in.aggregates:
+            takers = [name for name, metric in self.registry().items() if metric.aggregates]
+            what = f"metric {self.metric} has no aggregate; remove the key, or use one of {', '.join(takers)}"
+            raise refusal([problem(what, ("aggregate",))])
+        return self
+
+    def build(self) -> Any:
+        """Return the metric, made with its parameters and its aggregate."""
+        return self.plug_in(self.settings, AGGREGATES[self.aggregate])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the section, the aggregate only where the metric takes one."""
+        every = super().to_dict()
+        return every if self.plug_in.aggregates else {key: every[key] for key in every if key != "aggregate"}
+
+
+class BudgetSettings(Section):
+    """When a search stops without a proof; each limit is optional."""
+
+    seconds: float | None = Field(default=None, gt=0, description="of searching")
+    nodes: Annotated[WholeNumber, Field(ge=1)] | None = Field(
+        default=None, description="candidates evaluated"
+    )
+    steps: Annotated[WholeNumber, Field(ge=1)] | None = Field(
+        default=None, description="as the report of an earlier run counts them; repeats that run"
+    )
+
+
+class EngineName(StrEnum):
+    """Where relations live."""
+
+    AUTO = "auto"
+    MEMORY = "memory"
+
+
+class EngineSettings(Section):
+    """Where records live while they are read, counted and written."""
+
+    name: EngineName = Field(default=EngineName.AUTO, description="auto picks by the size of the file")
+    memory_limit: str | None = Field(
+        default=None,
+        pattern=r"^[0-9]+(\.[0-9]+)? ?[KMGT]i?B$",
+        examples=["4GB"],
+        description="memory that the database may use",
+    )
+    options: dict[str, bool | WholeNumber | str] = Field(
+        default_factory=dict, description="settings handed to the database, by their name there"
+    )

@@ -1,0 +1,127 @@
+"""YAML as configs need it: exact decimals, codes like 01234 and words like NO stay text, no key twice."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any
+
+import yaml
+
+from anonymizer.config.words import Path, dotted
+from anonymizer.errors import ConfigError, Problem
+
+_NULL = re.compile(r"|~|null|Null|NULL")
+_BOOLEAN = re.compile(r"true|True|TRUE|false|False|FALSE")
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_DECIMAL = re.compile(r"[-+]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
+_PLAIN = "plain"
+_KNOWN_TAGS = {_PLAIN, "!", *(f"tag:yaml.org,2002:{kind}" for kind in ("str", "map", "seq"))}
+
+
+class _Loader(yaml.SafeLoader):
+    """Marks every scalar without quotes and tag as plain; ``scalar`` decides what it stands for."""
+
+    yaml_implicit_resolvers = {None: [(_PLAIN, re.compile(""))]}
+
+
+def scalar(text: str) -> Any:
+    """Return what a plain scalar stands for; Decimal for numbers with a fraction or an exponent.
+
+    >>> scalar("0.10"), scalar("7"), scalar("007"), scalar("no"), scalar("~")
+    (Decimal('0.10'), 7, '007', 'no', None)
+    """
+    if _NULL.fullmatch(text):
+        return None
+    if _BOOLEAN.fullmatch(text):
+        return text.lower() == "true"
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    return Decimal(text) if _DECIMAL.fullmatch(text) else text
+
+
+def parse_yaml(text: str, name: str) -> tuple[Any, dict[Path, int]]:
+    """Return the data of a YAML text and the line of each key and list item.
+
+    Raises
+    ------
+    ConfigError: all that is wrong, by line: syntax, a key given twice, an unknown tag, an endless alias.
+    """
+    try:
+        node = yaml.compose(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        what = f"not valid YAML: {error.problem or error.context}"
+        raise ConfigError(name, [Problem("", what, mark.line + 1 if mark else None)]) from None
+    except yaml.YAMLError as error:
+        raise ConfigError(name, [Problem("", f"not valid YAML: {str(error).splitlines()[0]}")]) from None
+    builder = _Builder()
+    data = builder.value(node, ()) if node is not None else None
+    if builder.problems:
+        raise ConfigError(name, builder.problems)
+    return data, builder.lines
+
+
+def lines_of(text: str) -> dict[Path, int]:
+    """Return the line of each key and list item of a text that YAML can read, as it can most JSON."""
+    builder = _Builder()
+    node = yaml.compose(text, Loader=_Loader)
+    if node is not None:
+        builder.value(node, ())
+    return builder.lines
+
+
+class _Builder:
+    """Turns a node graph into data, collecting lines and problems."""
+
+    def __init__(self) -> None:
+        self.lines: dict[Path, int] = {}
+        self.problems: list[Problem] = []
+        self._open: set[int] = set()
+
+    def value(self, node: yaml.Node, path: Path) -> Any:
+        """Return the data of a node at a path."""
+        if id(node) in self._open:
+            self._refuse(node, path, "an alias that contains itself; write the value out")
+            return None
+        if node.tag not in _KNOWN_TAGS:
+            self._refuse(node, path, f"unknown tag '{node.tag}'; remove it")
+            return None
+        self._open.add(id(node))
+        try:
+            return self._open_value(node, path)
+        finally:
+            self._open.discard(id(node))
+
+    def _open_value(self, node: yaml.Node, path: Path) -> Any:
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, path)
+        if isinstance(node, yaml.SequenceNode):
+            items = []
+            for place, item in enumerate(node.value):
+                self.lines[(*path, place)] = item.start_mark.line + 1
+                items.append(self.value(item, (*path, place)))
+            return items
+        return scalar(node.value) if node.tag == _PLAIN else node.value
+
+    def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+        data: dict[str, Any] = {}
+        for key, value in node.value:
+            place = (*path, str(key.value))
+            if not isinstance(key, yaml.ScalarNode):
+                self._refuse(key, path, "a list or mapping as a key; accepted: text")
+            elif key.value in data:
+                first = self.lines[place]
+                self._refuse(key, place, f"the key is given twice, first on line {first}; keep one")
+            else:
+                self.lines[place] = _line(key)
+                data[key.value] = self.value(value, place)
+        return data
+
+    def _refuse(self, node: yaml.Node, path: Path, what: str) -> None:
+        self.problems.append(Problem(dotted(path), what, _line(node)))
+
+
+def _line(node: yaml.Node) -> int:
+    line: int = node.start_mark.line + 1
+    return line

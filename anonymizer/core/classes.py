@@ -1,0 +1,185 @@
+"""Equivalence classes: their sizes and the counts of sensitive values in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.core.grouping import count, group_keys
+from anonymizer.core.table import SensitiveAttribute
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """The distribution p that a class is compared with.
+
+    Attributes
+    ----------
+    counts: records of the reference table with each sensitive value, shape (values,), int64, in the order of
+        the column's codes; a missing value, if any, comes last.
+    """
+
+    counts: IntArray
+
+    @cached_property
+    def total(self) -> int:
+        """Number of records of the reference table."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def present(self) -> BoolArray:
+        """Which values occur in the reference table, shape (values,)."""
+        return self.counts > 0
+
+
+@dataclass(frozen=True, eq=False)
+class SensitiveCounts:
+    """How often each sensitive value occurs in each class: a sparse matrix with sorted rows.
+
+    Attributes
+    ----------
+    attribute: the sensitive attribute.
+    starts: entries of class i are ``starts[i]:starts[i + 1]``, shape (classes + 1,), int64; none is empty.
+    values: value code of each entry, shape (entries,), int64, ascending within a class.
+    counts: records of each entry, shape (entries,), int64, positive.
+    """
+
+    attribute: SensitiveAttribute
+    starts: IntArray
+    values: IntArray
+    counts: IntArray
+
+    @cached_property
+    def owners(self) -> IntArray:
+        """Class of each entry, shape (entries,), int64."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    def of_class(self, position: int) -> list[tuple[int, int]]:
+        """Return (value code, count) of one class as Python integers, for exact arithmetic."""
+        span = slice(self.starts[position], self.starts[position + 1])
+        return list(zip(self.values[span].tolist(), self.counts[span].tolist(), strict=True))
+
+    def reference(self, kept: BoolArray | None = None) -> Reference:
+        """Return the distribution over the classes that are kept (all when None)."""
+        chosen = slice(None) if kept is None else kept[self.owners]
+        return Reference(count(self.values[chosen], self.counts[chosen], self.attribute.column.size))
+
+
+@dataclass(frozen=True, eq=False)
+class ClassView:
+    """The classes as one privacy model sees them.
+
+    Attributes
+    ----------
+    sizes: records in each class, shape (classes,), int64, positive.
+    sensitive: counts of the model's sensitive attribute, None for a model that has none.
+    missing: code of the missing value that does not count toward distinct values, None when all count.
+    """
+
+    sizes: IntArray
+    sensitive: SensitiveCounts | None = None
+    missing: int | None = None
+
+    @property
+    def counted(self) -> SensitiveCounts:
+        """The counts of a model that has a sensitive attribute."""
+        assert self.sensitive is not None, "the model was bound to no sensitive attribute"
+        return self.sensitive
+
+
+@dataclass(frozen=True, eq=False)
+class SensitiveCodes:
+    """The sensitive values of the items that make up the classes.
+
+    Attributes
+    ----------
+    codes: value code of each item, shape (items,).
+    """
+
+    attribute: SensitiveAttribute
+    codes: IntArray
+
+
+class Classes:
+    """The partition of counted items (combinations of a table, or rows of a GROUP BY) into classes.
+
+    Parameters
+    ----------
+    class_of: class of each item, shape (items,), int64, every class with at least one item.
+    counts: records of each item, shape (items,), int64.
+    number: number of classes.
+    sensitive: the items' sensitive values by attribute name.
+    """
+
+    def __init__(
+        self, class_of: IntArray, counts: IntArray, number: int, sensitive: Mapping[str, SensitiveCodes]
+    ) -> None:
+        self.class_of = class_of
+        self.counts = counts
+        self.number = number
+        self._sensitive = sensitive
+        self._counted: dict[tuple[str, bool], tuple[SensitiveCounts, IntArray]] = {}
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Records in each class, shape (classes,), int64."""
+        return count(self.class_of, self.counts, self.number)
+
+    @property
+    def records(self) -> int:
+        """Number of records in all classes."""
+        return int(self.counts.sum())
+
+    def sensitive_counts(self, name: str, *, combined: bool = False) -> tuple[SensitiveCounts, IntArray]:
+        """Count the values of a sensitive attribute in each class.
+
+        Parameters
+        ----------
+        combined: also tell apart by the other sensitive attributes, which then act as quasi-identifiers.
+
+        Returns
+        -------
+        The counts, and for each of their classes the equivalence class it lies in, shape (classes,), int64.
+        """
+        key = (name, combined)
+        if key not in self._counted:
+            self._counted[key] = self._count(name, combined=combined)
+        return self._counted[key]
+
+    def _count(self, name: str, *, combined: bool) -> tuple[SensitiveCounts, IntArray]:
+        groups, number, owner = self.class_of, self.number, np.arange(self.number)
+        if combined:
+            for other in self._sensitive.values():
+                if other.attribute.name != name:
+                    size = other.attribute.column.size
+                    groups, distinct = group_keys(groups * size + other.codes, number * size)
+                    owner, number = owner[distinct // size], len(distinct)
+        own = self._sensitive[name]
+        size = own.attribute.column.size
+        entry_of, distinct = group_keys(groups * size + own.codes, number * size)
+        counts = count(entry_of, self.counts, len(distinct))
+        starts = np.searchsorted(distinct, np.arange(number + 1) * size)
+        return SensitiveCounts(own.attribute, starts, distinct % size, counts), owner
+
+    def keep(self, kept: BoolArray) -> Classes:
+        """Return only the classes that are kept, shape (classes,), numbered anew."""
+        items = kept[self.class_of]
+        numbers = np.cumsum(kept) - 1
+        sensitive = {
+            name: SensitiveCodes(own.attribute, own.codes[items]) for name, own in self._sensitive.items()
+        }
+        return Classes(numbers[self.class_of[items]], self.counts[items], int(kept.sum()), sensitive)
+
+    def merged(self, chosen: BoolArray) -> Classes:
+        """Return one class made of all the chosen classes' items; at least one must be chosen."""
+        inside = self.keep(chosen)
+        return Classes(np.zeros_like(inside.class_of), inside.counts, 1, inside._sensitive)
+
+    def with_rest_merged(self, kept: BoolArray) -> Classes:
+        """Return the kept classes and, last, one class of all others, of which there is at least one."""
+        numbers = np.where(kept, np.cumsum(kept) - 1, int(kept.sum()))
+        return Classes(numbers[self.class_of], self.counts, int(kept.sum()) + 1, self._sensitive)

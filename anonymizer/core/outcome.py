@@ -1,0 +1,74 @@
+"""What a search hands on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from anonymizer.core.recoding import Recoding
+
+
+class Status(StrEnum):
+    """The answer to "is there a release that satisfies every constraint?"."""
+
+    SATISFIED = "satisfied"
+    INFEASIBLE = "infeasible"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One candidate that a search looked at.
+
+    Attributes
+    ----------
+    candidate: what identifies it, such as levels by attribute.
+    objective: its loss; None when it was rejected before its loss was computed.
+    accepted: whether it satisfies every constraint within the suppression limit.
+    failed: names of what it failed.
+    """
+
+    candidate: dict[str, Any]
+    objective: float | None
+    accepted: bool
+    failed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The result of a search.
+
+    Attributes
+    ----------
+    recoding: the best found; None unless satisfied.
+    candidates: size of the searched space.
+    evaluated: candidates whose class sizes were computed.
+    objective: loss of ``recoding``.
+    bound: proven lower bound on the loss of any valid candidate.
+    interrupted: whether the user ended the search.
+    """
+
+    status: Status
+    recoding: Recoding | None
+    objective: float | None
+    bound: float | None
+    candidates: int
+    evaluated: int
+    steps: tuple[Step, ...] = field(default=())
+    seconds: float = 0.0
+    interrupted: bool = False
+
+    @property
+    def optimal(self) -> bool:
+        """Whether nothing can be better than what was found."""
+        return self.objective is not None and self.objective == self.bound
+
+    @property
+    def gap(self) -> float | None:
+        """(objective - bound) / objective, 0 when both are 0, None without a result."""
+        if self.objective is None or self.bound is None:
+            return None
+        if self.objective == self.bound:
+            return 0.0
+        return (self.objective - self.bound) / self.objective if self.objective else None

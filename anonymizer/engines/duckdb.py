@@ -1,0 +1,241 @@
+"""Relations inside the process, in DuckDB."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from anonymizer.core.arrays import CodeArray, IntArray
+from anonymizer.engines.base import EngineOptions, Groups, Projection, Relation
+from anonymizer.errors import InputError, OutputError
+
+ENUM_VALUES = 20_000
+"""Up to this many distinct values an enumeration finds positions faster than ranking all records does."""
+
+LABEL = "list_extract(?, r{} + 1)"
+"""SQL for the label of a replaced column; the labels are a parameter of the statement."""
+
+
+class Database:
+    """A database in memory that neither reads the network nor leaves anything on disk.
+
+    Parameters
+    ----------
+    options: its limits.
+
+    Raises
+    ------
+    InputError: DuckDB does not accept one of the options.
+    """
+
+    def __init__(self, options: EngineOptions) -> None:
+        spill = tempfile.mkdtemp(prefix="anonymizer-", dir=options.temp_directory)
+        self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
+        config: dict[str, Any] = {
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "temp_directory": spill,
+        }
+        if options.memory_limit is not None:
+            config["memory_limit"] = options.memory_limit
+        if options.threads is not None:
+            config["threads"] = options.threads
+        try:
+            self.connection = duckdb.connect(":memory:", config=config)
+        except duckdb.Error as error:
+            self._remove_spill()
+            reason = str(error).split("\n", 1)[0]
+            raise InputError(
+                f"engine: {reason}; accepted: memory_limit such as 4GB, threads from 1"
+            ) from None
+        self.connection.execute("SET TimeZone = 'UTC'")
+
+    def close(self) -> None:
+        """Give back memory and temporary files; a second call does nothing."""
+        self.connection.close()
+        self._remove_spill()
+
+
+def quoted(text: str | Path) -> str:
+    """Return a SQL string literal."""
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """Return a quoted SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+class DuckRelation(Relation):
+    """An input loaded into the table ``records`` of a database, whose columns are c0, c1, … in its order.
+
+    Parameters
+    ----------
+    database: owned from now on, and closed with the relation.
+    name, columns, sha256, separator: as for every relation.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        name: str,
+        columns: Sequence[str],
+        *,
+        sha256: str | None = None,
+        separator: str | None = None,
+    ) -> None:
+        self._database = database
+        self._connection = database.connection
+        self.name = name
+        self.columns = tuple(columns)
+        self.sha256 = sha256
+        self.separator = separator
+        self.rows = int(self._connection.execute("SELECT count(*) FROM records").fetchall()[0][0])
+        self._sizes: dict[str, int] = {}
+        self._enumerated: set[int] = set()
+        described = self._connection.execute("DESCRIBE records").fetchall()
+        self._native = [str(row[1]) != "VARCHAR" for row in described]
+        self._texts = [_text(f"c{index}", str(row[1])) for index, row in enumerate(described)]
+
+    def dictionary(self, column: str) -> list[tuple[str | None, int]]:
+        """Return the distinct texts of a column with their records, sorted, a null last."""
+        text = self._texts[self.position(column)]
+        rows = self._connection.execute(
+            f"SELECT {text} AS t, count(*) FROM records GROUP BY t ORDER BY t NULLS LAST"
+        ).fetchall()
+        self._sizes[column] = len(rows) - (bool(rows) and rows[-1][0] is None)
+        return rows
+
+    def codes(self, column: str) -> CodeArray:
+        """Return each record's position in the column's dictionary, shape (records,), int32."""
+        code = self._code(column, self._texts[self.position(column)])
+        codes: CodeArray = self._fetch(f"SELECT {code} AS k FROM records")["k"].astype(np.int32, copy=False)
+        return codes
+
+    def group_counts(self, columns: Sequence[str]) -> Groups:
+        """Return the distinct combinations of texts, found by a plain GROUP BY over the texts themselves."""
+        values = tuple(tuple(text for text, _ in self.dictionary(column)) for column in columns)
+        indices = [self.position(column) for column in columns]
+        texts = ", ".join(f"{self._texts[index]} AS c{index}" for index in indices)
+        codes = ", ".join(f"{self._code(self.columns[index], f'c{index}')} AS c{index}" for index in indices)
+        grouped = self._fetch(
+            f"SELECT {codes}, n FROM (SELECT {texts}, count(*) AS n FROM records GROUP BY ALL)"
+        )
+        matrix = np.column_stack([grouped[f"c{index}"] for index in indices]).astype(np.int32, copy=False)
+        return Groups(values, matrix, grouped["n"].astype(np.int64, copy=False))
+
+    def sorted_rows(self, projection: Projection) -> IntArray:
+        """Return the numbers of the published records, sorted by what is published of them."""
+        keys = []
+        nulls = []
+        for column in projection.columns:
+            index = self.position(column)
+            if column in projection.replacements:
+                keys.append(f"r{index}")
+            else:
+                keys.append(f"coalesce({self._texts[index]}, '')")
+                # Records that differ only in a null against an empty text must not stay as they came.
+                nulls.extend([f"c{index} IS NULL"] if self._native[index] else [])
+        self._register(projection, kept=projection.kept)
+        fetched = self._fetch(
+            "SELECT r FROM (SELECT *, records.rowid AS r FROM records POSITIONAL JOIN plan) "
+            f"WHERE kept ORDER BY {', '.join(keys + nulls)}"
+        )
+        self._connection.unregister("plan")
+        rows: IntArray = fetched["r"].astype(np.int64, copy=False)
+        return rows
+
+    def write_csv(self, projection: Projection, rows: IntArray, path: Path, separator: str) -> None:
+        """Write records as CSV: quotes where needed, nothing at all for a null or an empty text."""
+        # Readers drop a line that is empty altogether, so a single column has its empty texts quoted.
+        empty = "coalesce({}, '')" if len(projection.columns) == 1 else "nullif({}, '')"
+        sources = [
+            empty.format(LABEL.format(index) if column in projection.replacements else self._texts[index])
+            for column, index in self._indexed(projection)
+        ]
+        options = f"DELIMITER {quoted(separator)}, QUOTE '\"', ESCAPE '\"', NULLSTR ''"
+        self._copy(projection, rows, sources, path, f"FORMAT csv, HEADER, {options}")
+
+    def write_parquet(self, projection: Projection, rows: IntArray, path: Path) -> None:
+        """Write records as Parquet; replaced columns are VARCHAR, the others keep their type and nulls."""
+        sources = [
+            LABEL.format(index) if column in projection.replacements else f"c{index}"
+            for column, index in self._indexed(projection)
+        ]
+        self._copy(projection, rows, sources, path, "FORMAT parquet")
+
+    def close(self) -> None:
+        """Give back memory and temporary files; a second call does nothing."""
+        self._database.close()
+
+    def _indexed(self, projection: Projection) -> list[tuple[str, int]]:
+        return [(column, self.position(column)) for column in projection.columns]
+
+    def _copy(
+        self, projection: Projection, rows: IntArray, sources: Sequence[str], path: Path, options: str
+    ) -> None:
+        place = np.full(self.rows, -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows), dtype=np.int64)
+        self._register(projection, place=place)
+        named = zip(sources, projection.columns, strict=True)
+        selected = ", ".join(f"{source} AS {identifier(column)}" for source, column in named)
+        replaced = [column for column in projection.columns if column in projection.replacements]
+        labels = [list(projection.replacements[column].labels) for column in replaced]
+        joined = "(SELECT * FROM records POSITIONAL JOIN plan) WHERE place >= 0 ORDER BY place"
+        try:
+            self._connection.execute(
+                f"COPY (SELECT {selected} FROM (SELECT * FROM {joined})) "
+                f"TO {quoted(path)} ({options}, USE_TMP_FILE false)",
+                labels,
+            )
+        except duckdb.IOException as error:
+            raise OutputError(f"{path.name}: cannot be written: {str(error).rpartition(': ')[2]}") from None
+        finally:
+            self._connection.unregister("plan")
+
+    def _register(self, projection: Projection, **arrays: Any) -> None:
+        """Make per-record arrays, and codes of replaced columns as r0, r1, …, known as the table ``plan``."""
+        for column, replacement in projection.replacements.items():
+            arrays[f"r{self.position(column)}"] = replacement.codes
+        self._connection.register("plan", arrays)
+
+    def _code(self, column: str, text: str) -> str:
+        """Return SQL for the position in a column's dictionary of what the expression ``text`` gives."""
+        index = self.position(column)
+        if column not in self._sizes:
+            self.dictionary(column)
+        size = self._sizes[column]
+        if size == 0:
+            return "0"
+        if size > ENUM_VALUES:
+            return f"(dense_rank() OVER (ORDER BY {text} NULLS LAST) - 1)"
+        if index not in self._enumerated:
+            self._connection.execute(
+                f"CREATE TYPE e{index} AS ENUM (SELECT DISTINCT {self._texts[index]} AS t FROM records "
+                "WHERE t IS NOT NULL ORDER BY t)"
+            )
+            self._enumerated.add(index)
+        return f"coalesce(enum_code(CAST({text} AS e{index}))::INTEGER, {size})"
+
+    def _fetch(self, query: str) -> dict[str, Any]:
+        fetched: dict[str, Any] = self._connection.execute(query).fetchnumpy()
+        return fetched
+
+
+def _text(column: str, kind: str) -> str:
+    """Return SQL for the canonical text of a column: its cast, but 1 for 1.0 and a date for its midnight."""
+    if kind == "VARCHAR":
+        return column
+    cast = f"CAST({column} AS VARCHAR)"
+    if kind in {"FLOAT", "DOUBLE"}:
+        return f"regexp_replace({cast}, '\\.0$', '')"
+    if kind.startswith("TIMESTAMP") and "ZONE" not in kind:
+        return f"regexp_replace({cast}, ' 00:00:00$', '')"
+    return cast

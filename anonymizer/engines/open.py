@@ -1,0 +1,84 @@
+"""Open files and frames as relations."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anonymizer.engines.base import CsvDialect, EngineOptions, Relation
+from anonymizer.engines.duckdb import Database
+from anonymizer.engines.duckdb_csv import load_csv
+from anonymizer.engines.duckdb_frame import load_frame
+from anonymizer.engines.duckdb_parquet import load_parquet
+from anonymizer.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas
+
+CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+PARQUET_SUFFIXES = (".parquet",)
+DIALECT = CsvDialect()
+OPTIONS = EngineOptions()
+
+
+def open_file(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions = OPTIONS) -> Relation:
+    """Open a data file of any kind by its suffix; the dialect matters for CSV alone.
+
+    Raises
+    ------
+    DataError: the suffix is unknown, or as for ``open_csv`` and ``open_parquet``.
+    """
+    name = path.name.lower()
+    if name.endswith(PARQUET_SUFFIXES):
+        return open_parquet(path, options)
+    if name.endswith(CSV_SUFFIXES):
+        return open_csv(path, dialect, options)
+    accepted = ", ".join(CSV_SUFFIXES + PARQUET_SUFFIXES)
+    raise DataError(f"{path}: unknown kind of file '{path.suffix}'; accepted: {accepted}")
+
+
+def open_csv(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions = OPTIONS) -> Relation:
+    """Open a CSV file, gzipped when its name ends in ``.gz``; every field is text, an empty one too.
+
+    Raises
+    ------
+    DataError: missing, a directory, empty, header only, two columns of one name, a column without a name,
+        a record of another width, a misplaced quote, undecodable, NUL bytes, a damaged gzip file.
+    """
+    return _opened(options, lambda database, folder: load_csv(database, path, dialect, folder))
+
+
+def open_parquet(path: Path, options: EngineOptions = OPTIONS) -> Relation:
+    """Open a Parquet file; a text is a value's canonical cast to VARCHAR, a timestamp at midnight its date.
+
+    Raises
+    ------
+    DataError: missing, a directory, not Parquet, without records, two columns of one name or one without.
+    """
+    return _opened(options, lambda database, folder: load_parquet(database, path, folder))
+
+
+def open_frame(frame: pandas.DataFrame, options: EngineOptions = OPTIONS) -> Relation:
+    """Open a DataFrame, whose missing values (None, NaN, NaT, NA) are nulls.
+
+    Raises
+    ------
+    DataError: without records or columns, two columns of one name, a name that is not a text.
+    """
+    return _opened(options, lambda database, _: load_frame(database, frame))
+
+
+def _opened(options: EngineOptions, load: Callable[[Database, Path], Relation]) -> Relation:
+    """Load into a new database that does not outlive a failure, with a folder for temporary files."""
+    database = Database(options)
+    try:
+        with tempfile.TemporaryDirectory(prefix="anonymizer-", dir=options.temp_directory) as folder:
+            relation = load(database, Path(folder))
+        if not relation.rows:
+            raise DataError(f"{relation.name}: no records, only a header; at least one record is needed")
+    except BaseException:
+        database.close()
+        raise
+    return relation

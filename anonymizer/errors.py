@@ -1,0 +1,103 @@
+"""Every error that the product raises on purpose.
+
+AnonymizerError
+├── InputError            exit 2: the input, the config or the usage is wrong
+│   ├── ConfigError       one or more problems in a config file
+│   ├── DataError         a data file or DataFrame that cannot be read as declared
+│   ├── HierarchyError    a generalization hierarchy that is not a tree over the data
+│   └── OutputError       the output cannot be written as asked
+├── Infeasible            exit 1: no release satisfies the constraints, or none was found in the budget
+├── AuditFailed           exit 1: the written release is not what the search promised
+└── Interrupted           exit 130: stopped by the user before there was a result
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from anonymizer.core.report import Report
+
+
+class AnonymizerError(Exception):
+    """Base of all errors raised on purpose; ``exit_code`` is what the command line returns."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class InputError(AnonymizerError):
+    """The input, the config or the usage is wrong."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: ``where`` it stands (key path, column, line) and ``what`` would do instead."""
+
+    where: str
+    what: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = f"line {self.line}  {self.where}" if self.line is not None else self.where
+        return f"{place}: {self.what}" if place else self.what
+
+
+class ConfigError(InputError):
+    """A config with one or more problems, all of them listed in ``problems``."""
+
+    def __init__(self, source: str, problems: Sequence[Problem]) -> None:
+        self.source = source
+        self.problems = tuple(problems)
+        noun = "problem" if len(self.problems) == 1 else "problems"
+        lines = [f"{source} has {len(self.problems)} {noun}", *(f"  {problem}" for problem in self.problems)]
+        super().__init__("\n".join(lines))
+
+
+class DataError(InputError):
+    """A file or DataFrame that cannot be read as the config says."""
+
+
+class HierarchyError(InputError):
+    """A generalization hierarchy that is not one tree over the values of its column."""
+
+
+class OutputError(InputError):
+    """A release that cannot be written as asked."""
+
+
+class Infeasible(AnonymizerError):
+    """No release satisfies the constraints (proven), or none was found in the budget (undecided)."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, report: Report) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+class AuditFailed(AnonymizerError):
+    """The release, read back, does not show what the search promised; nothing is released."""
+
+    exit_code = 1
+
+
+class Interrupted(AnonymizerError):
+    """Stopped by the user before there was a result."""
+
+    exit_code = 130
+
+
+def nearest(given: str, allowed: Iterable[str]) -> str:
+    """Return the end of a message: the nearest allowed name, or all of them.
+
+    >>> nearest("hierachy", ["hierarchy", "role"])
+    "did you mean 'hierarchy'?"
+    >>> nearest("x", ["b", "a"])
+    'accepted: a, b'
+    """
+    names = sorted(allowed)
+    close = get_close_matches(given, names, n=1, cutoff=0.7)
+    return f"did you mean '{close[0]}'?" if close else f"accepted: {', '.join(names)}"

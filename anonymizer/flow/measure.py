@@ -1,0 +1,88 @@
+"""``check``: every privacy model measured on a file as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from anonymizer.audit.count import count_classes
+from anonymizer.audit.measure import measure
+from anonymizer.config.attribute import Role
+from anonymizer.config.model import Config
+from anonymizer.core.measurement import Measurement
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.engines.base import Relation
+from anonymizer.errors import InputError, nearest
+from anonymizer.flow.constraints import constraints_of, probes
+from anonymizer.flow.prepare import sensitive_attributes
+from anonymizer.privacy.registry import PRIVACY_MODELS
+from anonymizer.table.load import ColumnRequest, read_columns
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a file satisfies.
+
+    Attributes
+    ----------
+    constraints: those of the config, measured; empty without one.
+    measures: every privacy model, measured with neutral thresholds.
+    """
+
+    rows: int
+    classes: int
+    constraints: list[Measurement]
+    measures: list[Measurement]
+
+
+def check_names(relation: Relation, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Check:
+    """Measure a file by the names of its quasi-identifiers and sensitive attributes; it is its own reference.
+
+    Raises
+    ------
+    InputError: no quasi-identifier, an unknown column, or one with two roles.
+    """
+    if not quasi_identifiers:
+        raise InputError(f"{relation.name}: no quasi-identifier given; name at least one column")
+    for name in (*quasi_identifiers, *sensitive):
+        if name not in relation.columns:
+            raise InputError(f"{relation.name}: no column '{name}'; {nearest(name, relation.columns)}")
+    both = sorted(set(quasi_identifiers) & set(sensitive))
+    if both:
+        raise InputError(f"{relation.name}: '{both[0]}' is given both as quasi-identifier and as sensitive")
+    columns = read_columns(relation, [ColumnRequest(name) for name in sensitive])
+    attributes = [SensitiveAttribute(read.column) for read in columns.values()]
+    return _check(relation, quasi_identifiers, attributes, None)
+
+
+def check_config(relation: Relation, config: Config) -> Check:
+    """Measure a file by the roles, distances and constraints of a config; the reference is the file.
+
+    The file may be an input or a release: its quasi-identifiers are compared as texts.
+
+    Raises
+    ------
+    InputError: the file lacks a quasi-identifier or a sensitive column of the config.
+    """
+    for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+        for name in config.with_role(role):
+            relation.position(name)
+    requests = [
+        ColumnRequest(name, config.attributes[name].type) for name in config.with_role(Role.SENSITIVE)
+    ]
+    columns = read_columns(relation, requests, config.input.missing)
+    attributes = sensitive_attributes(config, {name: read.column for name, read in columns.items()})
+    return _check(relation, config.with_role(Role.QUASI_IDENTIFIER), attributes, config)
+
+
+def _check(
+    relation: Relation,
+    quasi_identifiers: Sequence[str],
+    attributes: Sequence[SensitiveAttribute],
+    config: Config | None,
+) -> Check:
+    classes = count_classes(relation, quasi_identifiers, attributes)
+    models = list(PRIVACY_MODELS.values())
+    asked = [] if config is None else constraints_of(config, [each.name for each in attributes])
+    wanted = [probe for attribute in (None, *attributes) for probe in probes(attribute, models)]
+    return Check(relation.rows, classes.number, measure(classes, asked), measure(classes, wanted))

@@ -1,0 +1,148 @@
+"""From a config and an open input to the problem that a search solves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import floor
+from pathlib import Path
+
+from anonymizer.config.attribute import AttributeSettings, Role
+from anonymizer.config.hierarchy import HierarchySettings
+from anonymizer.config.load import check_columns
+from anonymizer.config.model import Config, Reference
+from anonymizer.core.arrays import CodeArray
+from anonymizer.core.table import Column, QuasiIdentifier, SensitiveAttribute, Table
+from anonymizer.engines.base import CsvDialect, EngineOptions, Relation
+from anonymizer.engines.open import open_file
+from anonymizer.errors import ConfigError
+from anonymizer.errors import Problem as ConfigProblem
+from anonymizer.flow.constraints import constraints_of, required_size
+from anonymizer.hierarchy.flat import FlatSource
+from anonymizer.hierarchy.placement import (
+    LevelRange,
+    Placement,
+    Unknown,
+    build_quasi_identifier,
+    build_sensitive_attribute,
+)
+from anonymizer.privacy.constraint import ClassConstraint, Constraint, TableConstraint
+from anonymizer.search.base import Problem
+from anonymizer.table.load import ColumnRequest, encode, read_columns
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A problem with the way back to the records.
+
+    Attributes
+    ----------
+    combination: row of the problem's table for each record of the input, shape (records,), int32.
+    constraints: of the problem, in the order of the config.
+    """
+
+    problem: Problem
+    combination: CodeArray
+    constraints: tuple[Constraint, ...]
+
+
+def input_path(config: Config) -> Path:
+    """Return where the input of a config lies.
+
+    Raises
+    ------
+    ConfigError: the config names none.
+    """
+    if config.input.path is None:
+        what = "missing; accepted: the path of a .csv, .csv.gz, .tsv or .parquet file"
+        raise ConfigError(config.source, [ConfigProblem("input.path", what)])
+    return config.folder / config.input.path
+
+
+def engine_options(config: Config) -> EngineOptions:
+    """Return the limits that the config sets for the engine."""
+    return EngineOptions(memory_limit=config.engine.memory_limit)
+
+
+def open_as(config: Config, path: Path) -> Relation:
+    """Open a file as the config says its input is to be read."""
+    dialect = CsvDialect(config.input.separator, config.input.encoding)
+    return open_file(path, dialect, engine_options(config))
+
+
+def prepare(config: Config, relation: Relation) -> Job:
+    """Read, encode and generalize the columns of an input into a problem.
+
+    Raises
+    ------
+    InputError: the columns, values or hierarchies do not fit the config.
+    """
+    check_columns(config, relation.columns, relation.name)
+    names = [
+        name
+        for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+        for name in relation.columns
+        if config.attributes[name].role is role
+    ]
+    requests = [ColumnRequest(name, config.attributes[name].type) for name in names]
+    columns = read_columns(relation, requests, config.input.missing)
+    encoded = encode(relation, list(columns.values()))
+    table = Table(
+        quasi_identifiers(config, {name: read.column for name, read in columns.items()}),
+        sensitive_attributes(config, {name: read.column for name, read in columns.items()}),
+        encoded.codes,
+        encoded.counts,
+    )
+    constraints = tuple(constraints_of(config, table.sensitive_names))
+    problem = Problem(
+        table,
+        tuple(each for each in constraints if isinstance(each, ClassConstraint)),
+        tuple(each for each in constraints if isinstance(each, TableConstraint)),
+        config.objective.build(),
+        floor(config.suppression.limit * table.records),
+        config.suppression.keep_rows,
+        config.reference is Reference.RELEASE,
+        required_size(config),
+    )
+    return Job(problem, encoded.combination, constraints)
+
+
+def quasi_identifiers(config: Config, columns: Mapping[str, Column]) -> tuple[QuasiIdentifier, ...]:
+    """Return the quasi-identifiers among some columns with their hierarchies."""
+    return tuple(
+        _quasi_identifier(config, column, config.attributes[name])
+        for name, column in columns.items()
+        if config.attributes[name].role is Role.QUASI_IDENTIFIER
+    )
+
+
+def sensitive_attributes(config: Config, columns: Mapping[str, Column]) -> tuple[SensitiveAttribute, ...]:
+    """Return the sensitive attributes among some columns with the hierarchies that they have."""
+    return tuple(
+        _sensitive_attribute(config, column, config.attributes[name])
+        for name, column in columns.items()
+        if config.attributes[name].role is Role.SENSITIVE
+    )
+
+
+def _placement(config: Config, settings: HierarchySettings | None) -> Placement:
+    unknown = Unknown.ERROR if settings is None else Unknown(settings.unknown.value)
+    return Placement(config.folder, unknown, config.input.missing)
+
+
+def _quasi_identifier(config: Config, column: Column, settings: AttributeSettings) -> QuasiIdentifier:
+    levels = LevelRange()
+    if settings.levels is not None:
+        levels = LevelRange(settings.levels.min or 0, settings.levels.max)
+    source = FlatSource() if settings.hierarchy is None else settings.hierarchy.build()
+    return build_quasi_identifier(
+        column, source, _placement(config, settings.hierarchy), float(settings.weight), levels
+    )
+
+
+def _sensitive_attribute(config: Config, column: Column, settings: AttributeSettings) -> SensitiveAttribute:
+    distance = None if settings.distance is None else settings.distance.value
+    if settings.hierarchy is None:
+        return SensitiveAttribute(column, distance=distance)
+    source = settings.hierarchy.build()
+    return build_sensitive_attribute(column, source, _placement(config, settings.hierarchy), distance)

@@ -1,0 +1,170 @@
+"""The main job: from a config and a file to a verified release."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from anonymizer.config.attribute import Role
+from anonymizer.config.model import Config
+from anonymizer.core.outcome import Outcome, Status
+from anonymizer.core.released import Released, released
+from anonymizer.core.report import Report
+from anonymizer.engines.base import Relation
+from anonymizer.engines.open import open_file
+from anonymizer.errors import Infeasible
+from anonymizer.flow.attributes import describe_attributes, hierarchy_files
+from anonymizer.flow.constraints import positions
+from anonymizer.flow.diagnose import Diagnosis, Diagnostician, explanation
+from anonymizer.flow.prepare import Job, engine_options, input_path, open_as, prepare
+from anonymizer.flow.verify import Audited, verify
+from anonymizer.loss.all_metrics import all_losses
+from anonymizer.release.order import ROW_ORDERS
+from anonymizer.release.publish import ReleaseFolder
+from anonymizer.release.write import project, write_release
+from anonymizer.report.build import InputFacts, ReleaseFacts, ReportParts, SearchFacts, build_report
+from anonymizer.report.public import public_report
+from anonymizer.search.control import Control, Progress
+
+DIAGNOSIS_SECONDS = 20.0
+"""Longest time for finding out why there is no release, when the config sets no budget."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """How a run is watched: who is told its progress, and who may stop it.
+
+    Attributes
+    ----------
+    progress: told how far the search is.
+    phase: told what begins.
+    stopped: asked whether the user wants the search to end.
+    """
+
+    progress: Callable[[Progress], None] | None = None
+    phase: Callable[[str], None] = lambda _: None
+    stopped: Callable[[], bool] = lambda: False
+
+
+UNWATCHED = Watch()
+
+
+def run(config: Config, directory: Path, *, overwrite: bool = False, watch: Watch = UNWATCHED) -> Report:
+    """Search, write a release into a folder, read it back, and report.
+
+    Parameters
+    ----------
+    directory: gets share/ with the release and its public report, and report.json beside it.
+    overwrite: whether an earlier release there may be replaced.
+
+    Raises
+    ------
+    InputError: the config, the input or the output folder is not as it should be.
+    Infeasible: no release satisfies the constraints, or none was found in the budget.
+    AuditFailed: the written file is not what the search promised.
+    """
+    path = input_path(config)
+    inputs = [
+        path,
+        *hierarchy_files(config),
+        *([Path(config.source)] if Path(config.source).is_file() else []),
+    ]
+    with (
+        ReleaseFolder(directory, config.output.path, inputs, overwrite=overwrite) as folder,
+        _watched_open(config, path, watch) as relation,
+    ):
+        job = prepare(config, relation)
+        outcome = search(config, job, watch)
+        facts = InputFacts(config.input.path, relation.sha256, relation.rows, len(relation.columns))
+        if outcome.recoding is None:
+            raise refusal(config, job, outcome, facts, watch)
+        promised = released(job.problem.table, outcome.recoding, job.problem.k)
+        audited = _write_and_verify(config, job, relation, promised, folder, watch)
+        release = release_facts(folder.release, f"share/{config.output.path}", promised, audited)
+        report = build_report(
+            report_parts(config, job, outcome, facts, release, audited, all_losses(promised))
+        )
+        folder.public_report.write_text(public_report(report, job.problem.k).to_json(), encoding="utf-8")
+        folder.report.write_text(report.to_json(), encoding="utf-8")
+        folder.commit()
+    return report
+
+
+def _watched_open(config: Config, path: Path, watch: Watch) -> Relation:
+    watch.phase(f"reading {path.name}")
+    return open_as(config, path)
+
+
+def search(config: Config, job: Job, watch: Watch) -> Outcome:
+    """Run the search of a config within its budget."""
+    watch.phase("searching")
+    budget = config.budget
+    control = Control(budget.seconds, budget.nodes, budget.steps, watch.stopped, watch.progress)
+    outcome: Outcome = config.algorithm.build().search(job.problem, control)
+    return outcome
+
+
+def released_columns(config: Config, relation: Relation) -> list[str]:
+    """Return the columns of the release, in the order of the input: all but the identifiers."""
+    return [name for name in relation.columns if config.attributes[name].role is not Role.IDENTIFIER]
+
+
+def _write_and_verify(
+    config: Config, job: Job, relation: Relation, promised: Released, folder: ReleaseFolder, watch: Watch
+) -> Audited:
+    columns = released_columns(config, relation)
+    watch.phase("writing")
+    projection = project(relation, job.combination, promised.recoding, columns)
+    write_release(relation, projection, folder.release, ROW_ORDERS[config.output.order.value])
+    watch.phase("reading back and verifying")
+    with open_file(folder.release, options=engine_options(config)) as release:
+        return verify(release, relation, job, promised, columns)
+
+
+def release_facts(path: Path, name: str, promised: Released, audited: Audited) -> ReleaseFacts:
+    """Return what the report says of a verified release."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return ReleaseFacts(name, digest, audited.rows, promised.suppressed, 0, audited.classes, verified=True)
+
+
+def report_parts(
+    config: Config,
+    job: Job,
+    outcome: Outcome,
+    facts: InputFacts,
+    release: ReleaseFacts,
+    audited: Audited | None,
+    losses: dict[str, float | None],
+    diagnosis: Diagnosis | None = None,
+) -> ReportParts:
+    """Gather what a report is made of."""
+    return ReportParts(
+        config.to_dict(),
+        describe_attributes(config, job.problem.table),
+        facts,
+        release,
+        SearchFacts(config.algorithm.name, config.seed),
+        outcome,
+        () if audited is None else audited.measurements,
+        losses,
+        (),
+        None if diagnosis is None else diagnosis.to_dict(),
+    )
+
+
+def refusal(config: Config, job: Job, outcome: Outcome, facts: InputFacts, watch: Watch) -> Infeasible:
+    """Return the error for a problem without a release, with the reasons that could be found."""
+    diagnosis = Diagnosis(complete=False)
+    if outcome.status is Status.INFEASIBLE:
+        watch.phase("finding out what stands in the way")
+        numbered = list(
+            zip(positions(config, job.problem.table.sensitive_names), job.constraints, strict=True)
+        )
+        seconds = config.budget.seconds or DIAGNOSIS_SECONDS
+        algorithm = config.algorithm.build()
+        diagnosis = Diagnostician(job.problem, numbered, algorithm, seconds, watch.stopped).diagnose()
+    parts = report_parts(config, job, outcome, facts, ReleaseFacts(), None, {}, diagnosis)
+    return Infeasible(explanation(outcome, diagnosis), build_report(parts))

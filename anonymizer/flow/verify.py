@@ -1,0 +1,82 @@
+"""The audit of a run: the written release, read back, against what the search promised."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from anonymizer.audit.count import count_classes, count_reference
+from anonymizer.audit.measure import measure
+from anonymizer.core.measurement import Measurement
+from anonymizer.core.released import Released
+from anonymizer.engines.base import Relation
+from anonymizer.errors import AuditFailed
+from anonymizer.flow.prepare import Job
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What a release was found to be.
+
+    Attributes
+    ----------
+    rows, classes: counted in the release.
+    measurements: every constraint, measured on the release.
+    """
+
+    rows: int
+    classes: int
+    measurements: list[Measurement]
+
+
+def verify(
+    release: Relation, source: Relation, job: Job, promised: Released, columns: Sequence[str]
+) -> Audited:
+    """Measure a written release and compare it with what was promised.
+
+    Parameters
+    ----------
+    release: the written file, read back.
+    source: the input.
+    promised: the recoding that was applied, with its classes.
+    columns: that the release should have, in order.
+
+    Raises
+    ------
+    AuditFailed: it is not what was promised, or does not satisfy every constraint.
+    """
+    table = job.problem.table
+    if tuple(columns) != release.columns:
+        raise AuditFailed(f"{release.name}: has columns {release.columns}, expected {tuple(columns)}")
+    names = [attribute.name for attribute in table.quasi_identifiers]
+    classes = count_classes(release, names, table.sensitive)
+    references = None
+    if not job.problem.moving_reference:
+        references = {each.name: count_reference(source, each) for each in table.sensitive}
+    measurements = measure(classes, job.constraints, references)
+    broken = [each for each in measurements if not each.satisfied]
+    if broken:
+        raise AuditFailed(
+            f"{release.name}: {broken[0].model} measures {broken[0].measured} and does not hold"
+        )
+    expected = np.sort([*promised.class_sizes, *([promised.starred] if promised.starred else [])])
+    if not np.array_equal(np.sort(classes.sizes), expected):
+        raise AuditFailed(
+            f"{release.name}: {classes.number} classes of {classes.records} records, where the search "
+            f"counted {len(expected)} classes of {int(expected.sum())} records"
+        )
+    untouched = [name for name in columns if name not in names]
+    _check_untouched(release, source, untouched, removed=source.rows - release.rows)
+    return Audited(release.rows, classes.number, measurements)
+
+
+def _check_untouched(release: Relation, source: Relation, columns: Sequence[str], removed: int) -> None:
+    """Check that no value of a column was added or changed, and as many lost as records."""
+    for name in columns:
+        before = Counter({text or "": records for text, records in source.dictionary(name)})
+        after = Counter({text or "": records for text, records in release.dictionary(name)})
+        if after - before or (before - after).total() != removed:
+            raise AuditFailed(f"{release.name}: column '{name}' does not hold the values of the input")

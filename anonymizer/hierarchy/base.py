@@ -1,0 +1,71 @@
+"""What a source of generalization hierarchies is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from anonymizer.core.table import Column
+from anonymizer.hierarchy.graph import Tree
+from anonymizer.settings import Settings
+
+S = TypeVar("S", bound=BaseModel)
+
+
+class OptionalSettings(Settings):
+    """Parameters that may all be left out: the key alone, as in ``{auto: }``, stands for the defaults."""
+
+    model_config = ConfigDict(json_schema_extra={"type": ["object", "null"]})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _key_alone(cls, value: Any) -> Any:
+        return {} if value is None else value
+
+
+class HierarchySource(ABC, Generic[S]):
+    """One way to come by a hierarchy; ``hierarchy: {NAME: SETTINGS}`` in the config.
+
+    A class with a ``name`` in a module of this room, or behind an entry point of the group
+    ``anonymizer.hierarchy_sources``, takes part by being there.
+
+    Attributes
+    ----------
+    name: the key in the config; a source without one cannot be named there.
+    Settings: pydantic model that validates the value under the key.
+    rule_built: whether the leaves are exactly the distinct values of the input, rather than those listed.
+    """
+
+    name: ClassVar[str]
+    Settings: ClassVar[type[BaseModel]]
+    rule_built: ClassVar[bool]
+
+    def __init__(self, settings: S) -> None:
+        self.settings = settings
+
+    @abstractmethod
+    def build(self, column: Column, folder: Path) -> Tree:
+        """Return the tree for a column, nodes keyed ``(level, label)``, all leaves at level 0.
+
+        Missing values are no business of a source: they are placed afterwards.
+
+        Parameters
+        ----------
+        column: whose values the hierarchy is for.
+        folder: what relative paths in the settings are relative to.
+
+        Raises
+        ------
+        HierarchyError: the settings do not fit the column, or what they name is not one tree.
+        """
+
+    def files(self, folder: Path) -> list[Path]:  # noqa: ARG002 - sources without files need no folder
+        """Return the files that the hierarchy is read from."""
+        return []
+
+    def describe(self) -> str:
+        """Return what a message calls this hierarchy."""
+        return f"hierarchy '{self.name}'"

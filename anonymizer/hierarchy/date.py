@@ -1,0 +1,94 @@
+"""Periods of the calendar that hold a date."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from enum import StrEnum
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field, field_validator
+
+from anonymizer.core.table import Column
+from anonymizer.errors import HierarchyError
+from anonymizer.hierarchy.base import HierarchySource, OptionalSettings
+from anonymizer.hierarchy.graph import Tree, tree_of_rows
+
+
+class Period(StrEnum):
+    """A period of the calendar; each lies within one of the next."""
+
+    DAY = "day"
+    MONTH = "month"
+    QUARTER = "quarter"
+    YEAR = "year"
+    DECADE = "decade"
+
+    def label(self, moment: datetime) -> str:
+        """Return the name of the period that holds a moment."""
+        return _LABELS[self](moment)
+
+
+_LABELS: dict[Period, Callable[[datetime], str]] = {
+    Period.DAY: lambda moment: moment.date().isoformat(),
+    Period.MONTH: lambda moment: f"{moment.year:04d}-{moment.month:02d}",
+    Period.QUARTER: lambda moment: f"{moment.year:04d}-Q{(moment.month + 2) // 3}",
+    Period.YEAR: lambda moment: f"{moment.year:04d}",
+    Period.DECADE: lambda moment: f"{moment.year // 10 * 10:04d}s",
+}
+
+
+class DateSettings(OptionalSettings):
+    """Which periods are levels."""
+
+    levels: tuple[Period, ...] = Field(
+        default=tuple(Period),
+        min_length=1,
+        description="Periods from fine to coarse; default all. A last level * follows. Dates without a time "
+        "are days themselves, so day is a level of its own only where there are times.",
+    )
+
+    @field_validator("levels")
+    @classmethod
+    def _coarsen(cls, levels: tuple[Period, ...]) -> tuple[Period, ...]:
+        order = list(Period)
+        for finer, coarser in pairwise(levels):
+            if order.index(coarser) <= order.index(finer):
+                raise ValueError(
+                    f"{coarser} after {finer}; accepted: from fine to coarse, {', '.join(order)}"
+                )
+        return levels
+
+
+class DateSource(HierarchySource[DateSettings]):
+    """Level i publishes the i-th period that holds a date: ``2021-03``, ``2021-Q1``, ``2021``, ``2020s``."""
+
+    name: ClassVar[str] = "date"
+    Settings = DateSettings
+    rule_built = True
+
+    def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
+        """Return the periods of the column's ISO 8601 dates.
+
+        Raises
+        ------
+        HierarchyError: a value that is not an ISO 8601 date.
+        """
+        moments = [self._moment(column, code) for code in range(len(column.present))]
+        levels: list[list[str]] = [list(column.present)]
+        for period in self.settings.levels:
+            labels = [period.label(moment) for moment in moments]
+            if period is not Period.DAY or labels != levels[0]:
+                levels.append(labels)
+        return tree_of_rows(levels)
+
+    def _moment(self, column: Column, code: int) -> datetime:
+        try:
+            return datetime.fromisoformat(column.present[code])
+        except ValueError:
+            raise HierarchyError(
+                f"column '{column.name}': '{column.present[code]}' ({column.counts[code]} rows) is not a "
+                f"date for {self.describe()}; accepted: ISO 8601 such as 2021-03-31"
+            ) from None

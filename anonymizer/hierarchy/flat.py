@@ -1,0 +1,27 @@
+"""The hierarchy of a column for which none was given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from anonymizer.core.table import Column
+from anonymizer.hierarchy.base import HierarchySource
+from anonymizer.hierarchy.graph import Tree, tree_of_rows
+from anonymizer.settings import Settings
+
+
+class FlatSource(HierarchySource[Settings]):
+    """Two levels: the value and ``*``. It has no name, as leaving ``hierarchy`` out is how to ask for it."""
+
+    rule_built = True
+
+    def __init__(self) -> None:
+        super().__init__(Settings())
+
+    def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
+        """Return every value under the root."""
+        return tree_of_rows([column.present])
+
+    def describe(self) -> str:
+        """Return what a message calls this hierarchy."""
+        return "hierarchy of two levels"

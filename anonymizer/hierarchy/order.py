@@ -1,0 +1,75 @@
+"""Groups of consecutive values, larger from level to level."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import Field, field_validator
+
+from anonymizer.core.table import Column
+from anonymizer.hierarchy.base import HierarchySource
+from anonymizer.hierarchy.graph import Tree, tree_of_rows
+from anonymizer.hierarchy.labels import distinct, group_label
+from anonymizer.hierarchy.steps import nested
+from anonymizer.settings import Settings
+
+
+class OrderSettings(Settings):
+    """How many values make a group, and in which order they stand."""
+
+    sizes: tuple[int, ...] = Field(
+        min_length=1,
+        description="Consecutive values in a group at levels 1, 2, ...: at least 2, ascending, each a "
+        "multiple of the one before. A last level * follows.",
+    )
+    values: tuple[Annotated[str, Field(coerce_numbers_to_str=True)], ...] | None = Field(
+        default=None,
+        min_length=1,
+        description="All values in their order; default the distinct values of the column, by number, date "
+        "or code point.",
+    )
+
+    @field_validator("sizes")
+    @classmethod
+    def _nest(cls, sizes: tuple[int, ...]) -> tuple[int, ...]:
+        if sizes[0] < 2:
+            raise ValueError(f"{sizes[0]}; accepted: a whole number >= 2")
+        return tuple(nested(sizes))
+
+    @field_validator("values")
+    @classmethod
+    def _differ(cls, values: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        for value, times in Counter(values).items():
+            if times > 1:
+                raise ValueError(f"'{value}' is listed {times} times; accepted: every value once")
+        return values
+
+
+class OrderSource(HierarchySource[OrderSettings]):
+    """Level i publishes the group of ``sizes[i]`` consecutive values, named by its ends.
+
+    Groups are counted along ``values`` where they are given, so that they do not depend on which occur.
+    """
+
+    name: ClassVar[str] = "order"
+    Settings = OrderSettings
+    rule_built = True
+
+    def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
+        """Return the groups of the column's values; those that ``values`` lacks are left out."""
+        order = self.settings.values or column.present
+        present = set(column.present)
+        kept = [place for place, value in enumerate(order) if value in present]
+        levels = [[order[place] for place in kept]]
+        for size in self.settings.sizes:
+            names = self._names(order, size, column)
+            levels.append([names[place // size] for place in kept])
+        return tree_of_rows(levels)
+
+    @staticmethod
+    def _names(order: Sequence[str], size: int, column: Column) -> list[str]:
+        groups = (order[start : start + size] for start in range(0, len(order), size))
+        return distinct([group_label(group, column.type) for group in groups])

@@ -1,0 +1,152 @@
+"""The hierarchies that are shipped with the package, by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, ClassVar
+
+import yaml
+from pydantic import ConfigDict, Field, RootModel
+
+from anonymizer.core.table import Column
+from anonymizer.errors import HierarchyError, nearest
+from anonymizer.hierarchy.base import HierarchySource
+from anonymizer.hierarchy.graph import Tree
+from anonymizer.hierarchy.rows import read_rows
+from anonymizer.hierarchy.sources import make_source
+
+PACKAGE = "anonymizer.ready_hierarchies"
+"""Where an installed package holds them; in a source checkout, the folder ``hierarchies`` at its top."""
+
+
+class ReadySettings(RootModel[str]):
+    """Name of a shipped hierarchy."""
+
+    model_config = ConfigDict(frozen=True)
+
+    root: str = Field(min_length=1, description="Name of a ready-made hierarchy, such as country.")
+
+
+@dataclass(frozen=True)
+class ReadyHierarchy:
+    """A shipped hierarchy: what it is, where its facts come from, and how to build it."""
+
+    name: str
+    title: str
+    about: str
+    source: str
+    folder: Path
+    hierarchy: HierarchySource[Any]
+    aliases: Mapping[str, str]
+
+
+class ReadySource(HierarchySource[ReadySettings]):
+    """A shipped hierarchy, whose leaves are found by the data's own spellings.
+
+    A value of the data matches a leaf exactly, else by its text in lower case with every run of characters
+    other than letters and digits as one blank, else by a list of other spellings. The value takes the place
+    of the leaf that it matches, so that level 0 publishes the data's own text; several spellings of a leaf
+    become siblings.
+    """
+
+    name: ClassVar[str] = "ready"
+    Settings = ReadySettings
+    rule_built = False
+
+    def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read beside the config
+        """Return the shipped tree with the data's spellings as leaves.
+
+        Raises
+        ------
+        HierarchyError: no hierarchy of that name, or one that does not fit the column.
+        """
+        ready = read_ready(self.settings.root)
+        tree = ready.hierarchy.build(column, ready.folder)
+        if not ready.hierarchy.rule_built:
+            _respell(tree, column.present, ready.aliases)
+        return tree
+
+    def files(self, folder: Path) -> list[Path]:  # noqa: ARG002 - nothing is read beside the config
+        """Return the shipped entry and the files that it names."""
+        ready = read_ready(self.settings.root)
+        return [ready_folder() / f"{ready.name}.yaml", *ready.hierarchy.files(ready.folder)]
+
+    def describe(self) -> str:
+        """Return what a message calls this hierarchy."""
+        return f"ready hierarchy '{self.settings.root}'"
+
+
+def ready_folder() -> Path:
+    """Return the folder of the shipped hierarchies."""
+    try:
+        return Path(str(files(PACKAGE).joinpath("README.md"))).parent
+    except ModuleNotFoundError:
+        return Path(__file__).resolve().parents[2] / "hierarchies"
+
+
+def ready_names() -> list[str]:
+    """Return the names of the shipped hierarchies, sorted."""
+    return sorted(path.stem for path in ready_folder().glob("*.yaml"))
+
+
+def read_ready(name: str) -> ReadyHierarchy:
+    """Read the entry of a shipped hierarchy.
+
+    Raises
+    ------
+    HierarchyError: no hierarchy has the name.
+    """
+    names = ready_names()
+    if name not in names:
+        raise HierarchyError(f"unknown ready hierarchy '{name}'; {nearest(name, names)}")
+    folder = ready_folder()
+    entry = yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8"))
+    aliases = {}
+    if "aliases" in entry:
+        rows = read_rows(folder / entry["aliases"], entry["aliases"])
+        aliases = {normalized(spelling): leaf for spelling, leaf in rows.cells}
+    return ReadyHierarchy(
+        name=name,
+        title=entry["title"],
+        about=entry["about"],
+        source=entry["source"],
+        folder=folder,
+        hierarchy=make_source(entry["hierarchy"], f"ready hierarchy '{name}'"),
+        aliases=aliases,
+    )
+
+
+def normalized(text: str) -> str:
+    """Return a text without what spellings differ in.
+
+    >>> normalized(" Married-civ_spouse!")
+    'married civ spouse'
+    """
+    return re.sub(r"[\W_]+", " ", text.casefold()).strip()
+
+
+def _respell(tree: Tree, values: Iterable[str], aliases: Mapping[str, str]) -> None:
+    """Put the data's values in the place of the leaves that they match."""
+    leaves = [label for level, label in tree if level == 0]
+    listed = set(leaves)
+    by_text: dict[str, str | None] = {}
+    for leaf in leaves:
+        key = normalized(leaf)
+        by_text[key] = None if key in by_text else leaf  # leaves that differ in spelling alone match exactly
+    replaced: dict[str, list[str]] = {}
+    for value in values:
+        if value not in listed:
+            key = normalized(value)
+            match = by_text.get(key) or aliases.get(key)
+            if match is not None:
+                replaced.setdefault(match, []).append(value)
+    kept = listed.intersection(values)
+    for leaf, spellings in replaced.items():
+        [parent] = tree.predecessors((0, leaf))
+        tree.add_edges_from((parent, (0, spelling)) for spelling in spellings)
+        if leaf not in kept:
+            tree.remove_node((0, leaf))

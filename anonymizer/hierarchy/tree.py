@@ -1,0 +1,94 @@
+"""A tree written out in the config."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from itertools import count
+from pathlib import Path
+from typing import Any, ClassVar
+
+import networkx as nx
+from pydantic import ConfigDict, Field, RootModel, model_validator
+
+from anonymizer.core.table import Column
+from anonymizer.hierarchy.base import HierarchySource
+from anonymizer.hierarchy.graph import Tree, UserTree, pad
+
+
+class TreeSettings(RootModel[dict[Any, Any]]):
+    """The tree: one key, the root, over the nodes below it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    root: dict[Any, Any] = Field(
+        description="One key, the root, usually '*'. Under a node stand a mapping of nodes, a list of "
+        "values, one value, or nothing, which makes the node a value itself."
+    )
+
+    @model_validator(mode="after")
+    def _one_root(self) -> TreeSettings:
+        if len(self.root) != 1:
+            names = ", ".join(f"'{key}'" for key in self.root) or "none"
+            raise ValueError(f"{len(self.root)} roots: {names}; accepted: one, so put them under one key '*'")
+        for _ in _nodes(self.root):
+            pass
+        return self
+
+
+class TreeSource(HierarchySource[TreeSettings]):
+    """The nested mapping of the config; leaves are list items, single values and keys without a value."""
+
+    name: ClassVar[str] = "tree"
+    Settings = TreeSettings
+    rule_built = False
+
+    def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
+        """Return the tree, padded to one depth.
+
+        Raises
+        ------
+        HierarchyError: two nodes of one level have the same label.
+        """
+        graph: UserTree = nx.DiGraph()
+        for node, parent, label in _nodes(self.settings.root):
+            graph.add_node(node, label=label)
+            if parent is not None:
+                graph.add_edge(parent, node)
+        return pad(graph, f"column '{column.name}': {self.describe()}")
+
+
+def _nodes(top: dict[Any, Any]) -> Iterator[tuple[int, int | None, str]]:
+    """Yield number, number of the parent and label of every node, parents first, in the order of the text."""
+    numbers = count()
+    waiting: list[tuple[int | None, Any, Any]] = [(None, key, below) for key, below in reversed(top.items())]
+    while waiting:
+        parent, key, below = waiting.pop()
+        node, label = next(numbers), _text(key)
+        yield node, parent, label
+        waiting.extend((node, child, under) for child, under in reversed(_children(label, below)))
+
+
+def _children(label: str, below: Any) -> list[tuple[Any, Any]]:
+    if below is None:
+        return []
+    if not isinstance(below, (dict, list)):
+        return [(below, None)]
+    if not below:
+        raise ValueError(f"'{label}' has an empty list; leave it out to make '{label}' a value")
+    if isinstance(below, dict):
+        return list(below.items())
+    pairs: list[tuple[Any, Any]] = []
+    for item in below:
+        pairs.extend(item.items() if isinstance(item, dict) else [(item, None)])
+    return pairs
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        raise ValueError(f"{value} is a truth value to YAML; quote it, as in 'yes' or 'no'")
+    if isinstance(value, (str, int, float)):
+        return str(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    raise ValueError(f"'{value}' cannot name a node; accepted: text or a number")

@@ -1,0 +1,1 @@
+"""Loss metrics: one class in one file each, found by its name."""

@@ -1,0 +1,44 @@
+"""Metrics that give every published cell a cost between 0 and 1 and aggregate the attributes' means."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from anonymizer.core.arrays import FloatArray
+from anonymizer.core.released import Released
+from anonymizer.core.table import QuasiIdentifier, Table
+from anonymizer.loss.base import LossMetric
+from anonymizer.loss.lattice import CellLatticeLoss, LatticeLoss
+
+
+class CellMetric(LossMetric):
+    """A metric of published cells; a suppressed cell costs 1."""
+
+    aggregates = True
+
+    @abstractmethod
+    def node_costs(self, attribute: QuasiIdentifier) -> FloatArray:
+        """Return the cost of publishing each node of the attribute's hierarchy, shape (nodes,), in [0, 1]."""
+
+    def applies(self, released: Released) -> bool:
+        """Tell whether the metric has a value for the recoding."""
+        return True
+
+    def value(self, released: Released) -> float | None:
+        """Return the aggregate over the attributes of the mean cost over all input records."""
+        if not self.applies(released):
+            return None
+        table = released.table
+        kept = np.where(released.recoding.suppressed, 0, table.counts)
+        losses = []
+        for position, attribute in enumerate(table.quasi_identifiers):
+            costs = self.node_costs(attribute)[released.recoding.nodes(position)]
+            losses.append((float(costs @ kept) + released.suppressed) / table.records)
+        return self.aggregate.of(losses, [attribute.weight for attribute in table.quasi_identifiers])
+
+    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
+        """Bound a node by what its levels cost alone."""
+        costs = [self.node_costs(attribute) for attribute in table.quasi_identifiers]
+        return CellLatticeLoss(table, costs, self.aggregate)

@@ -1,0 +1,56 @@
+"""The metric ``discernibility``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anonymizer.core.arrays import FloatArray
+from anonymizer.core.released import Released
+from anonymizer.core.table import Table
+from anonymizer.loss.base import LossMetric
+from anonymizer.loss.lattice import LatticeLoss, NodeFacts
+
+
+class Discernibility(LossMetric):
+    """Sum of the squared class sizes, plus the number of input records for every suppressed one.
+
+    Source: Bayardo, Agrawal (ICDE 2005, doi:10.1109/ICDE.2005.42), section 3.
+    """
+
+    name = "discernibility"
+
+    def value(self, released: Released) -> float | None:
+        """Return the sum as a whole number."""
+        return int((released.class_sizes**2).sum()) + released.suppressed * released.records
+
+    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
+        """Bound nodes by the classes of those below and the certain losses of those above."""
+        return _DiscernibilityOnLattice(table)
+
+
+class _DiscernibilityOnLattice(LatticeLoss):
+    """A record costs its class size or N, which is more: coarser nodes have larger classes."""
+
+    def __init__(self, table: Table) -> None:
+        self._records = table.records
+        self.floors = _constant_parts(table, float(table.records))
+        self.worst = float(table.records) ** 2
+
+    def objective(self, facts: NodeFacts) -> float:
+        kept = facts.class_sizes[facts.kept]
+        return float((kept**2).sum() + facts.suppressed.records * self._records)
+
+    def below(self, facts: NodeFacts) -> list[FloatArray]:
+        certain = facts.certain.records
+        bound = float(certain * self._records + (self._records - certain))
+        parts = super().below(facts)
+        return [np.full(len(part), bound if position == 0 else 0.0) for position, part in enumerate(parts)]
+
+    def above(self, facts: NodeFacts) -> float:
+        return float((facts.class_sizes**2).sum())
+
+
+def _constant_parts(table: Table, constant: float) -> list[FloatArray]:
+    parts = [np.zeros(attribute.hierarchy.height + 1) for attribute in table.quasi_identifiers]
+    parts[0] += constant
+    return parts

@@ -1,0 +1,38 @@
+"""The metric ``height``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anonymizer.core.released import Released
+from anonymizer.core.table import Table
+from anonymizer.loss.base import LossMetric
+from anonymizer.loss.lattice import LatticeLoss, NodeFacts
+
+
+class Height(LossMetric):
+    """Sum of the generalization levels; no value unless the recoding is full-domain.
+
+    Source: Samarati (IEEE TKDE 2001, doi:10.1109/69.971193), section 4.
+    """
+
+    name = "height"
+
+    def value(self, released: Released) -> float | None:
+        """Return the sum of levels."""
+        levels = released.recoding.levels
+        return None if levels is None else sum(levels)
+
+    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
+        """The height of a node is known in advance."""
+        return _HeightOnLattice(table)
+
+
+class _HeightOnLattice(LatticeLoss):
+    def __init__(self, table: Table) -> None:
+        heights = [attribute.hierarchy.height for attribute in table.quasi_identifiers]
+        self.floors = [np.arange(height + 1, dtype=np.float64) for height in heights]
+        self.worst = float(sum(heights))
+
+    def objective(self, facts: NodeFacts) -> float:
+        return float(sum(facts.levels))

@@ -1,0 +1,10 @@
+"""The loss metrics by name."""
+
+from __future__ import annotations
+
+from anonymizer.loss.base import LossMetric
+from anonymizer.registry import Registry
+
+LOSS_METRICS: Registry[LossMetric] = Registry(
+    "loss metric", LossMetric, "anonymizer.loss", "anonymizer.loss_metrics"
+)

@@ -1,0 +1,20 @@
+"""The number of suppressed records as a metric: what a diagnosis minimises."""
+
+from __future__ import annotations
+
+from anonymizer.core.released import Released
+from anonymizer.core.table import Table
+from anonymizer.loss.base import LossMetric
+from anonymizer.loss.lattice import LatticeLoss, SuppressedLatticeLoss
+
+
+class SuppressedRecords(LossMetric):
+    """Counts the suppressed records; has no name, as a config cannot ask for it."""
+
+    def value(self, released: Released) -> float | None:
+        """Return the suppressed records."""
+        return released.suppressed
+
+    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
+        """What is suppressed at a node for certain is suppressed below it."""
+        return SuppressedLatticeLoss(table)

@@ -1,0 +1,1 @@
+"""Privacy models: one class in one file each, found by its name."""

@@ -1,0 +1,84 @@
+"""(alpha, k)-anonymity."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.core.classes import ClassView, Reference
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
+from anonymizer.privacy.exact import settle
+from anonymizer.privacy.k_anonymity import GroupSize
+from anonymizer.privacy.shares import largest_counts, whole_records
+from anonymizer.settings import Exact, Settings
+
+
+class AlphaKAnonymitySettings(Settings):
+    """Parameters of (alpha, k)-anonymity."""
+
+    alpha: Annotated[Exact, Field(gt=0, le=1, description="largest allowed share of one sensitive value")]
+    k: GroupSize
+
+
+class AlphaKAnonymity(ClassModel):
+    """k-anonymity in which no sensitive value takes more than a share alpha of a class.
+
+    n_E >= k and max q <= alpha. A missing sensitive value counts as a value of its own.
+
+    Source: Wong, Li, Fu, Wang (KDD 2006, doi:10.1145/1150402.1150499), definitions 2 and 3, for every value.
+    """
+
+    name = "alpha-k-anonymity"
+    sensitive = True
+    Settings = AlphaKAnonymitySettings
+    settings: AlphaKAnonymitySettings
+    thresholds = (Threshold("alpha", 1), Threshold("k", 1, whole=True))
+    merging = Merging.SATISFYING
+
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        """Return one probe."""
+        return [cls(AlphaKAnonymitySettings(alpha=Decimal(1), k=1))]
+
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Tell which classes are large enough and without a value that dominates them."""
+        largest = largest_counts(view.counted)
+        alpha = Fraction(self.settings.alpha)
+        margins = largest / view.sizes - float(alpha)
+        held = settle(
+            margins <= 0,
+            margins,
+            1.0,
+            lambda i: (int(largest[i]), int(view.sizes[i])),
+            lambda i: Fraction(int(largest[i]), int(view.sizes[i])) <= alpha,
+        )
+        large: BoolArray = view.sizes >= self.settings.k
+        return held & large
+
+    def measured(self, view: ClassView, reference: Reference | None) -> Measured:
+        """Return the smallest class size and the largest share of a value."""
+        return [int(view.sizes.min()), float(self._shares(view).max())]
+
+    def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Tell which classes are the smallest or show the largest share."""
+        shares = self._shares(view)
+        worst: BoolArray = (view.sizes == view.sizes.min()) | (shares == shares.max())
+        return worst
+
+    @staticmethod
+    def _shares(view: ClassView) -> FloatArray:
+        return largest_counts(view.counted) / view.sizes
+
+    def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
+        """Bound the loss by the excess of the largest value: x >= (r_1 - alpha n) / (1 - alpha)."""
+        alpha = float(self.settings.alpha)
+        if alpha == 1:
+            return np.where(holds, 0, view.sizes)
+        excess = (largest_counts(view.counted) - alpha * view.sizes) / (1 - alpha)
+        return whole_records(excess, view, holds, smallest=self.settings.k)

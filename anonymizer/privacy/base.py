@@ -1,0 +1,171 @@
+"""What a privacy model is: a measure of the classes of a release, and whether it suffices."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.core.classes import ClassView, Reference
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.settings import Settings as PlugInSettings
+
+Measured = int | float | list[int | float]
+"""What a report shows of a model: one number, or one for each of its conditions."""
+
+
+class Merging(Enum):
+    """What becomes of a class that satisfies a model when classes are merged; searches prune by it."""
+
+    ANY = "stays satisfied whatever it is merged with"
+    SATISFYING = "stays satisfied when merged with classes that satisfy the model too"
+    NONE = "may fail after any merge"
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A parameter that makes a model stricter or looser.
+
+    Attributes
+    ----------
+    parameter: its name.
+    loosest: the value at which it asks nothing, infinite where there is none.
+    whole: whether it is a whole number.
+    """
+
+    parameter: str
+    loosest: float
+    whole: bool = False
+
+
+class PrivacyModel(ABC):
+    """A promise about a release, with its parameters.
+
+    Class attributes
+    ----------------
+    name: as in the config.
+    Settings: its parameters.
+    thresholds: the parameters by which a promise that cannot be kept may be loosened.
+    sensitive: whether it needs a sensitive attribute, whatever its parameters.
+    """
+
+    name: ClassVar[str]
+    Settings: ClassVar[type[PlugInSettings]]
+    sensitive: ClassVar[bool]
+    thresholds: ClassVar[tuple[Threshold, ...]]
+
+    def __init__(self, settings: PlugInSettings) -> None:
+        self.settings = settings
+
+    @property
+    def needs_sensitive(self) -> bool:
+        """Whether this model, with its parameters, needs a sensitive attribute."""
+        return self.sensitive
+
+    def loosened(self, threshold: Threshold, value: int | Decimal) -> Self:
+        """Return the model with another value of one of its thresholds."""
+        return type(self)(self.settings.model_copy(update={threshold.parameter: value}))
+
+    @classmethod
+    @abstractmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        """Return instances with neutral thresholds that measure what a table satisfies.
+
+        One for each choice that changes the measure, such as a ground distance.
+
+        Parameters
+        ----------
+        attribute: the sensitive attribute that will be measured, None when there is none.
+        """
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters as a report shows them; exact decimals become numbers."""
+        values = self.settings.model_dump(mode="python", exclude_none=True)
+        return {key: float(value) if isinstance(value, Decimal) else value for key, value in values.items()}
+
+
+class ClassModel(PrivacyModel):
+    """A model that judges every equivalence class by itself; suppressing a failing class repairs it.
+
+    Class attributes
+    ----------------
+    uses_reference: whether the verdict depends on the reference distribution p.
+
+    Attributes
+    ----------
+    merging: what merging classes does to the verdict.
+    """
+
+    uses_reference: ClassVar[bool] = False
+    merging: Merging
+
+    @abstractmethod
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Tell which classes satisfy the model, exactly at the threshold too, shape (classes,)."""
+
+    @abstractmethod
+    def measured(self, view: ClassView, reference: Reference | None) -> Measured:
+        """Return the worst measure over all classes (at least one), as the contract defines it."""
+
+    @abstractmethod
+    def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Tell which classes show the worst measure, shape (classes,)."""
+
+    def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
+        """Bound the records that every finer partition must lose.
+
+        For each class: at least so many of its records are in failing classes however the class is split,
+        the reference being the same. Searches rule out whole down-sets of the lattice by it.
+
+        Parameters
+        ----------
+        holds: what ``holds`` returned, shape (classes,).
+
+        Returns
+        -------
+        Records, shape (classes,), int64, between 0 and the class size, 0 where the class holds.
+        """
+        if self.merging is Merging.ANY:
+            return np.where(holds, 0, view.sizes)
+        if self.merging is Merging.SATISFYING:
+            return np.where(holds, 0, 1)
+        return np.zeros(len(view.sizes), dtype=np.int64)
+
+
+class ScoredClassModel(ClassModel):
+    """A class model with one number per class, smaller being better unless ``larger_is_better``."""
+
+    larger_is_better: ClassVar[bool] = False
+
+    @abstractmethod
+    def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:
+        """Return the measure of each class, shape (classes,), float64; infinite where no bound would do."""
+
+    def measured(self, view: ClassView, reference: Reference | None) -> Measured:
+        """Return the worst score over all classes."""
+        scores = self.scores(view, reference)
+        return float(scores.min() if self.larger_is_better else scores.max())
+
+    def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Tell which classes have the worst score, up to rounding."""
+        scores = self.scores(view, reference)
+        worst = scores.min() if self.larger_is_better else scores.max()
+        close: BoolArray = np.isclose(scores, worst, rtol=1e-12, atol=1e-12)
+        return close
+
+
+class TableModel(PrivacyModel):
+    """A model of the whole release; suppressing classes does not repair it, the candidate is rejected."""
+
+    @abstractmethod
+    def holds(self, view: ClassView) -> bool:
+        """Tell whether a release with these classes satisfies the model."""
+
+    @abstractmethod
+    def measured(self, view: ClassView) -> Measured:
+        """Return the measure of a release with these classes."""

@@ -1,0 +1,73 @@
+"""Basic beta-likeness."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from math import inf
+from typing import Annotated
+
+from pydantic import Field
+
+from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.core.classes import ClassView, Reference
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
+from anonymizer.privacy.exact import settle
+from anonymizer.privacy.gains import entry_gains, exact_gains, largest_gains
+from anonymizer.privacy.shares import excess_over_caps, reference_shares, whole_records
+from anonymizer.settings import Exact, Settings
+
+Beta = Annotated[Exact, Field(gt=0, description="bound on the relative gain (q - p) / p of any value")]
+
+
+class BasicBetaLikenessSettings(Settings):
+    """Parameters of basic beta-likeness."""
+
+    beta: Beta
+
+
+class BasicBetaLikeness(ScoredClassModel):
+    """No sensitive value gains more than beta in any class: (q - p) / p <= beta wherever q > p.
+
+    A missing sensitive value counts in q and p.
+
+    Source: Cao, Karras (PVLDB 2012, doi:10.14778/2350229.2350255), definition 2.
+    """
+
+    name = "basic-beta-likeness"
+    sensitive = True
+    uses_reference = True
+    Settings = BasicBetaLikenessSettings
+    settings: BasicBetaLikenessSettings
+    thresholds = (Threshold("beta", inf),)
+    merging = Merging.SATISFYING
+
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        """Return one probe."""
+        return [cls(BasicBetaLikenessSettings(beta=Decimal(1)))]
+
+    def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:
+        """Return the largest relative gain in each class, 0 if none."""
+        assert reference is not None
+        return largest_gains(view, entry_gains(view, reference))
+
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Tell in which classes no gain exceeds beta."""
+        assert reference is not None
+        beta = Fraction(self.settings.beta)
+        margins = self.scores(view, reference) - float(beta)
+        return settle(
+            margins <= 0,
+            margins,
+            float(beta),
+            lambda i: tuple(view.counted.of_class(i)),
+            lambda i: max(exact_gains(view.counted.of_class(i), reference)) <= beta,
+        )
+
+    def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
+        """Bound the loss by the values whose share exceeds (1 + beta) p."""
+        assert reference is not None
+        caps = (1 + float(self.settings.beta)) * reference_shares(view.counted, reference)
+        return whole_records(excess_over_caps(view, caps), view, holds)

@@ -1,0 +1,115 @@
+"""delta-disclosure privacy."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+from math import inf
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.core.classes import ClassView, Reference
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
+from anonymizer.privacy.exact import log_of, settle
+from anonymizer.privacy.shares import entry_shares, excess_over_caps, reference_shares, whole_records
+from anonymizer.settings import Exact, Settings
+
+
+class Absent(StrEnum):
+    """What a value that a class lacks means."""
+
+    VIOLATES = "violates"
+    IGNORED = "ignored"
+
+
+class DeltaDisclosureSettings(Settings):
+    """Parameters of delta-disclosure privacy."""
+
+    delta: Annotated[Exact, Field(gt=0, description="bound on |ln(q/p)|, exclusive; natural logarithm")]
+    absent: Annotated[Absent, Field(description="whether a value absent from a class violates")] = (
+        Absent.VIOLATES
+    )
+
+
+class DeltaDisclosure(ScoredClassModel):
+    """No class changes the share of a sensitive value by a factor of exp(delta) or more: |ln(q/p)| < delta.
+
+    For every value of the reference; a value that a class lacks (q = 0) violates, unless absent values are
+    ignored. A missing sensitive value counts in q and p.
+
+    Source: Brickell, Shmatikov (KDD 2008, doi:10.1145/1401890.1401904), definition 1.
+    """
+
+    name = "delta-disclosure"
+    sensitive = True
+    uses_reference = True
+    Settings = DeltaDisclosureSettings
+    settings: DeltaDisclosureSettings
+    thresholds = (Threshold("delta", inf),)
+
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        """Return both readings of absent values."""
+        return [cls(DeltaDisclosureSettings(delta=Decimal(1), absent=absent)) for absent in Absent]
+
+    @property
+    def merging(self) -> Merging:  # type: ignore[override]
+        """Merging averages q; a value that was absent and ignored may come in below the bound."""
+        return Merging.SATISFYING if self.settings.absent is Absent.VIOLATES else Merging.NONE
+
+    def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:
+        """Return max |ln(q/p)| of each class, infinite where an absent value violates."""
+        assert reference is not None
+        shares = reference_shares(view.counted, reference)
+        with np.errstate(divide="ignore"):
+            logs = np.abs(np.log(entry_shares(view)) - np.log(shares))
+        scores: FloatArray = np.maximum.reduceat(logs, view.counted.starts[:-1])
+        return np.where(self._lacking(view, reference), np.inf, scores)
+
+    def _lacking(self, view: ClassView, reference: Reference) -> BoolArray:
+        """Tell which classes lack a value of the reference that they must not lack."""
+        counts = view.counted
+        if self.settings.absent is Absent.IGNORED:
+            return np.zeros(len(view.sizes), dtype=bool)
+        known = reference.present[counts.values].astype(np.int64)
+        lacking: BoolArray = np.add.reduceat(known, counts.starts[:-1]) < int(reference.present.sum())
+        return lacking
+
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Tell which classes stay strictly within the bound."""
+        assert reference is not None
+        delta = float(self.settings.delta)
+        margins = self.scores(view, reference) - delta
+        return settle(
+            margins < 0,
+            margins,
+            delta,
+            lambda i: tuple(view.counted.of_class(i)),
+            lambda i: self._holds_exactly(view.counted.of_class(i), reference),
+        )
+
+    def _holds_exactly(self, entries: list[tuple[int, int]], reference: Reference) -> bool:
+        size = sum(count for _, count in entries)
+        ratios = [
+            Fraction(count * reference.total, size * int(reference.counts[value])) for value, count in entries
+        ]
+        return all(abs(log_of(ratio)) < self.settings.delta for ratio in ratios)
+
+    def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
+        """Bound the loss by the values that are too frequent, too rare, or lacking."""
+        assert reference is not None
+        counts, delta = view.counted, float(self.settings.delta)
+        shares = reference_shares(counts, reference)
+        bound = excess_over_caps(view, shares * np.exp(delta))
+        if self.merging is Merging.NONE:
+            return whole_records(bound, view, holds, least=0)
+        with np.errstate(divide="ignore", over="ignore"):
+            allowed = counts.counts / (shares * np.exp(-delta))
+        too_rare = view.sizes - np.minimum.reduceat(allowed, counts.starts[:-1])
+        lacking = np.where(self._lacking(view, reference), np.inf, 0.0)
+        return whole_records(np.maximum(np.maximum(bound, too_rare), lacking), view, holds)

@@ -1,0 +1,107 @@
+"""Entropy l-diversity."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import lru_cache
+from math import log
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.core.classes import ClassView, Reference
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
+from anonymizer.privacy.exact import settle, sign_of_log_sum
+from anonymizer.privacy.shares import entry_shares, largest_counts, whole_records
+from anonymizer.settings import Exact, Settings
+
+
+class EntropyLDiversitySettings(Settings):
+    """Parameters of entropy l-diversity."""
+
+    l: Annotated[Exact, Field(ge=1, description="effective number of sensitive values; real")]  # noqa: E741
+
+
+class EntropyLDiversity(ScoredClassModel):
+    """The entropy of the sensitive values in every class is at least ln l.
+
+    H(q) = -sum q ln q >= ln l, natural logarithm. A missing sensitive value counts in q. The measure is
+    exp(H), the number of equally frequent values with the same entropy.
+
+    Source: Machanavajjhala et al. (ACM TKDD 2007, doi:10.1145/1217299.1217302), definition 4.1.
+    """
+
+    name = "entropy-l-diversity"
+    sensitive = True
+    Settings = EntropyLDiversitySettings
+    settings: EntropyLDiversitySettings
+    thresholds = (Threshold("l", 1),)
+    merging = Merging.SATISFYING
+    larger_is_better = True
+
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        """Return one probe."""
+        return [cls(EntropyLDiversitySettings(l=Decimal(1)))]
+
+    def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:
+        """Return exp(H) of each class."""
+        return np.exp(self._entropies(view))
+
+    @staticmethod
+    def _entropies(view: ClassView) -> FloatArray:
+        shares = entry_shares(view)
+        terms = -shares * np.log(shares)
+        entropies: FloatArray = np.add.reduceat(terms, view.counted.starts[:-1])
+        return entropies
+
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Tell which classes have entropy ln l or more; three equal counts do have ln 3."""
+        threshold = log(self.settings.l)
+        margins = threshold - self._entropies(view)
+
+        def signature(position: int) -> tuple[int, ...]:
+            return tuple(sorted(count for _, count in view.counted.of_class(position)))
+
+        return settle(
+            margins <= 0, margins, threshold, signature, lambda i: self._holds_exactly(signature(i))
+        )
+
+    def _holds_exactly(self, counts: tuple[int, ...]) -> bool:
+        total = sum(counts)
+        numerator, denominator = self.settings.l.as_integer_ratio()
+        terms = [(total, total), (-total, numerator), (total, denominator)]
+        return sign_of_log_sum([*terms, *((-count, count) for count in counts)]) >= 0
+
+    def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
+        """Bound the loss by the largest share that d distinct values allow at entropy ln l."""
+        distinct = np.diff(view.counted.starts)
+        l = float(self.settings.l)  # noqa: E741
+        caps = np.array([largest_share(int(d), l) for d in range(int(distinct.max()) + 1)])[distinct]
+        possible = caps > 0
+        room = np.where(caps < 1, 1 - caps, 1.0)
+        excess = np.where(caps < 1, (largest_counts(view.counted) - caps * view.sizes) / room, 0.0)
+        return whole_records(np.where(possible, excess, view.sizes), view, holds)
+
+
+@lru_cache(maxsize=4096)
+def largest_share(distinct: int, l: float) -> float:  # noqa: E741
+    """Return an upper bound on the share of the most frequent of d values when the entropy is at least ln l.
+
+    The entropy is largest when the other d - 1 values are equally frequent; bisection on that case.
+    0 when d values cannot reach ln l.
+    """
+    if distinct < l * (1 - 1e-12):
+        return 0.0
+    if distinct <= 1:
+        return 1.0
+    low, high = 1 / distinct, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        rest = 1 - middle
+        entropy = -middle * log(middle) - (rest * log(rest / (distinct - 1)) if rest > 0 else 0.0)
+        low, high = (middle, high) if entropy >= log(l) else (low, middle)
+    return min(1.0, high + 1e-9)

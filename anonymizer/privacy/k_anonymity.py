@@ -1,0 +1,58 @@
+"""k-anonymity."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from anonymizer.core.arrays import BoolArray
+from anonymizer.core.classes import ClassView, Reference
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
+from anonymizer.settings import Settings, WholeNumber
+
+GroupSize = Annotated[WholeNumber, Field(ge=1, description="smallest allowed size of an equivalence class")]
+
+
+class KAnonymitySettings(Settings):
+    """Parameters of k-anonymity."""
+
+    k: GroupSize
+
+
+class KAnonymity(ClassModel):
+    """Every record shares its quasi-identifiers with at least k - 1 others: n_E >= k.
+
+    A missing quasi-identifier value is a value like any other.
+
+    Source: Samarati (IEEE TKDE 2001, doi:10.1109/69.971193); Sweeney (IJUFKS 2002,
+    doi:10.1142/S0218488502001648), definition 3.
+    """
+
+    name = "k-anonymity"
+    sensitive = False
+
+    Settings = KAnonymitySettings
+    settings: KAnonymitySettings
+    thresholds = (Threshold("k", 1, whole=True),)
+    merging = Merging.ANY
+
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        """Return one probe."""
+        return [cls(KAnonymitySettings(k=1))]
+
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Tell which classes have at least k records."""
+        held: BoolArray = view.sizes >= self.settings.k
+        return held
+
+    def measured(self, view: ClassView, reference: Reference | None) -> Measured:
+        """Return the smallest class size."""
+        return int(view.sizes.min())
+
+    def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Tell which classes are the smallest."""
+        worst: BoolArray = view.sizes == view.sizes.min()
+        return worst

@@ -1,0 +1,57 @@
+"""Distinct l-diversity."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from anonymizer.core.arrays import BoolArray
+from anonymizer.core.classes import ClassView, Reference
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
+from anonymizer.privacy.shares import distinct_values
+from anonymizer.settings import Settings, WholeNumber
+
+
+class LDiversitySettings(Settings):
+    """Parameters of distinct l-diversity."""
+
+    l: Annotated[WholeNumber, Field(ge=1, description="distinct sensitive values in every class")]  # noqa: E741
+
+
+class LDiversity(ClassModel):
+    """At least l distinct sensitive values in every class.
+
+    A missing sensitive value is not a distinct value, unless it is made one.
+
+    Source: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam (ACM TKDD 2007, doi:10.1145/1217299.1217302),
+    section 4, the weakest reading of "l well-represented values".
+    """
+
+    name = "l-diversity"
+    sensitive = True
+    Settings = LDiversitySettings
+    settings: LDiversitySettings
+    thresholds = (Threshold("l", 1, whole=True),)
+    merging = Merging.ANY
+
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        """Return one probe."""
+        return [cls(LDiversitySettings(l=1))]
+
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Tell which classes have l distinct values."""
+        held: BoolArray = distinct_values(view) >= self.settings.l
+        return held
+
+    def measured(self, view: ClassView, reference: Reference | None) -> Measured:
+        """Return the smallest number of distinct values."""
+        return int(distinct_values(view).min())
+
+    def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Tell which classes have the fewest distinct values."""
+        distinct = distinct_values(view)
+        worst: BoolArray = distinct == distinct.min()
+        return worst

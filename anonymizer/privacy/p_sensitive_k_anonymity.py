@@ -1,0 +1,64 @@
+"""p-sensitive k-anonymity."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from anonymizer.core.arrays import BoolArray
+from anonymizer.core.classes import ClassView, Reference
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
+from anonymizer.privacy.k_anonymity import GroupSize
+from anonymizer.privacy.shares import distinct_values
+from anonymizer.settings import Settings, WholeNumber
+
+
+class PSensitiveKAnonymitySettings(Settings):
+    """Parameters of p-sensitive k-anonymity."""
+
+    p: Annotated[WholeNumber, Field(ge=1, description="distinct sensitive values in every class; at most k")]
+    k: GroupSize
+
+    @model_validator(mode="after")
+    def _p_at_most_k(self) -> Self:
+        if self.p > self.k:
+            raise ValueError(f"p = {self.p}; accepted: a whole number from 1 to k = {self.k}")
+        return self
+
+
+class PSensitiveKAnonymity(ClassModel):
+    """k-anonymity with at least p distinct sensitive values in every class.
+
+    A missing sensitive value counts in the class size but is not a distinct value, unless it is made one.
+
+    Source: Truta, Vinay (ICDE Workshops 2006, doi:10.1109/ICDEW.2006.116), definition 2.
+    """
+
+    name = "p-sensitive-k-anonymity"
+    sensitive = True
+    Settings = PSensitiveKAnonymitySettings
+    settings: PSensitiveKAnonymitySettings
+    thresholds = (Threshold("p", 1, whole=True), Threshold("k", 1, whole=True))
+    merging = Merging.ANY
+
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        """Return one probe."""
+        return [cls(PSensitiveKAnonymitySettings(p=1, k=1))]
+
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Tell which classes have k records and p distinct values."""
+        held: BoolArray = (view.sizes >= self.settings.k) & (distinct_values(view) >= self.settings.p)
+        return held
+
+    def measured(self, view: ClassView, reference: Reference | None) -> Measured:
+        """Return the smallest class size and the smallest number of distinct values."""
+        return [int(view.sizes.min()), int(distinct_values(view).min())]
+
+    def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Tell which classes are the smallest or have the fewest distinct values."""
+        distinct = distinct_values(view)
+        worst: BoolArray = (view.sizes == view.sizes.min()) | (distinct == distinct.min())
+        return worst

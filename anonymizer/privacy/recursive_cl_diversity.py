@@ -1,0 +1,84 @@
+"""Recursive (c, l)-diversity."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from math import inf
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.core.classes import ClassView, Reference
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
+from anonymizer.privacy.exact import settle
+from anonymizer.privacy.shares import distinct_values, largest_counts, whole_records
+from anonymizer.settings import Exact, Settings, WholeNumber
+
+
+class RecursiveCLDiversitySettings(Settings):
+    """Parameters of recursive (c, l)-diversity."""
+
+    c: Annotated[Exact, Field(gt=0, description="factor by which the first value may exceed the rare ones")]
+    l: Annotated[WholeNumber, Field(ge=1, description="rank from which values count as rare")]  # noqa: E741
+
+
+class RecursiveCLDiversity(ScoredClassModel):
+    """The most frequent sensitive value is not too frequent: r_1 < c (r_l + r_{l+1} + ... + r_m).
+
+    r_1 >= r_2 >= ... are the counts of the sensitive values in a class, a missing value among them. A class
+    with fewer than l distinct values fails; a missing value is not a distinct one, unless it is made one.
+
+    Source: Machanavajjhala et al. (ACM TKDD 2007, doi:10.1145/1217299.1217302), definition 4.2.
+    """
+
+    name = "recursive-cl-diversity"
+    sensitive = True
+    Settings = RecursiveCLDiversitySettings
+    settings: RecursiveCLDiversitySettings
+    thresholds = (Threshold("c", inf), Threshold("l", 1, whole=True))
+    merging = Merging.SATISFYING
+
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        """Return the ranks l = 2 and 3: the measure is the smallest c, exclusive."""
+        return [cls(RecursiveCLDiversitySettings(c=Decimal(1), l=rank)) for rank in (2, 3)]
+
+    def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:
+        """Return r_1 / (r_l + ...) of each class, infinite when nothing is below rank l."""
+        largest, tail = largest_counts(view.counted), self._tails(view)
+        return np.where(tail > 0, largest / np.maximum(tail, 1), np.inf)
+
+    def _tails(self, view: ClassView) -> IntArray:
+        """Return r_l + r_{l+1} + ... of each class."""
+        counts = view.counted
+        order = np.lexsort((-counts.counts, counts.owners))
+        rank = np.arange(len(order)) - counts.starts[counts.owners]
+        rare = np.where(rank >= self.settings.l - 1, counts.counts[order], 0)
+        tails: IntArray = np.add.reduceat(rare, counts.starts[:-1])
+        return tails
+
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Tell which classes satisfy the strict inequality and have l distinct values."""
+        largest, tail = largest_counts(view.counted), self._tails(view)
+        c = Fraction(self.settings.c)
+        margins = largest - float(c) * tail
+        held = settle(
+            margins < 0,
+            margins / np.maximum(largest, 1),
+            1.0,
+            lambda i: (int(largest[i]), int(tail[i])),
+            lambda i: int(largest[i]) < c * int(tail[i]),
+        )
+        diverse: BoolArray = distinct_values(view) >= self.settings.l
+        return held & diverse
+
+    def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
+        """Bound the loss: losing x records leaves r_1 - x or more on top and no more than the tail below."""
+        tail = self._tails(view)
+        excess = largest_counts(view.counted) - float(self.settings.c) * tail
+        hopeless = (tail == 0) | (distinct_values(view) < self.settings.l)
+        return whole_records(np.where(hopeless, view.sizes, excess), view, holds, smallest=self.settings.l)

@@ -1,0 +1,137 @@
+"""The internal report, from what the stages returned."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from anonymizer.core.measurement import Measurement
+from anonymizer.core.outcome import Outcome, Step
+from anonymizer.core.report import Report
+
+PACKAGES = ("duckdb", "networkx", "numpy", "pandas", "pydantic")
+"""Distributions whose versions can change a result."""
+
+
+@dataclass(frozen=True)
+class InputFacts:
+    """The input, as the report shows it."""
+
+    path: str | None
+    sha256: str | None
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True)
+class ReleaseFacts:
+    """The release, as the report shows it; without one the counts are 0 and ``verified`` is False."""
+
+    path: str | None = None
+    sha256: str | None = None
+    rows: int = 0
+    suppressed_records: int = 0
+    suppressed_cells: int = 0
+    classes: int = 0
+    verified: bool = False
+
+
+@dataclass(frozen=True)
+class SearchFacts:
+    """Who searched, with which seed."""
+
+    algorithm: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class ReportParts:
+    """Everything a report is made of.
+
+    Attributes
+    ----------
+    config: the config in plain types.
+    attributes: role, type and hierarchy digest by column.
+    loss: every loss metric by name.
+    diagnosis: why there is no release, None when there is one.
+    """
+
+    config: dict[str, Any]
+    attributes: dict[str, Any]
+    input: InputFacts
+    release: ReleaseFacts
+    search: SearchFacts
+    outcome: Outcome
+    measurements: Sequence[Measurement]
+    loss: dict[str, float | None]
+    warnings: Sequence[str]
+    diagnosis: dict[str, Any] | None = None
+
+
+def build_report(parts: ReportParts) -> Report:
+    """Return the internal report."""
+    outcome = parts.outcome
+    recoding = None if outcome.recoding is None else outcome.recoding.describe()
+    content: dict[str, Any] = {
+        "schema": 1,
+        "status": outcome.status.value,
+        "interrupted": outcome.interrupted,
+        "warnings": list(parts.warnings),
+        "config": parts.config,
+        "attributes": parts.attributes,
+        "input": asdict(parts.input),
+        "release": asdict(parts.release),
+        "search": _search(parts.search, outcome),
+        "recoding": recoding,
+        "constraints": [asdict(measurement) for measurement in parts.measurements],
+        "loss": parts.loss,
+        "attacks": [],
+        "steps": [_step(step) for step in outcome.steps],
+        "environment": environment(),
+    }
+    if parts.diagnosis is not None:
+        content["diagnosis"] = parts.diagnosis
+    return Report(content)
+
+
+def _search(facts: SearchFacts, outcome: Outcome) -> dict[str, Any]:
+    return {
+        "algorithm": facts.algorithm,
+        "candidates": outcome.candidates,
+        "evaluated": outcome.evaluated,
+        "steps": len(outcome.steps),
+        "optimal": outcome.optimal,
+        "objective": outcome.objective,
+        "bound": outcome.bound,
+        "gap": outcome.gap,
+        "seconds": round(outcome.seconds, 3),
+        "seed": facts.seed,
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {
+        "candidate": step.candidate,
+        "objective": step.objective,
+        "accepted": step.accepted,
+        "failed": list(step.failed),
+    }
+
+
+def environment() -> dict[str, Any]:
+    """Return the versions that a result depends on."""
+    return {
+        "anonymizer": _version("anonymizer"),
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in PACKAGES},
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

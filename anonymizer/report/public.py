@@ -1,0 +1,69 @@
+"""The public report: what the recipient of a release may know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+from anonymizer.core.report import Report
+
+SMALLEST_SHOWN = 3
+"""Counts below this, or below k, are left out."""
+
+COUNTS = {
+    "release": ("rows", "suppressed_records", "suppressed_cells", "classes"),
+    "input": ("rows",),
+}
+"""Entries that count records or classes; zero tells nothing of anybody."""
+
+
+def public_report(report: Report, k: int | None) -> Report:
+    """Return a report without seed, input hash and path, steps, times, and small counts.
+
+    A small count is null, and where the number of suppressed records is, so is every number that would tell
+    it. The report depends on the set of the input's records alone, not on their order.
+
+    Parameters
+    ----------
+    k: of the config, None without one.
+    """
+    smallest = max(k or 0, SMALLEST_SHOWN)
+    content = report.to_dict()
+    content["config"] = _public_config(content["config"])
+    content["input"] = {"rows": content["input"]["rows"], "columns": content["input"]["columns"]}
+    content["search"] = {
+        key: value for key, value in content["search"].items() if key not in ("seed", "seconds", "steps")
+    }
+    for section, keys in COUNTS.items():
+        content[section] = _without_small(content[section], keys, smallest)
+    if content["release"]["suppressed_records"] is None:
+        content["input"]["rows"] = None
+        content["loss"] = dict.fromkeys(content["loss"])
+        content["search"] = {**content["search"], "objective": None, "bound": None, "gap": None}
+    content["constraints"] = [
+        _without_small(each, ("worst_classes",), smallest) for each in content["constraints"]
+    ]
+    for key in ("steps", "diagnosis"):
+        content.pop(key, None)
+    return Report(content)
+
+
+def _without_small(section: Mapping[str, Any], keys: tuple[str, ...], smallest: int) -> dict[str, Any]:
+    hidden = {key: None for key in keys if section[key] is not None and 0 < section[key] < smallest}
+    return {**section, **hidden}
+
+
+def _public_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    public = {key: value for key, value in config.items() if key != "seed"}
+    public["input"] = {key: value for key, value in config["input"].items() if key != "path"}
+    public["attributes"] = {name: _without_folder(each) for name, each in config["attributes"].items()}
+    return public
+
+
+def _without_folder(attribute: Mapping[str, Any]) -> dict[str, Any]:
+    """Name the file of a hierarchy without its folder, which is nobody else's business."""
+    hierarchy = attribute.get("hierarchy")
+    if not isinstance(hierarchy, Mapping) or "file" not in hierarchy:
+        return dict(attribute)
+    return {**attribute, "hierarchy": {**hierarchy, "file": PurePath(hierarchy["file"]).name}}

@@ -1,0 +1,1 @@
+"""Search algorithms: one class in one file each, found by its name."""

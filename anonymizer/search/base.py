@@ -1,0 +1,66 @@
+"""What a search is: a problem in, an outcome out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from anonymizer.core.outcome import Outcome
+from anonymizer.core.table import Table
+from anonymizer.loss.base import LossMetric
+from anonymizer.privacy.constraint import ClassConstraint, TableConstraint
+from anonymizer.search.control import Control
+from anonymizer.settings import Settings as PlugInSettings
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a search is asked.
+
+    Attributes
+    ----------
+    table: the frequency table with its hierarchies and the levels that may be used.
+    class_constraints, table_constraints: all must hold on the release.
+    metric: to be minimised.
+    limit: most records that may be suppressed.
+    keep_rows: whether suppressed records stay, with ``*`` in every quasi-identifier, where that class holds.
+    moving_reference: whether p is that of the release instead of the input's.
+    k: of the config's k-anonymity, None without one.
+    """
+
+    table: Table
+    class_constraints: tuple[ClassConstraint, ...]
+    table_constraints: tuple[TableConstraint, ...]
+    metric: LossMetric
+    limit: int
+    keep_rows: bool
+    moving_reference: bool
+    k: int | None
+
+
+class NoSettings(PlugInSettings):
+    """The parameters of an algorithm that has none."""
+
+
+class SearchAlgorithm(ABC):
+    """Proposes recodings until one satisfies every constraint and none better is left.
+
+    Class attributes
+    ----------------
+    name: as in the config.
+    Settings: its parameters.
+    """
+
+    name: ClassVar[str]
+    Settings: ClassVar[type[PlugInSettings]] = NoSettings
+
+    def __init__(self, settings: PlugInSettings | None = None) -> None:
+        self.settings = settings if settings is not None else self.Settings()
+
+    @abstractmethod
+    def search(self, problem: Problem, control: Control) -> Outcome:
+        """Return the best recoding found, with what is proven about it.
+
+        Deterministic: the same problem and the same number of steps give the same outcome.
+        """

@@ -1,0 +1,165 @@
+"""Provably optimal full-domain search over the lattice of generalization levels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anonymizer.core.arrays import BoolArray
+from anonymizer.core.classes import Classes
+from anonymizer.core.outcome import Outcome, Status, Step
+from anonymizer.core.recoding import FullDomainRecoding, levels_by_name
+from anonymizer.errors import Interrupted
+from anonymizer.loss.lattice import NodeFacts
+from anonymizer.search.base import Problem, SearchAlgorithm
+from anonymizer.search.control import Control, Progress
+from anonymizer.search.findings import Findings
+from anonymizer.search.frontier import Frontier, Levels
+from anonymizer.search.guide import Guide
+from anonymizer.search.judge import Judge, Verdict
+from anonymizer.search.rollup import RollUp
+from anonymizer.search.tiles import Tiles
+
+
+class Lattice(SearchAlgorithm):
+    """Finds the levels of lowest loss among all that satisfy every constraint, and proves it.
+
+    Every node has a lower bound on its objective: at first from its levels alone, then from what nodes above
+    it lost for certain. Nodes are evaluated until no open node's bound is below the best found.
+    """
+
+    name = "lattice"
+
+    def search(self, problem: Problem, control: Control) -> Outcome:
+        """Return the optimum, or the best found and a proven bound when the budget ends first."""
+        return _Run(problem, control).run()
+
+
+class _Run:
+    def __init__(self, problem: Problem, control: Control) -> None:
+        self._problem = problem
+        self._control = control
+        self._table = problem.table
+        self._judge = Judge(problem)
+        self._loss = problem.metric.on_lattice(problem.table, problem.k)
+        self._guide = Guide(
+            problem.table,
+            problem.limit,
+            self._loss.worst,
+            problem.k or 5,
+            shared=self._judge.lossless_merging,
+        )
+        self._whole = RollUp.of(problem.table)
+        self._rollup = self._whole
+        self._tiles = Tiles(problem.table, self._loss)
+        self._findings = Findings()
+        self._steps: list[Step] = []
+        self._best = np.inf
+        self._best_levels: Levels | None = None
+        self._interrupted = False
+
+    def run(self) -> Outcome:
+        bound = np.inf
+        for frontier in self._tiles.in_order(lambda: self._best):
+            self._findings.apply(frontier)
+            frontier.cut(self._best)
+            bound = self._explore(frontier)
+            if np.isfinite(bound):
+                break
+        return self._outcome(min(bound, self._tiles.bound if np.isfinite(bound) else np.inf))
+
+    def _explore(self, frontier: Frontier) -> float:
+        """Evaluate nodes of a box; return the lowest bound left, infinity when all is settled."""
+        self._rollup = self._whole.raised(frontier.lowest)
+        unsettled = frontier.bounds.size
+        while np.isfinite(frontier.minimum()) or np.isneginf(frontier.minimum()):
+            self._interrupted = self._control.stopped()
+            if self._interrupted or self._control.exhausted(len(self._steps), len(self._steps)):
+                return frontier.minimum()
+            self._control.tell(lambda: self._progress(frontier))
+            self._evaluate(frontier, self._guide.choose(frontier, self._best))
+            left = int(frontier.open.sum())
+            if 0 < left <= unsettled // 2:
+                unsettled = left
+                if frontier.shrink():
+                    self._rollup = self._rollup.raised(frontier.lowest)
+        return np.inf
+
+    def _evaluate(self, frontier: Frontier, levels: Levels) -> None:
+        classes = self._rollup.classes(levels)
+        verdict = self._judge.judge(classes)
+        certain = int(verdict.losses.sum())
+        self._guide.learn(levels, verdict.suppressed, certain)
+        objective = None
+        if certain > self._problem.limit or (certain == classes.records and not self._problem.keep_rows):
+            self._findings.rule_out_below(frontier, levels)
+        else:
+            facts = self._facts(levels, classes, verdict)
+            self._findings.raise_above(frontier, levels, self._loss.above(facts))
+            parts = self._loss.below(facts)
+            self._findings.raise_below(frontier, levels, parts, facts.certain.lowest, self._loss.combine)
+            if verdict.valid:
+                objective = self._loss.objective(facts)
+                self._accept(levels, objective)
+            frontier.cut(self._best)
+        frontier.mark(levels)
+        candidate = levels_by_name(self._table.quasi_identifiers, levels)
+        self._steps.append(Step(candidate, objective, verdict.valid, verdict.failed))
+
+    def _facts(self, levels: Levels, classes: Classes, verdict: Verdict) -> NodeFacts:
+        kept, whole = verdict.kept, verdict.losses == classes.sizes
+        suppressed = self._rollup.marginals(~kept[classes.class_of])
+        certain = suppressed
+        if not self._judge.lossless_merging:
+            unplaced = int(verdict.losses[~whole].sum())
+            certain = self._rollup.marginals(whole[classes.class_of], unplaced)
+        return NodeFacts(
+            levels,
+            classes.sizes,
+            kept,
+            verdict.suppressed if verdict.starred else 0,
+            suppressed,
+            certain,
+            lambda: self._masks(levels),
+        )
+
+    def _masks(self, levels: Levels) -> tuple[BoolArray, BoolArray]:
+        """Return the suppressed and the removed combinations of the whole table at a node."""
+        classes = self._whole.classes(levels)
+        verdict = self._judge.judge(classes)
+        suppressed = ~verdict.kept[classes.class_of]
+        return suppressed, np.zeros_like(suppressed) if verdict.starred else suppressed
+
+    def _accept(self, levels: Levels, objective: float) -> None:
+        if objective < self._best:
+            self._best, self._best_levels = objective, levels
+
+    def _progress(self, frontier: Frontier) -> Progress:
+        bound = min(frontier.minimum(), self._tiles.bound, self._best)
+        best = self._best if np.isfinite(self._best) else None
+        return Progress(len(self._steps), self._tiles.nodes, best, bound if np.isfinite(bound) else None)
+
+    def _outcome(self, bound: float) -> Outcome:
+        """Return the outcome; ``bound`` is infinite when every node is settled."""
+        found = self._best_levels is not None
+        if self._interrupted and not found:
+            raise Interrupted("interrupted before a release was found; nothing was written")
+        status = Status.SATISFIED if found else Status.UNDECIDED
+        if not found and np.isposinf(bound):
+            status = Status.INFEASIBLE
+        lowest = min(bound, self._best)
+        return Outcome(
+            status,
+            self._recoding(),
+            self._best if found else None,
+            lowest if np.isfinite(lowest) else None,
+            self._tiles.nodes,
+            len(self._steps),
+            tuple(self._steps),
+            self._control.elapsed,
+            self._interrupted,
+        )
+
+    def _recoding(self) -> FullDomainRecoding | None:
+        if self._best_levels is None:
+            return None
+        return FullDomainRecoding(self._table, self._best_levels, *self._masks(self._best_levels))

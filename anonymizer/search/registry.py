@@ -1,0 +1,10 @@
+"""The search algorithms by name."""
+
+from __future__ import annotations
+
+from anonymizer.registry import Registry
+from anonymizer.search.base import SearchAlgorithm
+
+SEARCH_ALGORITHMS: Registry[SearchAlgorithm] = Registry(
+    "search algorithm", SearchAlgorithm, "anonymizer.search", "anonymizer.search_algorithms"
+)

@@ -1,0 +1,1 @@
+"""From an open relation to dictionary-encoded columns and their distinct combinations."""

@@ -1,0 +1,23 @@
+"""How long the property tests search: 150 examples here, 1,000 in CI and where slow tests are asked for."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+IN_CI = bool(os.environ.get("CI"))
+QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
+
+settings.register_profile("default", max_examples=150, deadline=None, suppress_health_check=QUIET)
+settings.register_profile(
+    "thorough", max_examples=1000, deadline=None, derandomize=IN_CI, suppress_health_check=QUIET
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the number of examples."""
+    chosen = config.getoption("markexpr")
+    slow = "slow" in chosen and "not slow" not in chosen
+    settings.load_profile("thorough" if IN_CI or slow else "default")

@@ -1,0 +1,78 @@
+"""The example configs: each is read without a problem and ends in a verified release."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from anonymizer.config.load import check_columns, load_config
+from anonymizer.config.model import Config
+from anonymizer.hierarchy.sources import HIERARCHY_SOURCES
+from anonymizer.privacy.registry import PRIVACY_MODELS
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CONFIGS = sorted(path.name for path in EXAMPLES.glob("*.yaml"))
+
+
+def header(path: Path) -> list[str]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return next(csv.reader(stream))
+
+
+def test_the_examples_are_there() -> None:
+    assert {"minimal.yaml", "sample.yaml", "hospital.yaml", "everything.yaml"} <= set(CONFIGS)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_config_is_read(name: str) -> None:
+    config = load_config(EXAMPLES / name)
+    assert config.input.path is not None
+    data = config.folder / config.input.path
+    check_columns(config, header(data), data.name)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_readme_says_what_it_shows(name: str) -> None:
+    assert f"`{name}`" in (EXAMPLES / "README.md").read_text(encoding="utf-8")
+
+
+def test_minimal_has_five_lines() -> None:
+    assert len((EXAMPLES / "minimal.yaml").read_text(encoding="utf-8").splitlines()) == 5
+
+
+def test_everything_has_every_key() -> None:
+    raw = yaml.safe_load((EXAMPLES / "everything.yaml").read_text(encoding="utf-8"))
+    config = load_config(EXAMPLES / "everything.yaml")
+    assert set(raw) == set(Config.model_fields)
+    for section in ("input", "suppression", "budget", "engine", "output"):
+        assert set(raw[section]) == set(type(getattr(config, section)).model_fields)
+    given = {key for attribute in raw["attributes"].values() for key in attribute}
+    assert given == set(type(config.attributes["age"]).model_fields)
+    sources = {key for each in raw["attributes"].values() for key in each.get("hierarchy", {})} - {"unknown"}
+    assert sources == set(HIERARCHY_SOURCES)
+    assert {constraint["model"] for constraint in raw["constraints"]} == set(PRIVACY_MODELS)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name == "everything.yaml" else name for name in CONFIGS],
+)
+def test_config_runs(name: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "anonymizer", "run", str(EXAMPLES / name), "-o", str(tmp_path), "--json"]
+    done = subprocess.run(
+        command, cwd=EXAMPLES.parent, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["status"] == "satisfied"
+    assert report["release"]["verified"] is True
+    assert report["search"]["optimal"] is True
+    assert all(constraint["satisfied"] for constraint in report["constraints"])
+    assert 0 < report["loss"]["loss"] < 0.7
+    assert (tmp_path / "share" / "release.csv").is_file()

@@ -1,0 +1,98 @@
+"""The product's values from plain specifications."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from anonymizer.core.classes import Classes, SensitiveCodes
+from anonymizer.core.hierarchy import Hierarchy
+from anonymizer.core.table import MISSING, Column, QuasiIdentifier, SensitiveAttribute, Table, ValueType
+from anonymizer.hierarchy.compile import compile_tree
+from anonymizer.privacy.base import PrivacyModel
+from anonymizer.privacy.registry import PRIVACY_MODELS
+from tests.twins.microdata import Microdata, Path, Value, in_order
+
+
+def model(name: str, parameters: Mapping[str, Any]) -> PrivacyModel:
+    """Return a privacy model with parameters as they stand in a config."""
+    plug_in = PRIVACY_MODELS[name]
+    return plug_in(plug_in.Settings.model_validate(dict(parameters)))
+
+
+def hierarchy(paths: Mapping[Value, Path], name: str) -> tuple[Hierarchy, dict[Value, int]]:
+    """Return the compiled tree and the leaf position of each value."""
+    tree: nx.DiGraph[tuple[int, str]] = nx.DiGraph()
+    for path in paths.values():
+        tree.add_node((len(path) - 1, path[-1]))
+        for level in range(len(path) - 1):
+            tree.add_edge((level + 1, path[level + 1]), (level, path[level]))
+    compiled = compile_tree(tree, name)
+    position = {compiled.labels[node]: leaf for leaf, node in enumerate(compiled.ancestors[0])}
+    return compiled, {value: position[path[0]] for value, path in paths.items()}
+
+
+def column(name: str, cells: list[Value], *, numeric: bool) -> tuple[Column, np.ndarray]:
+    """Return the dictionary-encoded column and the code of each cell."""
+    values = in_order(set(cells))
+    occurrences = Counter(cells)
+    numbers = np.array([np.nan if value is None else value for value in values]) if numeric else None
+    own = Column(
+        name,
+        ValueType.INTEGER if numeric else ValueType.TEXT,
+        tuple(MISSING if value is None else str(value) for value in values),
+        np.array([occurrences[value] for value in values], dtype=np.int64),
+        None if numbers is None else numbers.astype(np.float64),
+        len(values) - 1 if None in occurrences else None,
+    )
+    code = {value: position for position, value in enumerate(values)}
+    return own, np.array([code[cell] for cell in cells], dtype=np.int32)
+
+
+def _quasi_identifier(data: Microdata, position: int) -> tuple[QuasiIdentifier, np.ndarray]:
+    spec, cells = data.quasi_identifiers[position], data.column(position)
+    own, codes = column(spec.name, cells, numeric=spec.numeric)
+    tree, leaf = hierarchy(spec.paths, spec.name)
+    leaves = np.array([leaf[value] for value in in_order(set(cells))], dtype=np.int32)
+    return QuasiIdentifier(own, tree, leaves, spec.weight, spec.minimum, spec.maximum), codes
+
+
+def _sensitive(data: Microdata, number: int) -> tuple[SensitiveAttribute, np.ndarray]:
+    spec = data.sensitive[number]
+    cells = data.column(len(data.quasi_identifiers) + number)
+    own, codes = column(spec.name, cells, numeric=spec.numeric)
+    if spec.paths is None:
+        return SensitiveAttribute(own, None, None, spec.distance), codes
+    tree, leaf = hierarchy(spec.paths, spec.name)
+    leaves = np.array([leaf[value] for value in in_order(set(cells))], dtype=np.int32)
+    return SensitiveAttribute(own, tree, leaves, spec.distance), codes
+
+
+def table(data: Microdata) -> Table:
+    """Return the frequency table of the records."""
+    own = [_quasi_identifier(data, position) for position in range(len(data.quasi_identifiers))]
+    sensitive = [_sensitive(data, number) for number in range(len(data.sensitive))]
+    codes = np.stack([codes for _, codes in [*own, *sensitive]], axis=1)
+    distinct, counts = np.unique(codes, axis=0, return_counts=True)
+    return Table(
+        tuple(attribute for attribute, _ in own),
+        tuple(attribute for attribute, _ in sensitive),
+        np.ascontiguousarray(distinct),
+        counts.astype(np.int64),
+    )
+
+
+def classes(data: Microdata, class_of: list[int]) -> Classes:
+    """Return a partition of the records into classes that are numbered from 0 without a gap."""
+    codes = {
+        spec.name: SensitiveCodes(attribute, own.astype(np.int64))
+        for spec, (attribute, own) in zip(
+            data.sensitive, (_sensitive(data, number) for number in range(len(data.sensitive))), strict=True
+        )
+    }
+    ones = np.ones(len(class_of), dtype=np.int64)
+    return Classes(np.array(class_of, dtype=np.int64), ones, max(class_of) + 1, codes)

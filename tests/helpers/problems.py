@@ -1,0 +1,43 @@
+"""The product's problem from a plain one."""
+
+from __future__ import annotations
+
+from anonymizer.loss.aggregate import AGGREGATES, AggregateName
+from anonymizer.loss.base import LossMetric
+from anonymizer.loss.registry import LOSS_METRICS
+from anonymizer.privacy.base import ClassModel, TableModel
+from anonymizer.privacy.constraint import ClassConstraint, Constraint, TableConstraint
+from anonymizer.search.base import Problem
+from tests.helpers import build
+from tests.twins.microdata import Microdata
+from tests.twins.search import ConstraintSpec, ProblemSpec
+
+
+def constraint(spec: ConstraintSpec, data: Microdata) -> Constraint:
+    """Return a model bound to its attribute."""
+    model = build.model(spec.model, spec.parameters)
+    missing = spec.attribute is not None and data.attribute(spec.attribute).missing_is_value
+    if isinstance(model, ClassModel):
+        return ClassConstraint(spec.attribute, spec.combined, missing, model=model)
+    assert isinstance(model, TableModel)
+    return TableConstraint(spec.attribute, spec.combined, missing, model=model)
+
+
+def metric(name: str, aggregate: str = "arithmetic-mean") -> LossMetric:
+    """Return a metric with its aggregate."""
+    return LOSS_METRICS[name](None, AGGREGATES[AggregateName(aggregate)])
+
+
+def problem(spec: ProblemSpec) -> Problem:
+    """Return what the search is asked."""
+    constraints = [constraint(own, spec.data) for own in spec.constraints]
+    return Problem(
+        build.table(spec.data),
+        tuple(own for own in constraints if isinstance(own, ClassConstraint)),
+        tuple(own for own in constraints if isinstance(own, TableConstraint)),
+        metric(spec.metric, spec.aggregate),
+        spec.limit,
+        spec.keep_rows,
+        spec.moving_reference,
+        spec.k,
+    )

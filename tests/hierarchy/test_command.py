@@ -1,0 +1,149 @@
+"""``anonymizer hierarchy``, called as from a shell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from anonymizer.cli.main import main
+
+DATA = "age,zip,day,grade\n" + (
+    "17,01234,2021-03-05,a\n20,01239,2021-04-01,b\n25,99999,1999-01-01,c\n25,,1999-01-02,d\n"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "data.csv").write_text(DATA)
+    (tmp_path / "grades.csv").write_text("a,good,*\nb,good,*\nc,bad,*\nd,bad,*\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_show_draws_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hierarchy", "show", "grades.csv", "--children", "1"]) == 0
+    out = capsys.readouterr().out
+    assert [line.rstrip() for line in out.splitlines()] == [
+        "*",
+        "├── good",
+        "│   ├── a",
+        "│   └── ... 1 more",
+        "└── ... 1 more",
+        "3 levels, 4 leaves",
+    ]
+
+
+@pytest.mark.usefixtures("folder")
+def test_show_tells_the_size_of_a_ready_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hierarchy", "show", "sex", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found == {"levels": 2, "leaves": 5, "problems": []}
+
+
+@pytest.mark.usefixtures("folder")
+def test_validate_accepts_a_hierarchy_that_places_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["hierarchy", "validate", "grades.csv", "--data", "data.csv", "--column", "grade"]
+    assert main(words) == 0
+    assert "places all 4 values of 'grade'" in capsys.readouterr().out
+    assert main([*words, "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_validate_lists_what_a_hierarchy_lacks(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "grades.csv").write_text("a,good,*\nb,good,*\nc,bad,*\n")
+    words = ["hierarchy", "validate", "grades.csv", "--data", "data.csv", "--column", "grade"]
+    assert main(words) == 1
+    assert "hierarchy grades.csv lacks 1 value (1 rows): 'd'" in capsys.readouterr().out
+    assert main([*words, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["levels"], found["leaves"], len(found["problems"])) == (3, 3, 1)
+
+
+def test_validate_lists_why_a_file_is_no_tree(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "grades.csv").write_text("a,good,*\nb,good,+\n")
+    words = ["hierarchy", "validate", "grades.csv", "--data", "data.csv", "--column", "grade", "--json"]
+    assert main(words) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["levels"], found["leaves"]) == (None, None)
+    assert "'good' (level 1) has two parents" in found["problems"][0]
+
+
+@pytest.mark.parametrize(
+    ("column", "options", "row"),
+    [
+        ("age", ["--auto"], "17,17-20,*"),
+        ("age", ["--intervals", "5,10"], "17,15-19,10-19,*"),
+        ("zip", ["--mask", "right"], "01234,0123*,012**,01***,0****,*"),
+        ("day", ["--date"], "2021-03-05,2021-03,2021-Q1,2021,2020s,*"),
+        ("grade", ["--order", "2"], "a,\"{a, b}\",*"),
+    ],
+)  # fmt: skip
+def test_build_writes_one_row_per_value(
+    folder: Path, capsys: pytest.CaptureFixture[str], column: str, options: list[str], row: str
+) -> None:
+    words = ["hierarchy", "build", "--data", "data.csv", "--column", column, *options, "-o", "h.csv"]
+    assert main([*words, "--json"]) == 0
+    rows = (folder / "h.csv").read_text().splitlines()
+    found = json.loads(capsys.readouterr().out)
+    assert found["problems"] == []
+    assert found["leaves"] == len(rows)
+    assert row in rows
+    assert main(["hierarchy", "validate", "h.csv", "--data", "data.csv", "--column", column]) == 0
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["show", "none.csv"], "none.csv: no such file, and no ready hierarchy"),
+        (["show", "contry"], "did you mean 'country'?"),
+        (["show", "age"], "ready hierarchy 'age' is made from the values of a column"),
+        (["build", "--data", "data.csv", "--column", "age", "-o", "h.csv"], "no kind of hierarchy given"),
+        (
+            ["build", "--data", "data.csv", "--column", "age", "--auto", "--date", "-o", "h.csv"],
+            "--auto and --date given; accepted: one of --auto, --intervals, --mask, --date, --order",
+        ),
+        (
+            ["build", "--data", "data.csv", "--column", "age", "--intervals", "5,x", "-o", "h.csv"],
+            "hierarchy build.intervals.width.1",
+        ),
+        (
+            ["build", "--data", "data.csv", "--column", "age", "--auto", "-o", "grades.csv"],
+            "grades.csv: exists; name another file, or give --overwrite",
+        ),
+        (
+            ["build", "--data", "data.csv", "--column", "age", "--auto", "-o", "data.csv", "--overwrite"],
+            "data.csv: is the data file",
+        ),
+        (["validate", "grades.csv", "--data", "data.csv", "--column", "grad"], "grad"),
+    ],
+)
+def test_wrong_usage_is_one_message(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hierarchy", *words]) == 2
+    captured = capsys.readouterr()
+    assert said in captured.err
+    assert captured.err.startswith("error: ")
+    assert captured.out == ""
+
+
+def test_an_existing_file_is_replaced_only_on_request(folder: Path) -> None:
+    words = ["hierarchy", "build", "--data", "data.csv", "--column", "grade", "--auto", "-o", "grades.csv"]
+    before = (folder / "grades.csv").read_text()
+    assert main(words) == 2
+    assert (folder / "grades.csv").read_text() == before
+    assert main([*words, "--overwrite", "--quiet"]) == 0
+    assert (folder / "grades.csv").read_text() != before
+    assert (folder / "data.csv").read_text() == DATA
+
+
+def test_a_column_of_missing_values_alone_makes_no_hierarchy(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "data.csv").write_text("a,b\n1,\n2,\n")
+    words = ["hierarchy", "build", "--data", "data.csv", "--column", "b", "--auto", "-o", "h.csv"]
+    assert main(words) == 2
+    assert "column 'b' has only missing values" in capsys.readouterr().err
+    assert not (folder / "h.csv").exists()

@@ -1,0 +1,86 @@
+"""Compiled arrays against the tree they come from, walked edge by edge."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.core.table import ValueType
+from anonymizer.errors import HierarchyError
+from anonymizer.hierarchy.compile import compile_tree
+from anonymizer.hierarchy.graph import pad
+from tests.hierarchy.columns import NOWHERE, column, nested_tree, source
+
+nestings = st.recursive(st.just([]), lambda below: st.lists(below, min_size=1, max_size=4), max_leaves=30)
+
+
+@given(nestings)
+def test_every_array_is_what_the_tree_says(nesting: list) -> None:
+    tree = pad(nested_tree(nesting), "t")
+    compiled = compile_tree(tree, "t")
+    nodes = list(zip(compiled.level.tolist(), compiled.labels, strict=True))
+    assert sorted(nodes) == sorted(tree)
+    assert nodes == list(nx.dfs_preorder_nodes(tree, nodes[0]))
+    leaves = [node for node in nodes if node[0] == 0]
+    for index, node in enumerate(nodes):
+        assert [nodes[i] for i in [compiled.parent[index]] if i >= 0] == list(tree.predecessors(node))
+        under = nx.descendants(tree, node) | {node}
+        assert leaves[compiled.first_leaf[index] : compiled.last_leaf[index]] == [
+            leaf for leaf in leaves if leaf in under
+        ]
+    for position, leaf in enumerate(leaves):
+        path = nx.shortest_path(tree, nodes[0], leaf)[::-1]
+        assert [nodes[i] for i in compiled.ancestors[:, position]] == path
+    assert compiled.height == nx.dag_longest_path_length(tree)
+    assert compiled.leaves == len(leaves)
+    assert compiled.leaf_counts().sum() == compiled.leaves * (compiled.height + 1)
+
+
+def test_arrays_are_of_the_documented_types_and_read_only() -> None:
+    compiled = compile_tree(pad(nested_tree([[], [[], []]]), "t"), "t")
+    for array in (
+        compiled.parent,
+        compiled.level,
+        compiled.first_leaf,
+        compiled.last_leaf,
+        compiled.ancestors,
+    ):
+        assert array.dtype == np.int32
+        assert not array.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("edges", "said"),
+    [
+        ([], "found 0: none"),
+        ([((1, "*"), (0, "a")), ((1, "+"), (0, "b"))], "found 2: '*', '+'"),
+        ([((1, "*"), (0, "a")), ((1, "+"), (0, "a"))], "'a' (level 0) has two parents, '*' and '+'"),
+        ([((2, "*"), (0, "a"))], "'a' (level 0) stands under '*' (level 2)"),
+        ([((1, "a"), (1, "b")), ((1, "b"), (1, "a"))], "'b' (level 1) stands under 'a' (level 1)"),
+        ([((2, "*"), (1, "a"))], "'a' (level 1) has no values under it"),
+        ([((0, "*"), (-1, "a"))], "'a' (level -1) has no values under it"),
+    ],
+)
+def test_what_is_no_tree_is_refused(edges: list, said: str) -> None:
+    with pytest.raises(HierarchyError) as caught:
+        compile_tree(nx.DiGraph(edges), "the tree")
+    assert str(caught.value).startswith("the tree: ")
+    assert said in str(caught.value)
+
+
+def test_a_large_tree_compiles_in_linear_time() -> None:
+    tree = source(mask={}).build(column(f"{i:06d}" for i in range(130_000)), NOWHERE)
+    assert len(tree) > 140_000
+    start = perf_counter()
+    assert compile_tree(tree, "t").leaves == 130_000
+    assert perf_counter() - start < 5
+
+
+def test_children_keep_the_order_in_which_they_were_added() -> None:
+    tree = source(tree={"*": ["b", "a", "c"]}).build(column(["a"], ValueType.TEXT), NOWHERE)
+    assert compile_tree(tree, "t").labels == ("*", "b", "a", "c")

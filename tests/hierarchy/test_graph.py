@@ -1,0 +1,99 @@
+"""Trees in the form of the room: padded, keyed by level and label."""
+
+from __future__ import annotations
+
+import networkx as nx
+import pytest
+
+from anonymizer.errors import HierarchyError
+from anonymizer.hierarchy.graph import pad, root_of, tree_of_rows
+
+
+def test_a_shallow_leaf_is_padded_by_its_own_label() -> None:
+    graph = nx.DiGraph([("*", "a"), ("*", "b"), ("a", "a1"), ("a1", "a2")])
+    assert set(pad(graph, "t").edges) == {
+        ((3, "*"), (2, "a")),
+        ((2, "a"), (1, "a1")),
+        ((1, "a1"), (0, "a2")),
+        ((3, "*"), (2, "b")),
+        ((2, "b"), (1, "b")),
+        ((1, "b"), (0, "b")),
+    }
+
+
+def test_padding_what_is_padded_changes_nothing() -> None:
+    once = pad(nx.DiGraph([("*", "a"), ("*", "b"), ("a", "a1")]), "t")
+    assert nx.utils.graphs_equal(pad(once, "t"), once)
+
+
+def test_a_label_attribute_names_a_node() -> None:
+    graph = nx.DiGraph([(0, 1), (0, 2)])
+    graph.nodes[1]["label"] = "one"
+    assert set(pad(graph, "t")) == {(1, "0"), (0, "one"), (0, "2")}
+
+
+def test_a_node_may_have_the_label_of_its_child() -> None:
+    graph = nx.DiGraph([("root", "inner"), ("inner", "leaf"), ("inner", "other")])
+    nx.set_node_attributes(graph, {"root": "x", "inner": "x", "leaf": "x", "other": "y"}, "label")
+    assert set(pad(graph, "t")) == {(2, "x"), (1, "x"), (0, "x"), (0, "y")}
+
+
+def test_a_single_node_is_a_tree() -> None:
+    graph = nx.DiGraph()
+    graph.add_node("*")
+    assert set(pad(graph, "t")) == {(0, "*")}
+
+
+def _labelled(edges: list[tuple[int, int]], labels: dict[int, str]) -> nx.DiGraph:
+    graph = nx.DiGraph(edges)
+    nx.set_node_attributes(graph, labels, "label")
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("graph", "said"),
+    [
+        (nx.DiGraph(), "found 0: none"),
+        (nx.DiGraph([("a", "b"), ("c", "d")]), "found 2: 'a', 'c'"),
+        (nx.DiGraph([("a", "b"), ("b", "a")]), "found 0: none"),
+        (nx.DiGraph([("*", "a"), ("b", "c"), ("c", "b")]), "'b' is part of a cycle"),
+        (nx.DiGraph([("*", "a"), ("*", "b"), ("a", "c"), ("b", "c")]), "'c' has two parents, 'a' and 'b'"),
+        (
+            _labelled([(0, 1), (0, 2), (1, 3), (2, 4)], {0: "*", 1: "a", 2: "b", 3: "x", 4: "x"}),
+            "level 0 has two nodes 'x', under 'a' and under 'b'",
+        ),
+        (
+            _labelled([(0, 1), (0, 2), (1, 3)], {0: "*", 1: "a", 2: "a", 3: "x"}),
+            "level 1 has two nodes 'a', under '*' and under '*'",
+        ),
+        (
+            # The leaf b of level 1 is padded to level 0, where another b stands.
+            _labelled([(0, 1), (0, 2), (1, 3)], {0: "*", 1: "a", 2: "b", 3: "b"}),
+            "level 0 has two nodes 'b', under '*' and under 'a'",
+        ),
+    ],
+)
+def test_what_cannot_be_published_safely_is_refused(graph: nx.DiGraph, said: str) -> None:
+    with pytest.raises(HierarchyError) as caught:
+        pad(graph, "the tree")
+    assert str(caught.value).startswith("the tree: ")
+    assert said in str(caught.value)
+
+
+def test_the_root_is_the_node_without_a_parent() -> None:
+    assert root_of(nx.DiGraph([("b", "c"), ("a", "b")]), "t") == "a"
+
+
+def test_rows_of_labels_become_a_tree_below_a_new_root() -> None:
+    tree = tree_of_rows([["a", "b", "c"], ["ab", "ab", "c"]])
+    assert set(tree.edges) == {
+        ((2, "*"), (1, "ab")),
+        ((2, "*"), (1, "c")),
+        ((1, "ab"), (0, "a")),
+        ((1, "ab"), (0, "b")),
+        ((1, "c"), (0, "c")),
+    }
+
+
+def test_no_values_leave_the_root_at_its_level() -> None:
+    assert set(tree_of_rows([[], []])) == {(2, "*")}

@@ -1,0 +1,181 @@
+"""Random small tables, trees, models and problems."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.twins.loss import LOSS_TWINS
+from tests.twins.microdata import Microdata, Path, QuasiIdentifierSpec, SensitiveSpec, Value
+from tests.twins.search import ConstraintSpec, ProblemSpec
+
+LETTERS = "abcdefghij"
+AGGREGATES = ("arithmetic-mean", "geometric-mean", "maximum")
+PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
+    "k-anonymity": {"k": (1, 2, 3, 4)},
+    "alpha-k-anonymity": {"alpha": (0.3, 0.5, 0.6, 0.75, 1), "k": (1, 2, 3)},
+    "p-sensitive-k-anonymity": {"p": (1, 2, 3), "k": (3, 4)},
+    "l-diversity": {"l": (1, 2, 3)},
+    "entropy-l-diversity": {"l": (1, 1.2, 1.5, 1.75, 2, 2.5, 3)},
+    "recursive-cl-diversity": {"c": (0.5, 1, 1.5, 2, 3), "l": (1, 2, 3)},
+    "t-closeness": {
+        "t": (0, 0.05, 0.1, 0.2, 0.25, 0.3, 0.5),
+        "distance": (None, "equal", "ordered", "hierarchical"),
+    },
+    "basic-beta-likeness": {"beta": (0.2, 0.5, 1, 1.5, 2, 3)},
+    "enhanced-beta-likeness": {"beta": (0.2, 0.5, 1, 2)},
+    "delta-disclosure": {"delta": (0.2, 0.5, 0.7, 1, 1.5, 2), "absent": ("violates", "ignored", "ignored")},
+    "vulnerability": {
+        "max": (0.1, 0.2, 0.25, 0.3, 0.5, 0.7, 0.9),
+        "target": ("re-identification", "attribute-inference"),
+    },
+}
+"""Values that each parameter may take; every choice of one each is a valid set of parameters."""
+
+SIMPLE = ("k-anonymity", "k-anonymity", "l-diversity", "alpha-k-anonymity")
+REFERENCED = (
+    "t-closeness",
+    "t-closeness",
+    "basic-beta-likeness",
+    "enhanced-beta-likeness",
+    "delta-disclosure",
+)
+"""Together they move the reference: what the first drops changes p for the second."""
+
+
+def tree(random: Random, values: list[Value], height: int) -> dict[Value, Path]:
+    """Return a random tree: at each level, nodes of the one below are put together at random."""
+    leaves = values[:]
+    random.shuffle(leaves)
+    paths = {value: (f"{value}" if value is not None else "<missing>",) for value in leaves}
+    for level in range(1, height + 1):
+        nodes = list(dict.fromkeys(path[-1] for path in paths.values()))
+        groups = random.randint(1, len(nodes)) if level < height else 1
+        parent = {node: f"{level}:{random.randrange(groups)}" for node in nodes}
+        paths = {value: (*path, parent[path[-1]]) for value, path in paths.items()}
+    return _together(paths)
+
+
+def _together(paths: dict[Value, Path]) -> dict[Value, Path]:
+    """Return the leaves in an order in which every node covers a range of them."""
+    return dict(sorted(paths.items(), key=lambda item: item[1][::-1]))
+
+
+def domain(random: Random, size: int, *, numeric: bool, missing: bool) -> list[Value]:
+    """Return some distinct values."""
+    known: list[Value] = list(LETTERS[:size])
+    if numeric:
+        known = list(random.sample(range(-3, 20), size))
+    return [*known, None] if missing else known
+
+
+def quasi_identifier(random: Random, number: int, height: int) -> QuasiIdentifierSpec:
+    """Return a quasi-identifier with a random tree, weight and restriction of levels."""
+    numeric = random.random() < 0.4
+    size = random.randint(1, 6) if height else 1
+    values = domain(random, size, numeric=numeric, missing=bool(height) and random.random() < 0.2)
+    restricted = random.random() < 0.2
+    minimum = random.randint(0, height) if restricted else 0
+    return QuasiIdentifierSpec(
+        f"q{number}",
+        tree(random, values, height),
+        numeric,
+        random.choice((1.0, 1.0, 1.0, 0.0, 0.5, 2.5)),
+        minimum,
+        random.randint(minimum, height) if restricted else height,
+    )
+
+
+def sensitive(random: Random, name: str) -> SensitiveSpec:
+    """Return a sensitive attribute with a random tree and, perhaps, missing values."""
+    numeric = random.random() < 0.4
+    values = domain(random, random.randint(1, 5), numeric=numeric, missing=random.random() < 0.25)
+    return SensitiveSpec(
+        name,
+        tree(random, values, random.randint(1, 3)),
+        numeric,
+        random.choice((None, None, "equal", "ordered", "hierarchical")),
+        random.random() < 0.3,
+    )
+
+
+def table(random: Random, *, most: int = 30, nodes: int = 60) -> Microdata:
+    """Return a table whose lattice has at most so many nodes, most of them far fewer."""
+    heights: list[int] = []
+    room = nodes
+    for _ in range(random.randint(2, 4)):
+        height = random.randint(0, min(3, room - 1))
+        heights.append(height)
+        room //= height + 1
+    own = [quasi_identifier(random, number, height) for number, height in enumerate(heights)]
+    if not any(spec.weight for spec in own):
+        own[0] = QuasiIdentifierSpec(
+            own[0].name, own[0].paths, own[0].numeric, 1.0, own[0].minimum, own[0].maximum
+        )
+    secret = [sensitive(random, name) for name in ("s", "t")[: random.choice((1, 1, 2))]]
+    records = random.randint(4, most)
+    columns = [
+        _cells(random, list(spec.paths), records)
+        for spec in (*own, *secret)  # type: ignore[arg-type]
+    ]
+    return Microdata(tuple(own), tuple(secret), tuple(zip(*columns, strict=True)))
+
+
+def _cells(random: Random, values: list[Value], records: int) -> list[Value]:
+    """Return cells in which some values are frequent; not every value need occur."""
+    weights = [random.choice((1, 1, 2, 5)) for _ in values]
+    cells = random.choices(values, weights, k=records)
+    if all(cell is None for cell in cells):
+        cells[0] = next(value for value in values if value is not None)
+    return cells
+
+
+def parameters(random: Random, name: str) -> dict[str, Any]:
+    """Return parameters of a model."""
+    chosen = {key: random.choice(values) for key, values in PARAMETERS[name].items()}
+    return {key: value for key, value in chosen.items() if value is not None}
+
+
+def constraint(random: Random, data: Microdata, name: str) -> ConstraintSpec:
+    """Return a constraint on a table."""
+    own = parameters(random, name)
+    if name == "k-anonymity" or own.get("target") == "re-identification":
+        return ConstraintSpec(name, own)
+    attribute = random.choice(data.sensitive).name
+    return ConstraintSpec(name, own, attribute, combined=random.random() < 0.25)
+
+
+def problem(random: Random) -> ProblemSpec:
+    """Return a problem of a full-domain search."""
+    data = table(random)
+    moving = random.random() < 0.5
+    names = [random.choice(list(PARAMETERS)) for _ in range(random.randint(1, 3))]
+    if moving and random.random() < 0.6:
+        names = [random.choice(SIMPLE), random.choice(REFERENCED)]
+    constraints = tuple(constraint(random, data, name) for name in names)
+    sizes = [own.parameters["k"] for own in constraints if own.model == "k-anonymity"]
+    tenths = random.choice((0, 1, 3, 5, 10))
+    return ProblemSpec(
+        data,
+        constraints,
+        random.choice(sorted(LOSS_TWINS)),
+        random.choice(AGGREGATES),
+        tenths * len(data.records) // 10,
+        random.random() < 0.4,
+        moving,
+        sizes[0] if sizes else None,
+    )
+
+
+@st.composite
+def tables(draw: st.DrawFn, most: int = 30) -> Microdata:
+    """Return tables of 4 to ``most`` records with 2 to 4 quasi-identifiers."""
+    return table(draw(st.randoms(use_true_random=False)), most=most)
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> ProblemSpec:
+    """Return problems of a full-domain search."""
+    return problem(draw(st.randoms(use_true_random=False)))

@@ -1,0 +1,143 @@
+"""Exhaustive full-domain search, record by record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from tests.twins.loss import LOSS_TWINS, TwinRelease
+from tests.twins.microdata import Microdata
+from tests.twins.privacy import CLASS_TWINS, TABLE_TWINS
+
+Rows = list[int]
+
+
+@dataclass(frozen=True)
+class ConstraintSpec:
+    """A constraint as it stands in a config."""
+
+    model: str
+    parameters: Mapping[str, Any]
+    attribute: str | None = None
+    combined: bool = False
+
+
+@dataclass(frozen=True)
+class ProblemSpec:
+    """What a search is asked, in plain Python; ``limit`` is a number of records."""
+
+    data: Microdata
+    constraints: tuple[ConstraintSpec, ...]
+    metric: str = "loss"
+    aggregate: str = "arithmetic-mean"
+    limit: int = 0
+    keep_rows: bool = False
+    moving_reference: bool = False
+    k: int | None = field(default=None)
+
+
+@dataclass(frozen=True)
+class NodeResult:
+    """A valid node of the lattice."""
+
+    levels: tuple[int, ...]
+    objective: float
+    suppressed: frozenset[int]
+    starred: bool
+
+
+class BruteForce:
+    """Evaluates nodes by the definitions alone."""
+
+    def __init__(self, problem: ProblemSpec) -> None:
+        self.problem = problem
+        self.data = problem.data
+        self._everyone = list(range(len(self.data.records)))
+
+    def nodes(self) -> Iterator[tuple[int, ...]]:
+        """Return all levels that a search may use."""
+        return product(*(range(own.minimum, own.maximum + 1) for own in self.data.quasi_identifiers))
+
+    def valid(self) -> list[NodeResult]:
+        """Return every node that may be released, with its objective."""
+        results = (self.evaluate(levels) for levels in self.nodes())
+        return [result for result in results if result is not None]
+
+    def classes(self, levels: tuple[int, ...]) -> list[Rows]:
+        """Return the equivalence classes of a node."""
+        found: dict[tuple[str, ...], Rows] = {}
+        for row in self._everyone:
+            cells = zip(self.data.quasi_identifiers, self.data.records[row], levels, strict=False)
+            key = tuple(spec.paths[cell][level] for spec, cell, level in cells)
+            found.setdefault(key, []).append(row)
+        return list(found.values())
+
+    def evaluate(self, levels: tuple[int, ...]) -> NodeResult | None:
+        """Return what a node gives, None when it may not be released."""
+        classes = self.classes(levels)
+        staying = [rows for rows in classes if self.holds(rows, self._everyone)]
+        dropped = sorted(row for rows in classes if rows not in staying for row in rows)
+        starred = self.problem.keep_rows and bool(dropped) and self.holds(dropped, self._everyone)
+        if self.problem.moving_reference and not starred:
+            staying = self._fixpoint(staying)
+        released = {row for rows in staying for row in rows}
+        suppressed = frozenset(row for row in self._everyone if row not in released)
+        release = [*staying, dropped] if starred else staying
+        if not release or len(suppressed) > self.problem.limit or not self._table_holds(release):
+            return None
+        sizes = tuple(len(rows) for rows in release)
+        kept = TwinRelease(
+            self.data, levels, sizes, suppressed, len(dropped) if starred else 0, self.problem.k
+        )
+        objective = LOSS_TWINS[self.problem.metric](kept, self.problem.aggregate)
+        return NodeResult(levels, objective, suppressed, starred)
+
+    def _fixpoint(self, staying: list[Rows]) -> list[Rows]:
+        while staying:
+            reference = [row for rows in staying for row in rows]
+            next_staying = [rows for rows in staying if self.holds(rows, reference)]
+            if len(next_staying) == len(staying):
+                return staying
+            staying = next_staying
+        return staying
+
+    def parts(self, rows: Rows, constraint: ConstraintSpec) -> list[Rows]:
+        """Return a class as a constraint sees it: split by the other sensitive values when combined."""
+        if not constraint.combined:
+            return [rows]
+        others = [spec.name for spec in self.data.sensitive if spec.name != constraint.attribute]
+        found: dict[tuple[Any, ...], Rows] = {}
+        for row in rows:
+            key = tuple(self.data.records[row][self.data.position(name)] for name in others)
+            found.setdefault(key, []).append(row)
+        return list(found.values())
+
+    def holds(self, rows: Rows, reference: Rows) -> bool:
+        """Tell whether a class satisfies every model of classes."""
+        for constraint in self.problem.constraints:
+            if constraint.model not in CLASS_TWINS:
+                continue
+            twin = CLASS_TWINS[constraint.model](constraint.parameters)
+            for part in self.parts(rows, constraint):
+                own, all_values, attribute = self._values(constraint, part, reference)
+                if not twin.holds(own, all_values, attribute):
+                    return False
+        return True
+
+    def _values(self, constraint: ConstraintSpec, rows: Rows, reference: Rows) -> tuple[Any, Any, Any]:
+        if constraint.attribute is None:
+            return [None] * len(rows), [None] * len(reference), None
+        position = self.data.position(constraint.attribute)
+        attribute = self.data.attribute(constraint.attribute)
+        return self.data.column(position, rows), self.data.column(position, reference), attribute
+
+    def _table_holds(self, release: list[Rows]) -> bool:
+        for constraint in self.problem.constraints:
+            if constraint.model in TABLE_TWINS:
+                parts = [part for rows in release for part in self.parts(rows, constraint)]
+                groups = [self._values(constraint, part, [])[0] for part in parts]
+                if not TABLE_TWINS[constraint.model](constraint.parameters).holds(groups):
+                    return False
+        return True
