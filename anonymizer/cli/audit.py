@@ -17,7 +17,7 @@ ReportOption = Annotated[
 def audit(
     release: Annotated[Path, typer.Argument(help="The released file.")],
     report: ReportOption = None,
-    quiet: Quiet = False,
+    quiet: Quiet = False,  # noqa: ARG001 - it shows no progress anyway
     json: Json = False,
 ) -> int:
     """Verify RELEASE from the file and its public report alone.
@@ -31,7 +31,7 @@ def audit(
     found = audit_release(release, report)
     if json:
         write_line(to_json(vars(found)).rstrip())
-    elif not quiet:
+    else:
         write_line("VERIFIED" if found.verified else "NOT VERIFIED")
         for each in found.constraints:
             write_line(f"  {'holds' if each['satisfied'] else 'FAILS':6} {promise(each)}")

@@ -30,7 +30,7 @@ def check(
     config: ConfigOption = None,
     qi: Names = None,
     sensitive: Sensitive = None,
-    quiet: Quiet = False,
+    quiet: Quiet = False,  # noqa: ARG001 - it shows no progress anyway
     json: Json = False,
 ) -> int:
     """Measure every privacy model on DATA as it is; with a config, say which of its constraints hold.
@@ -43,7 +43,7 @@ def check(
     held = all(each.satisfied for each in found.constraints)
     if json:
         write_line(to_json(_content(found)).rstrip())
-    elif not quiet:
+    else:
         for line in _lines(found):
             write_line(line)
     return 0 if held else 1

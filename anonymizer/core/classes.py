@@ -63,10 +63,15 @@ class SensitiveCounts:
         span = slice(self.starts[position], self.starts[position + 1])
         return list(zip(self.values[span].tolist(), self.counts[span].tolist(), strict=True))
 
-    def reference(self, kept: BoolArray | None = None) -> Reference:
-        """Return the distribution over the classes that are kept (all when None)."""
-        chosen = slice(None) if kept is None else kept[self.owners]
-        return Reference(count(self.values[chosen], self.counts[chosen], self.attribute.column.size))
+    def reference(self) -> Reference:
+        """Return the distribution over all classes."""
+        return Reference(count(self.values, self.counts, self.attribute.column.size))
+
+    def keep(self, kept: BoolArray) -> SensitiveCounts:
+        """Return the counts of the classes that are kept, shape (classes,)."""
+        entries = kept[self.owners]
+        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[kept])])
+        return SensitiveCounts(self.attribute, starts, self.values[entries], self.counts[entries])
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +177,11 @@ class Classes:
         sensitive = {
             name: SensitiveCodes(own.attribute, own.codes[items]) for name, own in self._sensitive.items()
         }
-        return Classes(numbers[self.class_of[items]], self.counts[items], int(kept.sum()), sensitive)
+        part = Classes(numbers[self.class_of[items]], self.counts[items], int(kept.sum()), sensitive)
+        for key, (counts, owner) in self._counted.items():
+            inside = kept[owner]
+            part._counted[key] = counts.keep(inside), numbers[owner[inside]]
+        return part
 
     def merged(self, chosen: BoolArray) -> Classes:
         """Return one class made of all the chosen classes' items; at least one must be chosen."""

@@ -103,7 +103,7 @@ def _fit(sample: str, separator: str) -> tuple[bool, int]:
     except csv.Error:
         # A sample may end inside quotes; a wrong separator may make quotes look misplaced.
         if len(sample) < SAMPLE_CHARACTERS:
-            return False, widths[0] if widths else 0
+            return False, widths[0] if widths else sample.lstrip().split("\n", 1)[0].count(separator) + 1
     if not widths:
         return False, 0
     return widths[0] > 1 and len(set(widths)) == 1, widths[0]

@@ -11,10 +11,10 @@ from anonymizer.errors import DataError
 
 
 def rewrite(path: Path, encoding: str, header: Header, copy: Path) -> None:
-    """Copy a CSV file as UTF-8 with all lines ending alike, after which any reader agrees on its fields.
+    """Copy the records of a CSV file as UTF-8, all lines ending alike: any reader agrees on such fields.
 
-    Needed for what the fast reader refuses or reads too kindly: mixed line ends, quotes that do not enclose a
-    whole field, surplus empty fields.
+    Needed for what the fast reader refuses or reads too kindly: a header of several lines, mixed line ends,
+    quotes that do not enclose a whole field, surplus empty fields.
 
     Raises
     ------
@@ -29,7 +29,8 @@ def _sound_records(path: Path, encoding: str, header: Header) -> Iterator[list[s
     width = len(header.columns)
     with open_text(path, encoding) as text:
         reader = records(text, header.separator)
-        line = 1
+        next(record for record in reader if record)
+        line = header.lines + 1
         try:
             for record in reader:
                 if len(record) != width and record:
@@ -38,7 +39,7 @@ def _sound_records(path: Path, encoding: str, header: Header) -> Iterator[list[s
                         "quote fields that hold the separator, or set input.separator"
                     )
                 # A blank line is an empty value in a single column, and nothing between wider records.
-                if record or (width == 1 and line > header.lines):
+                if record or width == 1:
                     yield record or [""]
                 line = reader.line_num + 1
         except csv.Error:

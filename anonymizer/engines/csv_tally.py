@@ -82,7 +82,7 @@ class Tally:
     def _check_neighbours(
         self, text: NDArray[np.uint8], opening: NDArray[np.intp], closing: NDArray[np.intp]
     ) -> None:
-        """Check that separators, line ends or further quotes stand before opening and after closing quotes."""
+        """Check that separators, line ends or quotes stand before opening and after closing quotes."""
         before = text[opening - 1]
         if len(opening) and opening[0] == 0:
             before[0] = self._last

@@ -14,13 +14,11 @@ import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.engines.base import EngineOptions, Groups, Projection, Relation
+from anonymizer.engines.duckdb_sql import copy_csv, copy_parquet, text_of
 from anonymizer.errors import InputError, OutputError
 
 ENUM_VALUES = 20_000
 """Up to this many distinct values an enumeration finds positions faster than ranking all records does."""
-
-LABEL = "list_extract(?, r{} + 1)"
-"""SQL for the label of a replaced column; the labels are a parameter of the statement."""
 
 
 class Database:
@@ -63,16 +61,6 @@ class Database:
         self._remove_spill()
 
 
-def quoted(text: str | Path) -> str:
-    """Return a SQL string literal."""
-    return "'" + str(text).replace("'", "''") + "'"
-
-
-def identifier(name: str) -> str:
-    """Return a quoted SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 class DuckRelation(Relation):
     """An input loaded into the table ``records`` of a database, whose columns are c0, c1, … in its order.
 
@@ -97,12 +85,15 @@ class DuckRelation(Relation):
         self.columns = tuple(columns)
         self.sha256 = sha256
         self.separator = separator
-        self.rows = int(self._connection.execute("SELECT count(*) FROM records").fetchall()[0][0])
+        present = ", ".join(f"count(c{index})" for index in range(len(columns)))
+        self.rows, *values = self._connection.execute(f"SELECT count(*), {present} FROM records").fetchall()[
+            0
+        ]
+        self._nullable = [count < self.rows for count in values]
         self._sizes: dict[str, int] = {}
         self._enumerated: set[int] = set()
         described = self._connection.execute("DESCRIBE records").fetchall()
-        self._native = [str(row[1]) != "VARCHAR" for row in described]
-        self._texts = [_text(f"c{index}", str(row[1])) for index, row in enumerate(described)]
+        self._texts = [text_of(f"c{index}", str(row[1])) for index, row in enumerate(described)]
 
     def dictionary(self, column: str) -> list[tuple[str | None, int]]:
         """Return the distinct texts of a column with their records, sorted, a null last."""
@@ -116,7 +107,10 @@ class DuckRelation(Relation):
     def codes(self, column: str) -> CodeArray:
         """Return each record's position in the column's dictionary, shape (records,), int32."""
         code = self._code(column, self._texts[self.position(column)])
-        codes: CodeArray = self._fetch(f"SELECT {code} AS k FROM records")["k"].astype(np.int32, copy=False)
+        # Ranking puts the records in another order, where looking them up does not.
+        order = "ORDER BY rowid" if self._size(column) > ENUM_VALUES else ""
+        fetched = self._fetch(f"SELECT {code} AS k FROM records {order}")
+        codes: CodeArray = fetched["k"].astype(np.int32, copy=False)
         return codes
 
     def group_counts(self, columns: Sequence[str]) -> Groups:
@@ -142,7 +136,7 @@ class DuckRelation(Relation):
             else:
                 keys.append(f"coalesce({self._texts[index]}, '')")
                 # Records that differ only in a null against an empty text must not stay as they came.
-                nulls.extend([f"c{index} IS NULL"] if self._native[index] else [])
+                nulls.extend([f"c{index} IS NULL"] if self._nullable[index] else [])
         self._register(projection, kept=projection.kept)
         fetched = self._fetch(
             "SELECT r FROM (SELECT *, records.rowid AS r FROM records POSITIONAL JOIN plan) "
@@ -154,49 +148,38 @@ class DuckRelation(Relation):
 
     def write_csv(self, projection: Projection, rows: IntArray, path: Path, separator: str) -> None:
         """Write records as CSV: quotes where needed, nothing at all for a null or an empty text."""
-        # Readers drop a line that is empty altogether, so a single column has its empty texts quoted.
-        empty = "coalesce({}, '')" if len(projection.columns) == 1 else "nullif({}, '')"
-        sources = [
-            empty.format(LABEL.format(index) if column in projection.replacements else self._texts[index])
-            for column, index in self._indexed(projection)
-        ]
-        options = f"DELIMITER {quoted(separator)}, QUOTE '\"', ESCAPE '\"', NULLSTR ''"
-        self._copy(projection, rows, sources, path, f"FORMAT csv, HEADER, {options}")
+        texts = self._sources(projection, self._texts)
+        self._copy(projection, rows, copy_csv(projection.columns, texts, path, separator), path)
 
     def write_parquet(self, projection: Projection, rows: IntArray, path: Path) -> None:
         """Write records as Parquet; replaced columns are VARCHAR, the others keep their type and nulls."""
-        sources = [
-            LABEL.format(index) if column in projection.replacements else f"c{index}"
-            for column, index in self._indexed(projection)
-        ]
-        self._copy(projection, rows, sources, path, "FORMAT parquet")
+        values = self._sources(projection, [f"c{index}" for index in range(len(self.columns))])
+        self._copy(projection, rows, copy_parquet(projection.columns, values, path), path)
 
     def close(self) -> None:
         """Give back memory and temporary files; a second call does nothing."""
         self._database.close()
 
-    def _indexed(self, projection: Projection) -> list[tuple[str, int]]:
-        return [(column, self.position(column)) for column in projection.columns]
+    def _sources(self, projection: Projection, unchanged: Sequence[str]) -> list[str]:
+        """Return SQL for each released column: its label, a parameter's element, or what stays unchanged."""
+        indices = [(column, self.position(column)) for column in projection.columns]
+        replaced = projection.replacements
+        return [
+            f"list_extract(?, r{index} + 1)" if column in replaced else unchanged[index]
+            for column, index in indices
+        ]
 
-    def _copy(
-        self, projection: Projection, rows: IntArray, sources: Sequence[str], path: Path, options: str
-    ) -> None:
+    def _copy(self, projection: Projection, rows: IntArray, statement: str, path: Path) -> None:
         place = np.full(self.rows, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows), dtype=np.int64)
         self._register(projection, place=place)
-        named = zip(sources, projection.columns, strict=True)
-        selected = ", ".join(f"{source} AS {identifier(column)}" for source, column in named)
         replaced = [column for column in projection.columns if column in projection.replacements]
         labels = [list(projection.replacements[column].labels) for column in replaced]
-        joined = "(SELECT * FROM records POSITIONAL JOIN plan) WHERE place >= 0 ORDER BY place"
         try:
-            self._connection.execute(
-                f"COPY (SELECT {selected} FROM (SELECT * FROM {joined})) "
-                f"TO {quoted(path)} ({options}, USE_TMP_FILE false)",
-                labels,
-            )
+            self._connection.execute(statement, labels)
         except duckdb.IOException as error:
-            raise OutputError(f"{path.name}: cannot be written: {str(error).rpartition(': ')[2]}") from None
+            reason = str(error).split("\n", 1)[0].rpartition(": ")[2]
+            raise OutputError(f"{path.name}: cannot be written: {reason}; is there space left?") from None
         finally:
             self._connection.unregister("plan")
 
@@ -206,12 +189,16 @@ class DuckRelation(Relation):
             arrays[f"r{self.position(column)}"] = replacement.codes
         self._connection.register("plan", arrays)
 
+    def _size(self, column: str) -> int:
+        """Return the number of distinct texts of a column, a null not counted."""
+        if column not in self._sizes:
+            self.dictionary(column)
+        return self._sizes[column]
+
     def _code(self, column: str, text: str) -> str:
         """Return SQL for the position in a column's dictionary of what the expression ``text`` gives."""
         index = self.position(column)
-        if column not in self._sizes:
-            self.dictionary(column)
-        size = self._sizes[column]
+        size = self._size(column)
         if size == 0:
             return "0"
         if size > ENUM_VALUES:
@@ -227,15 +214,3 @@ class DuckRelation(Relation):
     def _fetch(self, query: str) -> dict[str, Any]:
         fetched: dict[str, Any] = self._connection.execute(query).fetchnumpy()
         return fetched
-
-
-def _text(column: str, kind: str) -> str:
-    """Return SQL for the canonical text of a column: its cast, but 1 for 1.0 and a date for its midnight."""
-    if kind == "VARCHAR":
-        return column
-    cast = f"CAST({column} AS VARCHAR)"
-    if kind in {"FLOAT", "DOUBLE"}:
-        return f"regexp_replace({cast}, '\\.0$', '')"
-    if kind.startswith("TIMESTAMP") and "ZONE" not in kind:
-        return f"regexp_replace({cast}, ' 00:00:00$', '')"
-    return cast

@@ -10,7 +10,8 @@ from anonymizer.engines.base import CsvDialect
 from anonymizer.engines.csv_header import Header, read_header
 from anonymizer.engines.csv_scan import UTF8, codec, scan
 from anonymizer.engines.csv_strict import rewrite
-from anonymizer.engines.duckdb import Database, DuckRelation, quoted
+from anonymizer.engines.duckdb import Database, DuckRelation
+from anonymizer.engines.duckdb_sql import quoted
 from anonymizer.errors import DataError
 
 LONGEST_RECORD = 4 << 20
@@ -20,9 +21,9 @@ LONGEST_RECORD = 4 << 20
 def load_csv(database: Database, path: Path, dialect: CsvDialect, folder: Path) -> DuckRelation:
     """Load a CSV file; ``folder`` takes what has to be rewritten.
 
-    DuckDB reads fast but forgives mixed line ends, stray quotes and surplus empty fields. So it is given plain
-    files only, the separators that it must have met are counted beforehand, and when the sum is off, or it
-    fails, the strict reading finds out why.
+    DuckDB reads fast but forgives mixed line ends, stray quotes and surplus empty fields. So it is given
+    plain files alone, the separators that it must have met are counted beforehand, and when the sum is off,
+    or it fails, the strict reading finds out why.
 
     Raises
     ------
@@ -32,12 +33,12 @@ def load_csv(database: Database, path: Path, dialect: CsvDialect, folder: Path) 
     copy = folder / "utf8.csv"
     found = scan(path, dialect.encoding, header.separator, copy)
     source = plain_name(path if codec(path, dialect.encoding).name in UTF8 else copy, folder)
-    fast = found.plain and _read(database, source, header, LONGEST_RECORD)
+    fast = found.plain and header.lines == 1 and _read(database, source, header, LONGEST_RECORD)
     if not fast or found.separators != (_rows(database) + 1) * (len(header.columns) - 1):
         strict = folder / "strict.csv"
         rewrite(path, dialect.encoding, header, strict)
-        whole = Header(header.columns, header.separator, lines=1)
-        if not _read(database, strict, whole, strict.stat().st_size + 1):
+        whole = Header(header.columns, header.separator, lines=0)
+        if not _read(database, strict, whole, strict.stat().st_size + 1, r"new_line = '\n', "):
             raise DataError(f"{path}: cannot be read as CSV; is one of its fields larger than the memory?")
     return DuckRelation(database, str(path), header.columns, sha256=found.sha256, separator=header.separator)
 
@@ -55,15 +56,21 @@ def _rows(database: Database) -> int:
     return int(database.connection.execute("SELECT count(*) FROM records").fetchall()[0][0])
 
 
-def _read(database: Database, path: Path, header: Header, longest: int) -> bool:
-    """Create the table ``records``; say whether DuckDB could read the file."""
+def _read(database: Database, path: Path, header: Header, longest: int, options: str = "") -> bool:
+    """Create the table ``records``; say whether DuckDB could read the file.
+
+    Parameters
+    ----------
+    longest: bytes of the longest record that is tried.
+    options: further ones, in SQL, each with a comma after it.
+    """
     names = [f"c{index}" for index in range(len(header.columns))]
     types = ", ".join(f"{name}: 'VARCHAR'" for name in names)
     not_null = ", ".join(map(quoted, names))
     try:
         database.connection.execute(
             f"CREATE OR REPLACE TABLE records AS SELECT * FROM read_csv({quoted(path)}, "
-            f"columns = {{{types}}}, force_not_null = [{not_null}], auto_detect = false, "
+            f"{options}columns = {{{types}}}, force_not_null = [{not_null}], auto_detect = false, "
             f"header = false, skip = {header.lines}, delim = {quoted(header.separator)}, quote = '\"', "
             f"escape = '\"', strict_mode = true, max_line_size = {longest}, hive_partitioning = false, "
             f"compression = {quoted('gzip' if path.suffix == '.gz' else 'none')})"

@@ -47,7 +47,9 @@ def _texts(series: pandas.Series[Any]) -> Any:
     except TypeError:  # values that cannot be hashed, such as lists
         codes, values = series.map(repr, na_action="ignore").factorize()
     texts = np.empty(len(values) + 1, dtype=object)
-    texts[:-1] = [_text(value) for value in values]
+    # An index gives its single-precision numbers as doubles, an array as they are.
+    distinct = np.asarray(values) if values.dtype.kind == "f" else values
+    texts[:-1] = [_text(value) for value in distinct]
     texts[-1] = None  # the code of a missing value is -1
     return texts[codes]
 
@@ -57,8 +59,7 @@ def _text(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return str(value).lower()
     if isinstance(value, float | np.floating):
-        text = repr(float(value)) if isinstance(value, float) else str(value)
-        return text.removesuffix(".0")
+        return str(value).removesuffix(".0")
     if isinstance(value, datetime):
         return str(value).removesuffix(" 00:00:00")
     if isinstance(value, date):

@@ -9,8 +9,9 @@ import duckdb
 
 from anonymizer.engines.base import check_header
 from anonymizer.engines.csv_scan import reading
-from anonymizer.engines.duckdb import Database, DuckRelation, quoted
+from anonymizer.engines.duckdb import Database, DuckRelation
 from anonymizer.engines.duckdb_csv import plain_name
+from anonymizer.engines.duckdb_sql import quoted
 from anonymizer.errors import DataError
 
 

@@ -77,7 +77,9 @@ def run(config: Config, directory: Path, *, overwrite: bool = False, watch: Watc
     ):
         job = prepare(config, relation)
         outcome = search(config, job, watch)
-        facts = InputFacts(config.input.path, relation.sha256, relation.rows, len(relation.columns))
+        facts = InputFacts(
+            config.input.path, relation.sha256, relation.rows, len(relation.columns), relation.separator
+        )
         if outcome.recoding is None:
             raise refusal(config, job, outcome, facts, watch)
         promised = released(job.problem.table, outcome.recoding, job.problem.k)

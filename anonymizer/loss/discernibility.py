@@ -31,6 +31,8 @@ class Discernibility(LossMetric):
 class _DiscernibilityOnLattice(LatticeLoss):
     """A record costs its class size or N, which is more: coarser nodes have larger classes."""
 
+    rounding = 0.0
+
     def __init__(self, table: Table) -> None:
         self._records = table.records
         self.floors = _constant_parts(table, float(table.records))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from anonymizer.core.arrays import FloatArray
 from anonymizer.core.released import Released
 from anonymizer.core.table import Table
 from anonymizer.loss.base import LossMetric
-from anonymizer.loss.lattice import LatticeLoss, NodeFacts
+from anonymizer.loss.lattice import IndifferentLatticeLoss, LatticeLoss, NodeFacts
 
 
 class Height(LossMetric):
@@ -28,11 +29,16 @@ class Height(LossMetric):
         return _HeightOnLattice(table)
 
 
-class _HeightOnLattice(LatticeLoss):
+class _HeightOnLattice(IndifferentLatticeLoss):
+    rounding = 0.0
+
     def __init__(self, table: Table) -> None:
         heights = [attribute.hierarchy.height for attribute in table.quasi_identifiers]
         self.floors = [np.arange(height + 1, dtype=np.float64) for height in heights]
         self.worst = float(sum(heights))
+
+    def expected(self, floors: FloatArray, share: FloatArray) -> FloatArray:
+        return floors
 
     def objective(self, facts: NodeFacts) -> float:
         return float(sum(facts.levels))

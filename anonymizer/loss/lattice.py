@@ -74,11 +74,13 @@ class LatticeLoss(ABC):
     ----------
     floors: per attribute, the parts of a lower bound that holds before any class is counted, shape (levels,),
         not descending.
-    worst: the loss with everything suppressed; searches scale their guesses by it.
+    worst: the loss with everything suppressed.
+    rounding: relative error of its numbers; 0 where they are whole.
     """
 
     floors: list[FloatArray]
     worst: float
+    rounding: float = 1e-12
 
     @abstractmethod
     def objective(self, facts: NodeFacts) -> float:
@@ -102,14 +104,37 @@ class LatticeLoss(ABC):
         """Return a lower bound for all nodes at or above an evaluated one."""
         return -np.inf
 
+    def expected(self, floors: FloatArray, share: FloatArray) -> FloatArray:
+        """Guess the losses of nodes from their floors and the shares of records that they suppress.
 
-class UnboundedLatticeLoss(LatticeLoss):
+        Guesses decide in which order nodes are evaluated, never what is proven.
+        """
+        return floors + share * (self.worst - floors)
+
+    def needed(self, floors: FloatArray, best: float) -> FloatArray:
+        """Guess the shares of records whose certain loss would rule nodes out; infinite where none would."""
+        return (best - floors) / np.maximum(self.worst - floors, 1e-300)
+
+
+class IndifferentLatticeLoss(LatticeLoss):
+    """A metric whose bounds suppression does not raise."""
+
+    def needed(self, floors: FloatArray, best: float) -> FloatArray:
+        """Return infinity: only being invalid rules a node out."""
+        return np.full(floors.shape, np.inf)
+
+
+class UnboundedLatticeLoss(IndifferentLatticeLoss):
     """A metric of which nothing is known before a node is evaluated."""
 
     def __init__(self, table: Table, value: Callable[[Released], float | None], k: int | None) -> None:
         self._table, self._value, self._k = table, value, k
         self.floors = [np.full(a.hierarchy.height + 1, -np.inf) for a in table.quasi_identifiers]
-        self.worst = 1.0
+        self.worst = np.inf
+
+    def expected(self, floors: FloatArray, share: FloatArray) -> FloatArray:
+        """Prefer little suppression, as nothing else is known."""
+        return share
 
     def objective(self, facts: NodeFacts) -> float:
         """Measure the recoding that the node stands for."""
@@ -130,6 +155,8 @@ class UnboundedLatticeLoss(LatticeLoss):
 
 class SuppressedLatticeLoss(LatticeLoss):
     """The number of suppressed records, which asks for the least suppression of all nodes."""
+
+    rounding = 0.0
 
     def __init__(self, table: Table) -> None:
         self.floors = [np.zeros(attribute.hierarchy.height + 1) for attribute in table.quasi_identifiers]

@@ -98,7 +98,7 @@ class DeltaDisclosure(ScoredClassModel):
         ratios = [
             Fraction(count * reference.total, size * int(reference.counts[value])) for value, count in entries
         ]
-        return all(abs(log_of(ratio)) < self.settings.delta for ratio in ratios)
+        return all(log_of(ratio).copy_abs() < self.settings.delta for ratio in ratios)
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
         """Bound the loss by the values that are too frequent, too rare, or lacking."""

@@ -77,7 +77,9 @@ class EnhancedBetaLikeness(ScoredClassModel):
     def _holds_exactly(self, entries: list[tuple[int, int]], reference: Reference) -> bool:
         for (value, _), gain in zip(entries, exact_gains(entries, reference), strict=True):
             share = Fraction(int(reference.counts[value]), reference.total)
-            if gain > 0 and (gain > Fraction(self.settings.beta) or gain > Fraction(-log_of(share))):
+            if gain > 0 and (
+                gain > Fraction(self.settings.beta) or gain > Fraction(log_of(share).copy_negate())
+            ):
                 return False
         return True
 

@@ -41,24 +41,11 @@ def settle(
     return held
 
 
-def _prime_factors(number: int) -> Counter[int]:
-    factors: Counter[int] = Counter()
-    divisor = 2
-    while divisor * divisor <= number:
-        while number % divisor == 0:
-            factors[divisor] += 1
-            number //= divisor
-        divisor += 1 if divisor == 2 else 2
-    if number > 1:
-        factors[number] += 1
-    return factors
-
-
 def sign_of_log_sum(terms: Sequence[tuple[int, int]]) -> int:
     """Return the sign of sum(weight * ln(number)), exactly.
 
-    The sum is zero iff the product of the powers is 1, which the prime factors tell; otherwise decimals of
-    growing precision settle the sign.
+    Decimals of growing precision settle the sign of what is not zero. The sum is zero iff the product of the
+    powers is 1, which factors tell.
 
     Parameters
     ----------
@@ -69,25 +56,58 @@ def sign_of_log_sum(terms: Sequence[tuple[int, int]]) -> int:
     >>> sign_of_log_sum([(1, 9), (-2, 3)]), sign_of_log_sum([(1, 8), (-2, 3)])
     (0, -1)
     """
-    powers: Counter[int] = Counter()
-    for weight, number in terms:
-        for prime, times in _prime_factors(number).items():
-            powers[prime] += weight * times
-    if not any(powers.values()):
-        return 0
-    digits = 50
+    digits, zero = 50, None
     while True:
         with localcontext() as context:
             context.prec = digits
-            total = sum((times * Decimal(prime).ln() for prime, times in powers.items()), Decimal(0))
-            scale = sum(abs(times) * Decimal(prime).ln() for prime, times in powers.items())
-            if abs(total) > scale * Decimal(10) ** (8 - digits):
+            logs = [weight * Decimal(number).ln() for weight, number in terms]
+            total = sum(logs, Decimal(0))
+            if total.copy_abs() > sum(map(abs, logs), Decimal(0)) * Decimal(10) ** (8 - digits):
                 return 1 if total > 0 else -1
+        zero = _is_zero(terms) if zero is None else zero
+        if zero:
+            return 0
         digits *= 2
 
 
+FACTORED = 10**10
+"""Numbers up to this size are factored; larger ones come from a threshold with many digits."""
+
+
+def _is_zero(terms: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether the product of number**weight is 1.
+
+    A number too large to factor is divided by the primes of the others. What is left of the numerator and the
+    denominator of a threshold has no common factor, so it cancels only where it is the same.
+    """
+    primes = {prime for _, number in terms if number <= FACTORED for prime in _prime_factors(number)}
+    powers: Counter[int] = Counter()
+    for weight, number in terms:
+        rest = number
+        for prime in primes:
+            while rest % prime == 0:
+                powers[prime] += weight
+                rest //= prime
+        if rest > 1:
+            powers[rest] += weight
+    return not any(powers.values())
+
+
+def _prime_factors(number: int) -> set[int]:
+    factors, divisor = set(), 2
+    while divisor * divisor <= number:
+        while number % divisor == 0:
+            factors.add(divisor)
+            number //= divisor
+        divisor += 1 if divisor == 2 else 2
+    return factors | {number} - {1}
+
+
 def log_of(value: Fraction, digits: int = 60) -> Decimal:
-    """Return ln(value) to a precision that no comparison with a decimal of fewer digits can need more of."""
+    """Return ln(value) to more digits than a threshold has; it never equals a rational but at 0.
+
+    Operators would round it to the digits of the current context: use ``copy_abs`` and ``copy_negate``.
+    """
     with localcontext() as context:
         context.prec = digits
         return Decimal(value.numerator).ln() - Decimal(value.denominator).ln()

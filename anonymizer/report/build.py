@@ -24,6 +24,7 @@ class InputFacts:
     sha256: str | None
     rows: int
     columns: int
+    separator: str | None = None
 
 
 @dataclass(frozen=True)

@@ -97,9 +97,14 @@ class Frontier:
         box = self.bounds[tuple(slice(max(i, 0), None) for i in self._index(levels))]
         np.maximum(box, bound, out=box)
 
-    def cut(self, best: float) -> None:
-        """Rule out nodes that are not better than the best found, rounding aside."""
-        self._cutoff = best - 1e-12 * max(1.0, abs(best)) if np.isfinite(best) else best
+    def cut(self, best: float, rounding: float) -> None:
+        """Rule out nodes that are not better than the best found.
+
+        Parameters
+        ----------
+        rounding: relative error of bounds and objectives; a smaller difference is none.
+        """
+        self._cutoff = best - rounding * max(1.0, abs(best)) if np.isfinite(best) else best
 
     def shrink(self) -> bool:
         """Cut slices off the low ends of the box that hold no open node; tell whether there were any.

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from anonymizer.core.arrays import FloatArray
 from anonymizer.core.table import QuasiIdentifier, Table
+from anonymizer.loss.lattice import LatticeLoss
 from anonymizer.search.frontier import Frontier, Levels
 
 SLICES = 4
@@ -72,16 +73,18 @@ class Guide:
     Parameters
     ----------
     limit: most records that may be suppressed.
-    worst: the objective with everything suppressed.
+    loss: to be minimised.
     typical_size: a class size that is likely to satisfy the constraints.
     shared: whether certain losses are all losses, so that one surrogate serves both.
     """
 
-    def __init__(self, table: Table, limit: int, worst: float, typical_size: int, *, shared: bool) -> None:
+    def __init__(
+        self, table: Table, limit: int, loss: LatticeLoss, typical_size: int, *, shared: bool
+    ) -> None:
         entropies = [level_entropies(attribute) for attribute in table.quasi_identifiers]
         self._records = table.records
         self._limit = limit
-        self._worst = worst
+        self._loss = loss
         self._lost = Surrogate(entropies, table.records, typical_size)
         self._certain = self._lost if shared else Surrogate(entropies, table.records, typical_size)
 
@@ -106,7 +109,7 @@ class Guide:
         """Return the open node with the lowest guessed objective, if that would be better than the best."""
         allowed = self._lost.log_odds(float(self._limit)) + 1e-9
         share = 1 / (1 + np.exp(-lost))
-        guessed = np.maximum(frontier.floors + share * (self._worst - frontier.floors), frontier.bounds)
+        guessed = np.maximum(self._loss.expected(frontier.floors, share), frontier.bounds)
         guessed = np.where((lost <= allowed) & frontier.open, guessed, np.inf)
         index = int(guessed.argmin())
         return index if guessed.flat[index] < best else None
@@ -131,10 +134,9 @@ class Guide:
     def _needed(self, frontier: Frontier, best: float) -> FloatArray:
         """Return the log odds of losing as many records as would rule a node out."""
         most = float(self._limit + 1)
-        if not np.isfinite(best) or not np.isfinite(frontier.floors).all():
+        if np.isinf(best):
             return np.full(frontier.bounds.shape, float(self._certain.log_odds(most)))
-        room = np.maximum(self._worst - frontier.floors, 1e-300)
-        lost = np.clip((best - frontier.floors) / room * self._records, 1e-9, most)
+        lost = np.clip(self._loss.needed(frontier.floors, best) * self._records, 1e-9, most)
         return self._certain.log_odds(lost)
 
 

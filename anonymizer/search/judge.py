@@ -56,9 +56,8 @@ class Judge:
             )
             for name, attribute in zip(table.sensitive_names, table.sensitive, strict=True)
         }
-        self._moving = problem.moving_reference and any(
-            constraint.model.uses_reference for constraint in problem.class_constraints
-        )
+        self._referring = [each for each in problem.class_constraints if each.model.uses_reference]
+        self._moving = problem.moving_reference and bool(self._referring)
         self.lossless_merging = all(
             constraint.merging is Merging.ANY for constraint in problem.class_constraints
         )
@@ -98,13 +97,22 @@ class Judge:
         return bool(self._holding(classes.merged(dropped), self._input)[0])
 
     def _fixpoint(self, classes: Classes, kept: BoolArray) -> BoolArray:
-        while kept.any():
-            references = {name: classes.sensitive_counts(name)[0].reference(kept) for name in self._input}
-            staying = kept & self._holding(classes, references)
-            if (staying == kept).all():
+        """Drop classes that fail under p of what stays, until none does.
+
+        Only the classes that stay are looked at: the others may have values that p no longer has.
+        """
+        staying, release = np.flatnonzero(kept), classes.keep(kept)
+        while release.number:
+            references = {name: release.sensitive_counts(name)[0].reference() for name in self._input}
+            held = np.ones(release.number, dtype=bool)
+            for constraint in self._referring:
+                held &= constraint.holds(release, self._reference(constraint, references))
+            if held.all():
                 break
-            kept = staying
-        return kept
+            staying, release = staying[held], release.keep(held)
+        final = np.zeros_like(kept)
+        final[staying] = True
+        return final
 
     def _failures(self, classes: Classes, kept: BoolArray, starred: bool, suppressed: int) -> tuple[str, ...]:
         failed = []

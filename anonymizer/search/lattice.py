@@ -44,7 +44,7 @@ class _Run:
         self._guide = Guide(
             problem.table,
             problem.limit,
-            self._loss.worst,
+            self._loss,
             problem.k or 5,
             shared=self._judge.lossless_merging,
         )
@@ -58,20 +58,19 @@ class _Run:
         self._interrupted = False
 
     def run(self) -> Outcome:
-        bound = np.inf
         for frontier in self._tiles.in_order(lambda: self._best):
             self._findings.apply(frontier)
-            frontier.cut(self._best)
+            frontier.cut(self._best, self._loss.rounding)
             bound = self._explore(frontier)
-            if np.isfinite(bound):
-                break
-        return self._outcome(min(bound, self._tiles.bound if np.isfinite(bound) else np.inf))
+            if bound < np.inf:
+                return self._outcome(min(bound, self._tiles.bound))
+        return self._outcome(np.inf)
 
     def _explore(self, frontier: Frontier) -> float:
         """Evaluate nodes of a box; return the lowest bound left, infinity when all is settled."""
         self._rollup = self._whole.raised(frontier.lowest)
         unsettled = frontier.bounds.size
-        while np.isfinite(frontier.minimum()) or np.isneginf(frontier.minimum()):
+        while frontier.minimum() < np.inf:
             self._interrupted = self._control.stopped()
             if self._interrupted or self._control.exhausted(len(self._steps), len(self._steps)):
                 return frontier.minimum()
@@ -100,7 +99,7 @@ class _Run:
             if verdict.valid:
                 objective = self._loss.objective(facts)
                 self._accept(levels, objective)
-            frontier.cut(self._best)
+            frontier.cut(self._best, self._loss.rounding)
         frontier.mark(levels)
         candidate = levels_by_name(self._table.quasi_identifiers, levels)
         self._steps.append(Step(candidate, objective, verdict.valid, verdict.failed))

@@ -1,0 +1,77 @@
+"""SQL for reading texts from, and copying releases out of, the table ``records``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from anonymizer.errors import OutputError
+
+_RELEASED = "(SELECT * FROM (SELECT * FROM records POSITIONAL JOIN plan) WHERE place >= 0 ORDER BY place)"
+
+
+def quoted(text: str | Path) -> str:
+    """Return a SQL string literal."""
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """Return a quoted SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text_of(column: str, kind: str) -> str:
+    """Return SQL for the canonical text of a column: its cast, but 1 for 1.0 and a date for its midnight."""
+    if kind == "VARCHAR":
+        return column
+    cast = f"CAST({column} AS VARCHAR)"
+    if kind in {"FLOAT", "DOUBLE"}:
+        return f"regexp_replace({cast}, '\\.0$', '')"
+    if kind.startswith("TIMESTAMP") and "ZONE" not in kind:
+        return f"regexp_replace({cast}, ' 00:00:00$', '')"
+    return cast
+
+
+def copy_csv(columns: Sequence[str], texts: Sequence[str], path: Path, separator: str) -> str:
+    """Return a statement that writes CSV.
+
+    Parameters
+    ----------
+    columns: names of what is written.
+    texts: SQL for the text of each, over ``records`` and ``plan``, whose ``place`` gives the order.
+    """
+    # Readers drop a line that is empty altogether, so a single column has its empty texts quoted.
+    empty = "coalesce({}, '')" if len(columns) == 1 else "nullif({}, '')"
+    sources = ", ".join(empty.format(text) for text in texts)
+    # DuckDB would change a header whose names differ in case alone, hence a header that is a row like others.
+    header = ", ".join(quoted(column) for column in columns)
+    options = f"HEADER false, DELIMITER {quoted(separator)}, QUOTE '\"', ESCAPE '\"', NULLSTR ''"
+    return (
+        f"COPY (SELECT {header} UNION ALL SELECT {sources} FROM {_RELEASED}) "
+        f"TO {quoted(path)} (FORMAT csv, {options}, USE_TMP_FILE false)"
+    )
+
+
+def copy_parquet(columns: Sequence[str], values: Sequence[str], path: Path) -> str:
+    """Return a statement that writes Parquet.
+
+    Parameters
+    ----------
+    columns, values: as for CSV, with values of any type.
+
+    Raises
+    ------
+    OutputError: two names differ in case alone, which the writer cannot keep apart.
+    """
+    lower: dict[str, str] = {}
+    for column in columns:
+        other = lower.setdefault(column.lower(), column)
+        if other != column:
+            raise OutputError(
+                f"{path.name}: columns '{other}' and '{column}' differ in case alone, which Parquet releases "
+                "cannot hold; rename one in the input, or set output.path to a .csv"
+            )
+    sources = ", ".join(
+        f"{value} AS {identifier(column)}" for value, column in zip(values, columns, strict=True)
+    )
+    return f"COPY (SELECT {sources} FROM {_RELEASED}) TO {quoted(path)} (FORMAT parquet, USE_TMP_FILE false)"

@@ -1,0 +1,323 @@
+"""What can be wrong with an input, a config or an output: each is one message and changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.flow.commands import COLUMNS, Job, call, csv_bytes, people, snapshot, spawn
+
+Change = Callable[[Job], object]
+
+
+@dataclass(frozen=True)
+class Bad:
+    """One thing that is wrong, and words that its message must hold: the place, the value, the remedy."""
+
+    name: str
+    change: Change
+    words: tuple[str, ...]
+
+
+def tree_file(text: str) -> Change:
+    """Return a change that gives ``sex`` a hierarchy file."""
+
+    def change(job: Job) -> None:
+        (job.folder / "sex.csv").write_text(text, encoding="utf-8")
+        job.attribute("sex", role="quasi-identifier", hierarchy={"file": "sex.csv"})
+
+    return change
+
+
+def ages(*values: str, **settings: str) -> Change:
+    """Return a change that gives the first records other ages."""
+
+    def change(job: Job) -> None:
+        rows = [list(row) for row in people()]
+        for row, value in zip(rows, values, strict=False):
+            row[1] = value
+        job.rows(rows)
+        job.config["attributes"]["age"].update(settings)
+
+    return change
+
+
+def data(content: bytes) -> Change:
+    return lambda job: setattr(job, "data", content)
+
+
+def constraint(**settings: object) -> Change:
+    return lambda job: job.constraints(settings)
+
+
+def without_role(job: Job) -> None:
+    del job.config["attributes"]["note"]
+
+
+def no_quasi_identifier(job: Job) -> None:
+    for name in ("age", "zip", "sex"):
+        job.attribute(name, role="insensitive")
+
+
+FILE_CASES = (
+    Bad("empty file", data(b""), ("people.csv", "empty")),
+    Bad("header only", data(csv_bytes([])), ("people.csv", "no records", "at least one record")),
+    Bad(
+        "ragged rows",
+        data(csv_bytes([*people(), ("a", "20", "0117")])),
+        ("people.csv", "62", "6", "3"),
+    ),
+    Bad(
+        "wrong separator",
+        lambda job: job.set("input", separator=";"),
+        ("people.csv", "separator"),
+    ),
+    Bad(
+        "undecodable bytes",
+        data(csv_bytes(people()).replace(b"person 7,", b"person \xff,")),
+        ("people.csv", "utf-8", "input.encoding"),
+    ),
+    Bad(
+        "duplicate column names",
+        data(csv_bytes(people(), (*COLUMNS[:-1], "age"))),
+        ("people.csv", "'age'"),
+    ),
+    Bad(
+        "unknown column in the config",
+        lambda job: job.attribute("agee", role="insensitive"),
+        ("job.json", "attributes.agee", "no such column", "people.csv"),
+    ),
+    Bad(
+        "a column without a role",
+        without_role,
+        ("job.json", "attributes.note", "without a role", "identifier", "insensitive"),
+    ),
+    Bad("NaN", ages("nan"), ("people.csv", "'age'", "'nan'", "input.missing")),
+    Bad("inf", ages("-inf", type="number"), ("people.csv", "'age'", "'-inf'", "input.missing")),
+    Bad("mixed types", ages("abc", "young"), ("people.csv", "'age'", "2 do not", "type: text")),
+    Bad(
+        "mixed types in a declared column",
+        ages("abc", type="integer"),
+        ("people.csv", "'age'", "declared integer", "'abc'", "type: text"),
+    ),
+    Bad(
+        "a fraction in a column of integers",
+        ages("20.5", type="integer"),
+        ("people.csv", "'age'", "'20.5'", "type: number"),
+    ),
+)
+
+CONFIG_CASES = (
+    Bad("no quasi-identifier", no_quasi_identifier, ("job.json", "role: quasi-identifier")),
+    Bad(
+        "l-diversity without a sensitive attribute",
+        lambda job: job.attribute("diagnosis", role="insensitive"),
+        ("job.json", "constraints[1]", "l-diversity", "role: sensitive"),
+    ),
+    Bad("k = 0", constraint(model="k-anonymity", k=0), ("constraints[0].k", "0", "a whole number")),
+    Bad("k = 1.5", constraint(model="k-anonymity", k=1.5), ("constraints[0].k", "1.5", "a whole number")),
+    Bad("k missing", constraint(model="k-anonymity"), ("constraints[0].k",)),
+    Bad("limit above 1", lambda job: job.set("suppression", limit=1.1), ("suppression.limit", "1.1", "1")),
+    Bad("limit below 0", lambda job: job.set("suppression", limit=-0.1), ("suppression.limit", "-0.1", "0")),
+    Bad(
+        "limit that is no number",
+        lambda job: job.set("suppression", limit="much"),
+        ("suppression.limit", "much"),
+    ),
+    Bad(
+        "unknown model",
+        constraint(model="k-anonimity", k=3),
+        ("constraints[0].model", "k-anonimity", "did you mean 'k-anonymity'"),
+    ),
+    Bad(
+        "unknown metric",
+        lambda job: job.set("objective", metric="los"),
+        ("objective.metric", "los", "did you mean 'loss'"),
+    ),
+    Bad(
+        "unknown algorithm",
+        lambda job: job.set("algorithm", name="latice"),
+        ("algorithm.name", "latice", "did you mean 'lattice'"),
+    ),
+    Bad(
+        "unknown key",
+        lambda job: job.set("suppression", limt=0.1),
+        ("suppression.limt", "unknown key", "did you mean 'limit'"),
+    ),
+    Bad(
+        "unknown role",
+        lambda job: job.attribute("sex", role="quasi"),
+        ("attributes.sex.role", "quasi", "quasi-identifier"),
+    ),
+)
+
+HIERARCHY_CASES = (
+    Bad("missing file", lambda job: job.attribute("sex", role="quasi-identifier", hierarchy={"file": "no.csv"}),
+        ("hierarchy file no.csv", "looked in")),
+    Bad("two parents", tree_file("F,a,*\nM,b,*\nx,a,+\n"), ("sex.csv", "'a'")),
+    Bad("two roots", tree_file("F,*\nM,all\n"), ("sex.csv", "'*'", "'all'")),
+    Bad("ragged rows", tree_file("F,female,*\nM,*\n"), ("sex.csv", "2")),
+    Bad("a missing value", tree_file("F,*\n"), ("sex.csv", "column 'sex'", "29 rows", "'M'", "unknown: top")),
+    Bad("a duplicate value", tree_file("F,a,*\nM,a,*\nF,b,*\n"), ("sex.csv", "'F'")),
+    Bad("an empty file", tree_file(""), ("sex.csv",)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", (*FILE_CASES, *CONFIG_CASES, *HIERARCHY_CASES), ids=lambda bad: bad.name)
+def test_it_is_one_message_and_nothing_is_written(bad: Bad, tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    bad.change(job)
+    job.write()
+    before = snapshot(tmp_path)
+    done = call("run", job.file)
+    assert (done.code, done.out) == (2, "")
+    assert_message(done.err, bad.words)
+    assert snapshot(tmp_path) == before
+
+
+def assert_message(err: str, words: tuple[str, ...]) -> None:
+    """Check that there is one error, that it holds the words, and that nothing comes after it."""
+    phases, _, message = err.partition("error: ")
+    assert set(phases.splitlines()) <= {"reading people.csv"}
+    assert [word for word in words if word not in message] == []
+    assert "Traceback" not in err
+    assert message.count("error: ") == 0
+
+
+@pytest.mark.parametrize("existing", [False, True], ids=["no release", "with a release"])
+def test_a_missing_input(existing: bool, tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    if existing:
+        assert job.run().code == 0
+    job.set("input", path="nowhere.csv")
+    job.file.write_text(json.dumps(job.config), encoding="utf-8")
+    before = snapshot(tmp_path)
+    done = call("run", job.file, "--overwrite")
+    assert done.code == 2
+    assert "nowhere.csv" in done.err
+    assert snapshot(tmp_path) == before
+
+
+def test_a_directory_as_input(tmp_path: Path) -> None:
+    job = Job(tmp_path).write()
+    (tmp_path / "folder.csv").mkdir()
+    done = call("run", job.file, "--set", "input.path=folder.csv")
+    assert done.code == 2
+    assert_message(done.err.replace("folder.csv", "people.csv"), ("people.csv", "directory"))
+    assert not job.output.exists()
+
+
+def test_a_missing_config(tmp_path: Path) -> None:
+    done = call("run", tmp_path / "nowhere.yaml")
+    assert done.code == 2
+    assert_message(done.err, ("nowhere.yaml",))
+    assert snapshot(tmp_path) == {}
+
+
+def test_all_problems_of_a_config_at_once(tmp_path: Path) -> None:
+    job = Job(tmp_path).set("suppression", limit=2).set("objective", metric="los").constraints()
+    done = job.run()
+    assert done.code == 2
+    assert_message(done.err, ("3 problems", "suppression.limit", "objective.metric", "constraints"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [(["constraints.0.k=0"], "constraints[0].k"), (["nonsense"], "KEY=VALUE"), (["inputt.path=x"], "input")],
+)
+def test_a_bad_override(settings: list[str], said: str, tmp_path: Path) -> None:
+    job = Job(tmp_path).write()
+    done = call("run", job.file, *(word for each in settings for word in ("--set", each)))
+    assert done.code == 2
+    assert_message(done.err, (said,))
+    assert not job.output.exists()
+
+
+def test_k_above_the_number_of_rows_says_the_largest_reachable(tmp_path: Path) -> None:
+    job = Job(tmp_path).constraints({"model": "k-anonymity", "k": 61}).set("suppression", limit=0).write()
+    before = snapshot(tmp_path)
+    done = spawn("run", job.file)
+    assert (done.code, done.out) == (1, "")
+    assert "61" in done.err
+    assert "reachable: k = 60" in done.err
+    assert "--set constraints.0.k=60" in done.err
+    assert "Traceback" not in done.err
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("way", ["path", "symbolic link", "hard link", "hierarchy", "config"])
+def test_an_output_that_is_an_input(way: str, tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    share = job.output / "share"
+    share.mkdir(parents=True)
+    if way == "path":
+        job.set("input", path="release/share/release.csv")
+    elif way == "hierarchy":
+        (share / "release.csv").write_text("F,*\nM,*\n", encoding="utf-8")
+        job.attribute("sex", role="quasi-identifier", hierarchy={"file": "release/share/release.csv"})
+    elif way == "config":
+        job.path = "release/report.json"
+        job.set("input", path=str(tmp_path / "people.csv"))
+    job.write()
+    if way == "symbolic link":
+        (share / "release.csv").symlink_to(job.input)
+    elif way == "hard link":
+        (share / "release.csv").hardlink_to(job.input)
+    before = snapshot(tmp_path)
+    done = call("run", job.file, "-o", job.output, "--overwrite")
+    assert done.code == 2
+    assert_message(done.err, ("input", "-o"))
+    assert snapshot(tmp_path) == before
+
+
+def test_an_output_folder_below_a_file(tmp_path: Path) -> None:
+    job = Job(tmp_path).write()
+    before = snapshot(tmp_path)
+    done = call("run", job.file, "-o", job.input / "release")
+    assert done.code == 2
+    assert_message(done.err, ("people.csv", "cannot be written", "-o"))
+    assert snapshot(tmp_path) == before
+
+
+def without_overriding_permissions() -> None:
+    """Let the superuser, too, keep to the permissions of files in the program that is started next."""
+    import ctypes
+
+    drop_from_bounding_set, override = 24, 1
+    ctypes.CDLL(None).prctl(drop_from_bounding_set, override, 0, 0, 0)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX systems")
+def test_an_output_folder_that_is_not_writable(tmp_path: Path) -> None:
+    job = Job(tmp_path).write()
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o500)
+    before = snapshot(tmp_path)
+    done = spawn("run", job.file, "-o", locked / "release", preexec_fn=without_overriding_permissions)
+    assert done.code == 2
+    assert_message(done.err, ("locked", "cannot be written", "Permission denied", "-o"))
+    assert snapshot(tmp_path) == before
+
+
+def test_something_else_in_the_output_folder(tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    (job.output / "share").mkdir(parents=True)
+    (job.output / "share" / "thesis.txt").write_text("mine", encoding="utf-8")
+    job.write()
+    before = snapshot(tmp_path)
+    done = call("run", job.file, "--overwrite")
+    assert done.code == 2
+    assert_message(done.err, ("thesis.txt", "-o"))
+    assert snapshot(tmp_path) == before
+
+
+def test_a_process_of_its_own_says_the_same(tmp_path: Path) -> None:
+    job = Job(tmp_path).constraints({"model": "k-anonymity", "k": 0}).write()
+    done = spawn("run", job.file)
+    here = call("run", job.file)
+    assert (done.code, done.out, done.err) == (2, "", here.err)

@@ -1,0 +1,111 @@
+"""Every model of classes against its definition, on random classes."""
+
+from __future__ import annotations
+
+from math import isclose, isinf
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.privacy.base import ClassModel, TableModel
+from anonymizer.privacy.registry import PRIVACY_MODELS
+from tests import strategies
+from tests.helpers.examples import share
+from tests.helpers.partitions import Partition, partition
+from tests.helpers.problems import constraint
+from tests.twins.privacy import CLASS_TWINS, TABLE_TWINS
+from tests.twins.search import ConstraintSpec
+
+RANDOMS = st.randoms(use_true_random=False)
+
+
+def close(own: Any, twin: Any) -> bool:
+    if isinstance(twin, list):
+        return len(own) == len(twin) and all(map(close, own, twin))
+    if isinstance(twin, int):
+        return type(own) is int and own == twin
+    if isinf(twin):
+        return own == twin
+    return isclose(own, float(twin), rel_tol=1e-9, abs_tol=1e-12)
+
+
+def bound(random: Any, name: str) -> tuple[Partition, ConstraintSpec]:
+    """Return random classes and the model with random parameters on one of their attributes."""
+    classes = partition(random)
+    return classes, ConstraintSpec(
+        name, strategies.parameters(random, name), random.choice(classes.data.sensitive).name
+    )
+
+
+def test_every_model_has_a_twin() -> None:
+    of_classes = {name for name, model in PRIVACY_MODELS.items() if issubclass(model, ClassModel)}
+    of_tables = {name for name, model in PRIVACY_MODELS.items() if issubclass(model, TableModel)}
+    assert of_classes == set(CLASS_TWINS)
+    assert of_tables == set(TABLE_TWINS)
+
+
+@pytest.mark.parametrize("name", sorted(CLASS_TWINS))
+@share(3)
+@given(random=RANDOMS)
+def test_verdict_and_measure_follow_the_definition(name: str, random: Any) -> None:
+    classes, spec = bound(random, name)
+    own = constraint(spec, classes.data)
+    twin = CLASS_TWINS[name](spec.parameters)
+    groups, everyone = classes.groups(spec.attribute), classes.everyone(spec.attribute)
+    attribute = classes.data.attribute(spec.attribute)
+    reference = classes.reference(spec.attribute)
+    held = [twin.holds(group, everyone, attribute) for group in groups]
+    assert own.holds(classes.classes(), reference).tolist() == held
+    assert close(own.measured(classes.classes(), reference), twin.measured(groups, everyone, attribute))
+
+
+@pytest.mark.parametrize("name", sorted(CLASS_TWINS))
+@share(3)
+@given(random=RANDOMS)
+def test_worst_classes_are_those_with_the_worst_measure(name: str, random: Any) -> None:
+    classes, spec = bound(random, name)
+    own = constraint(spec, classes.data)
+    twin = CLASS_TWINS[name](spec.parameters)
+    everyone, attribute = classes.everyone(spec.attribute), classes.data.attribute(spec.attribute)
+    measures = [twin.measure(group, everyone, attribute) for group in classes.groups(spec.attribute)]
+    worst = twin.measured(classes.groups(spec.attribute), everyone, attribute)
+    shown = sum(
+        any(map(close_measure, measure, worst)) if isinstance(worst, list) else close_measure(measure, worst)
+        for measure in measures
+    )
+    assert own.worst_classes(classes.classes(), classes.reference(spec.attribute)) == shown
+
+
+def close_measure(left: Any, right: Any) -> bool:
+    return left == right or isclose(left, right, rel_tol=1e-12, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(CLASS_TWINS))
+@share(3)
+@given(random=RANDOMS)
+def test_missing_values_count_as_the_contract_says(name: str, random: Any) -> None:
+    """A missing value is one more value of q and p; it is no distinct one unless made one."""
+    classes, spec = bound(random, name)
+    everyone = classes.everyone(spec.attribute)
+    attribute = classes.data.attribute(spec.attribute)
+    own = constraint(spec, classes.data)
+    counted = own.view(classes.classes()).view
+    if None in everyone and not attribute.missing_is_value:
+        assert counted.missing == len(set(everyone)) - 1
+    else:
+        assert counted.missing is None
+    assert counted.sizes.tolist() == [len(group) for group in classes.groups(spec.attribute)]
+
+
+@given(random=RANDOMS, target=st.sampled_from(["re-identification", "attribute-inference"]))
+def test_vulnerability_follows_the_definition(random: Any, target: str) -> None:
+    classes = partition(random)
+    attribute = random.choice(classes.data.sensitive).name if target == "attribute-inference" else None
+    parameters = {"max": random.choice(strategies.PARAMETERS["vulnerability"]["max"]), "target": target}
+    own = constraint(ConstraintSpec("vulnerability", parameters, attribute), classes.data)
+    twin = TABLE_TWINS["vulnerability"](parameters)
+    groups = classes.groups(attribute or classes.data.sensitive[0].name)
+    assert own.measured(classes.classes()) == float(twin.measured(groups))
+    assert own.holds(classes.classes()) == twin.holds(groups)
