@@ -116,9 +116,10 @@ def median_seconds(task: Callable[[], object], runs: int) -> float:
     return median(seconds_of(task) for _ in range(runs))
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def table(headers: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """Return a Markdown table."""
-    lines = [headers, ["---"] * len(headers), *rows]
+    named = list(headers)
+    lines: list[Iterable[object]] = [named, ["---"] * len(named), *rows]
     return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines)
 
 

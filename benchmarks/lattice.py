@@ -120,8 +120,8 @@ def search_row(limit: float, runs: int) -> list[object]:
 
 def search_table(runs: int) -> str:
     """Return the table of searches."""
-    headers = ("limit", "objective", "levels", "suppressed", "evaluated")
-    headers += ("search", "one grouping", "groupings", "at most")
+    headers = ["limit", "objective", "levels", "suppressed", "evaluated"]
+    headers += ["search", "one grouping", "groupings", "at most"]
     return table(headers, (search_row(limit, runs) for limit in TARGETS))
 
 
@@ -154,7 +154,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=9, help="measured runs of each (default 9)")
     runs = parser.parse_args().runs
     print(
-        f"Search alone, warm, medians of {runs} runs; one grouping is the median of {GROUPINGS} beside each.\n"
+        f"Search alone, warm, medians of {runs} runs; a grouping is the median of {GROUPINGS} beside each.\n"
     )
     print(search_table(runs))
     print(f"\nWhole processes in turns, medians of {runs} runs; peak memory is the largest.\n")

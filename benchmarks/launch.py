@@ -1,7 +1,7 @@
 """Run a command and print what it took, as JSON; small, because a child inherits its parent's peak memory.
 
-Started with the arguments of the command; prints seconds, CPU seconds, peak memory in bytes, exit code and the
-end of what the command wrote to its standard error.
+Started with the arguments of the command; prints seconds, CPU seconds, peak memory in bytes, exit code and
+the end of what the command wrote to its standard error.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import os
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 
 def main() -> None:
-    with tempfile.TemporaryFile() as said, open(os.devnull, "wb") as nowhere:
+    with tempfile.TemporaryFile() as said, Path(os.devnull).open("wb") as nowhere:
         actions = [
             (os.POSIX_SPAWN_DUP2, nowhere.fileno(), 1),
             (os.POSIX_SPAWN_DUP2, said.fileno(), 2),

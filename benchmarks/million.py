@@ -38,7 +38,10 @@ MEMORY_TARGET = 1536
 
 
 def resampled(records: int, seed: int) -> pd.DataFrame:
-    """Return records drawn from Adult: 30 % with the age shifted by up to 2, 10 % with another value redrawn."""
+    """Return records drawn from Adult: 30 % with ages shifted by up to 2, 10 % with another value redrawn.
+
+    The columns stand in the order of Adult; the age is a number, the others are categories.
+    """
     generator = np.random.default_rng(seed)
     source = adult.frame()
     drawn = generator.integers(len(source), size=records)
@@ -101,7 +104,7 @@ def compare(frame: pd.DataFrame, suffix: str, runs: int) -> str:
         f"{report['release']['suppressed_records']:,} suppressed, {report['release']['classes']:,} classes; "
         f"{search['evaluated']} of {search['candidates']:,} nodes evaluated in {search['seconds']:.2f} s"
     )
-    rows = [
+    rows: list[list[object]] = [
         process_row(f"`anonymizer run` (memory target: under {MEMORY_TARGET} MiB)", whole),
         process_row("bare GROUP BY in DuckDB", bare),
         ["ratio", f"{median_ratio(whole, bare):.1f}", "", ""],

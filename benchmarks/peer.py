@@ -13,7 +13,7 @@ from importlib.metadata import version
 from typing import Any
 
 import pandas as pd
-from pycanon import anonymity
+from pycanon import anonymity  # type: ignore[import-not-found, unused-ignore]
 
 MEASURES = (
     "k_anonymity",

@@ -11,7 +11,7 @@ from anonymizer.core.arrays import IntArray
 from anonymizer.core.classes import Classes, Reference, SensitiveCodes
 from anonymizer.core.grouping import count
 from anonymizer.core.table import Column, SensitiveAttribute, ValueType
-from anonymizer.engines.base import Relation
+from anonymizer.engines.base import Groups, Relation
 from anonymizer.errors import DataError
 
 
@@ -30,10 +30,26 @@ def count_classes(
     DataError: the file lacks a column, or has a sensitive value that the attribute does not know.
     """
     groups = relation.group_counts([*quasi_identifiers, *(attribute.name for attribute in sensitive)])
-    class_of, number = _number_rows(groups.codes[:, : len(quasi_identifiers)])
+    return classes_of(relation.name, groups, sensitive)
+
+
+def classes_of(source: str, groups: Groups, sensitive: Sequence[SensitiveAttribute]) -> Classes:
+    """Return the classes among counted combinations.
+
+    Parameters
+    ----------
+    source: what messages call the file.
+    groups: combinations of the quasi-identifiers and, last, the sensitive attributes.
+
+    Raises
+    ------
+    DataError: a sensitive value is none that the attribute knows.
+    """
+    width = len(groups.values) - len(sensitive)
+    class_of, number = _number_rows(groups.codes[:, :width])
     codes = {}
-    for offset, attribute in enumerate(sensitive, start=len(quasi_identifiers)):
-        positions = value_codes(relation.name, attribute.column, groups.values[offset])
+    for offset, attribute in enumerate(sensitive, start=width):
+        positions = value_codes(source, attribute.column, groups.values[offset])
         codes[attribute.name] = SensitiveCodes(attribute, positions[groups.codes[:, offset]])
     return Classes(class_of, groups.counts, number, codes)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from anonymizer.core.classes import Classes, Reference
 from anonymizer.core.measurement import Measurement
@@ -10,18 +10,22 @@ from anonymizer.privacy.constraint import ClassConstraint, Constraint
 
 
 def measure(
-    classes: Classes, constraints: Sequence[Constraint], references: Mapping[str, Reference] | None = None
+    classes: Classes,
+    constraints: Sequence[Constraint],
+    references: Mapping[str, Reference] | None = None,
+    grown: Collection[str] = (),
 ) -> list[Measurement]:
     """Measure every constraint on the classes of a file with at least one record.
 
     Parameters
     ----------
     references: distribution p of each sensitive attribute; None for that of the file itself.
+    grown: sensitive attributes whose tree of values was grown from data, and not from these alone.
     """
     measurements = []
     for constraint in constraints:
         if isinstance(constraint, ClassConstraint):
-            measurements.append(_measure_classes(classes, constraint, references))
+            measurements.append(_measure_classes(classes, constraint, references, grown))
         else:
             measurements.append(
                 Measurement(
@@ -38,7 +42,10 @@ def measure(
 
 
 def _measure_classes(
-    classes: Classes, constraint: ClassConstraint, references: Mapping[str, Reference] | None
+    classes: Classes,
+    constraint: ClassConstraint,
+    references: Mapping[str, Reference] | None,
+    grown: Collection[str],
 ) -> Measurement:
     reference = None
     if constraint.attribute is not None:
@@ -51,5 +58,23 @@ def _measure_classes(
         constraint.measured(classes, reference),
         bool(constraint.holds(classes, reference).all()),
         constraint.worst_classes(classes, reference),
-        verifiable_from_release=references is None or not constraint.model.uses_reference,
+        verifiable_from_release=verifiable(classes, constraint, grown)
+        and (references is None or not constraint.model.uses_reference),
     )
+
+
+def verifiable(classes: Classes, constraint: Constraint, grown: Collection[str] = ()) -> bool:
+    """Tell whether a file that is its own reference suffices to measure a constraint.
+
+    It does not where distances lie along a tree that is not at hand, or that grew from other data.
+
+    Parameters
+    ----------
+    classes: of the file, its sensitive attributes with the hierarchies that are at hand.
+    grown: sensitive attributes whose tree was grown from data.
+    """
+    if constraint.attribute is None or "distance" not in type(constraint.model.settings).model_fields:
+        return True
+    attribute = classes.sensitive_counts(constraint.attribute, combined=constraint.combined)[0].attribute
+    chosen = constraint.model.parameters().get("distance") or attribute.distance
+    return chosen != "hierarchical" or (attribute.hierarchy is not None and attribute.name not in grown)

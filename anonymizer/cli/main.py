@@ -125,6 +125,9 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         code = command.main(args=args, prog_name="anonymizer", standalone_mode=False)
         sys.stdout.flush()
+        if code == INTERRUPTED:
+            # Some versions of typer turn a keyboard interrupt into this code and say nothing.
+            raise KeyboardInterrupt
     except AnonymizerError as error:
         write_error(str(error))
         return error.exit_code

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,52 +10,13 @@ import duckdb
 import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.engines.base import EngineOptions, Groups, Projection, Relation
+from anonymizer.engines.base import Groups, Projection, Relation
+from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_sql import copy_csv, copy_parquet, text_of
-from anonymizer.errors import InputError, OutputError
+from anonymizer.errors import OutputError
 
 ENUM_VALUES = 20_000
 """Up to this many distinct values an enumeration finds positions faster than ranking all records does."""
-
-
-class Database:
-    """A database in memory that neither reads the network nor leaves anything on disk.
-
-    Parameters
-    ----------
-    options: its limits.
-
-    Raises
-    ------
-    InputError: DuckDB does not accept one of the options.
-    """
-
-    def __init__(self, options: EngineOptions) -> None:
-        spill = tempfile.mkdtemp(prefix="anonymizer-", dir=options.temp_directory)
-        self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
-        config: dict[str, Any] = {
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "temp_directory": spill,
-        }
-        if options.memory_limit is not None:
-            config["memory_limit"] = options.memory_limit
-        if options.threads is not None:
-            config["threads"] = options.threads
-        try:
-            self.connection = duckdb.connect(":memory:", config=config)
-        except duckdb.Error as error:
-            self._remove_spill()
-            reason = str(error).split("\n", 1)[0]
-            raise InputError(
-                f"engine: {reason}; accepted: memory_limit such as 4GB, threads from 1"
-            ) from None
-        self.connection.execute("SET TimeZone = 'UTC'")
-
-    def close(self) -> None:
-        """Give back memory and temporary files; a second call does nothing."""
-        self.connection.close()
-        self._remove_spill()
 
 
 class DuckRelation(Relation):
@@ -80,27 +38,25 @@ class DuckRelation(Relation):
         separator: str | None = None,
     ) -> None:
         self._database = database
-        self._connection = database.connection
         self.name = name
         self.columns = tuple(columns)
         self.sha256 = sha256
         self.separator = separator
         present = ", ".join(f"count(c{index})" for index in range(len(columns)))
-        self.rows, *values = self._connection.execute(f"SELECT count(*), {present} FROM records").fetchall()[
-            0
-        ]
+        counted = database.rows(f"SELECT count(*), {present} FROM records")
+        self.rows, *values = counted[0]
         self._nullable = [count < self.rows for count in values]
         self._sizes: dict[str, int] = {}
         self._enumerated: set[int] = set()
-        described = self._connection.execute("DESCRIBE records").fetchall()
+        described = database.rows("DESCRIBE records")
         self._texts = [text_of(f"c{index}", str(row[1])) for index, row in enumerate(described)]
 
     def dictionary(self, column: str) -> list[tuple[str | None, int]]:
         """Return the distinct texts of a column with their records, sorted, a null last."""
         text = self._texts[self.position(column)]
-        rows = self._connection.execute(
+        rows = self._database.rows(
             f"SELECT {text} AS t, count(*) FROM records GROUP BY t ORDER BY t NULLS LAST"
-        ).fetchall()
+        )
         self._sizes[column] = len(rows) - (bool(rows) and rows[-1][0] is None)
         return rows
 
@@ -109,7 +65,7 @@ class DuckRelation(Relation):
         code = self._code(column, self._texts[self.position(column)])
         # Ranking puts the records in another order, where looking them up does not.
         order = "ORDER BY rowid" if self._size(column) > ENUM_VALUES else ""
-        fetched = self._fetch(f"SELECT {code} AS k FROM records {order}")
+        fetched = self._database.arrays(f"SELECT {code} AS k FROM records {order}")
         codes: CodeArray = fetched["k"].astype(np.int32, copy=False)
         return codes
 
@@ -119,7 +75,7 @@ class DuckRelation(Relation):
         indices = [self.position(column) for column in columns]
         texts = ", ".join(f"{self._texts[index]} AS c{index}" for index in indices)
         codes = ", ".join(f"{self._code(self.columns[index], f'c{index}')} AS c{index}" for index in indices)
-        grouped = self._fetch(
+        grouped = self._database.arrays(
             f"SELECT {codes}, n FROM (SELECT {texts}, count(*) AS n FROM records GROUP BY ALL)"
         )
         matrix = np.column_stack([grouped[f"c{index}"] for index in indices]).astype(np.int32, copy=False)
@@ -137,12 +93,11 @@ class DuckRelation(Relation):
                 keys.append(f"coalesce({self._texts[index]}, '')")
                 # Records that differ only in a null against an empty text must not stay as they came.
                 nulls.extend([f"c{index} IS NULL"] if self._nullable[index] else [])
-        self._register(projection, kept=projection.kept)
-        fetched = self._fetch(
-            "SELECT r FROM (SELECT *, records.rowid AS r FROM records POSITIONAL JOIN plan) "
-            f"WHERE kept ORDER BY {', '.join(keys + nulls)}"
-        )
-        self._connection.unregister("plan")
+        with self._database.holding("plan", self._plan(projection, kept=projection.kept)):
+            fetched = self._database.arrays(
+                "SELECT r FROM (SELECT *, records.rowid AS r FROM records POSITIONAL JOIN plan) "
+                f"WHERE kept ORDER BY {', '.join(keys + nulls)}"
+            )
         rows: IntArray = fetched["r"].astype(np.int64, copy=False)
         return rows
 
@@ -172,22 +127,19 @@ class DuckRelation(Relation):
     def _copy(self, projection: Projection, rows: IntArray, statement: str, path: Path) -> None:
         place = np.full(self.rows, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows), dtype=np.int64)
-        self._register(projection, place=place)
         replaced = [column for column in projection.columns if column in projection.replacements]
         labels = [list(projection.replacements[column].labels) for column in replaced]
-        try:
-            self._connection.execute(statement, labels)
-        except duckdb.IOException as error:
-            reason = str(error).split("\n", 1)[0].rpartition(": ")[2]
-            raise OutputError(f"{path.name}: cannot be written: {reason}; is there space left?") from None
-        finally:
-            self._connection.unregister("plan")
+        with self._database.holding("plan", self._plan(projection, place=place)):
+            try:
+                self._database.run(statement, labels)
+            except duckdb.IOException as error:
+                reason = str(error).split("\n", 1)[0].rpartition(": ")[2]
+                raise OutputError(f"{path.name}: cannot be written: {reason}; is there space left?") from None
 
-    def _register(self, projection: Projection, **arrays: Any) -> None:
-        """Make per-record arrays, and codes of replaced columns as r0, r1, …, known as the table ``plan``."""
-        for column, replacement in projection.replacements.items():
-            arrays[f"r{self.position(column)}"] = replacement.codes
-        self._connection.register("plan", arrays)
+    def _plan(self, projection: Projection, **arrays: Any) -> dict[str, Any]:
+        """Return per-record arrays together with the codes of replaced columns as r0, r1, …"""
+        codes = {f"r{self.position(name)}": new.codes for name, new in projection.replacements.items()}
+        return {**arrays, **codes}
 
     def _size(self, column: str) -> int:
         """Return the number of distinct texts of a column, a null not counted."""
@@ -204,13 +156,9 @@ class DuckRelation(Relation):
         if size > ENUM_VALUES:
             return f"(dense_rank() OVER (ORDER BY {text} NULLS LAST) - 1)"
         if index not in self._enumerated:
-            self._connection.execute(
+            self._database.run(
                 f"CREATE TYPE e{index} AS ENUM (SELECT DISTINCT {self._texts[index]} AS t FROM records "
                 "WHERE t IS NOT NULL ORDER BY t)"
             )
             self._enumerated.add(index)
         return f"coalesce(enum_code(CAST({text} AS e{index}))::INTEGER, {size})"
-
-    def _fetch(self, query: str) -> dict[str, Any]:
-        fetched: dict[str, Any] = self._connection.execute(query).fetchnumpy()
-        return fetched

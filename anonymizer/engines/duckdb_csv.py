@@ -10,7 +10,8 @@ from anonymizer.engines.base import CsvDialect
 from anonymizer.engines.csv_header import Header, read_header
 from anonymizer.engines.csv_scan import UTF8, codec, scan
 from anonymizer.engines.csv_strict import rewrite
-from anonymizer.engines.duckdb import Database, DuckRelation
+from anonymizer.engines.duckdb import DuckRelation
+from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_sql import quoted
 from anonymizer.errors import DataError
 
@@ -53,7 +54,7 @@ def plain_name(path: Path, folder: Path) -> Path:
 
 
 def _rows(database: Database) -> int:
-    return int(database.connection.execute("SELECT count(*) FROM records").fetchall()[0][0])
+    return int(database.rows("SELECT count(*) FROM records")[0][0])
 
 
 def _read(database: Database, path: Path, header: Header, longest: int, options: str = "") -> bool:
@@ -68,7 +69,7 @@ def _read(database: Database, path: Path, header: Header, longest: int, options:
     types = ", ".join(f"{name}: 'VARCHAR'" for name in names)
     not_null = ", ".join(map(quoted, names))
     try:
-        database.connection.execute(
+        database.run(
             f"CREATE OR REPLACE TABLE records AS SELECT * FROM read_csv({quoted(path)}, "
             f"{options}columns = {{{types}}}, force_not_null = [{not_null}], auto_detect = false, "
             f"header = false, skip = {header.lines}, delim = {quoted(header.separator)}, quote = '\"', "

@@ -9,8 +9,9 @@ import duckdb
 
 from anonymizer.engines.base import check_header
 from anonymizer.engines.csv_scan import reading
-from anonymizer.engines.duckdb import Database, DuckRelation
+from anonymizer.engines.duckdb import DuckRelation
 from anonymizer.engines.duckdb_csv import plain_name
+from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_sql import quoted
 from anonymizer.errors import DataError
 
@@ -27,11 +28,13 @@ def load_parquet(database: Database, path: Path, folder: Path) -> DuckRelation:
     if not path.stat().st_size:
         raise DataError(f"{path}: the file is empty; a Parquet file with records is needed")
     source = quoted(plain_name(path, folder))
+    # The text of a moment depends on it.
+    database.run("SET TimeZone = 'UTC'")
     try:
         columns = _top_level(database, source)
         check_header(str(path), columns)
         names = ", ".join(f"c{index}" for index in range(len(columns)))
-        database.connection.execute(
+        database.run(
             "CREATE TABLE records AS SELECT * "
             f"FROM read_parquet({source}, hive_partitioning = false) AS t({names})"
         )
@@ -42,9 +45,7 @@ def load_parquet(database: Database, path: Path, folder: Path) -> DuckRelation:
 
 def _top_level(database: Database, source: str) -> list[str]:
     """Return column names as written; DuckDB would add a suffix to those that differ in case alone."""
-    rows = database.connection.execute(
-        f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({source})"
-    ).fetchall()
+    rows = database.rows(f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({source})")
     columns = []
     nested: list[int] = []
     for name, children in rows[1:]:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymizer.engines.base import CsvDialect, EngineOptions, Relation
-from anonymizer.engines.duckdb import Database
 from anonymizer.engines.duckdb_csv import load_csv
-from anonymizer.engines.duckdb_frame import load_frame
+from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_parquet import load_parquet
+from anonymizer.engines.frame import FrameRelation
 from anonymizer.errors import DataError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def open_frame(frame: pandas.DataFrame, options: EngineOptions = OPTIONS) -> Rel
     ------
     DataError: without records or columns, two columns of one name, a name that is not a text.
     """
-    return _opened(options, lambda database, _: load_frame(database, frame))
+    return FrameRelation(frame, options)
 
 
 def _opened(options: EngineOptions, load: Callable[[Database, Path], Relation]) -> Relation:

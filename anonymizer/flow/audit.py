@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from math import isclose
 from pathlib import Path
 from typing import Any
 
 from anonymizer.audit.count import count_classes
-from anonymizer.audit.measure import measure
+from anonymizer.audit.measure import measure, verifiable
 from anonymizer.config.attribute import Role
 from anonymizer.config.load import load_config
-from anonymizer.config.model import Config, Reference
+from anonymizer.config.model import Config, Origin, Reference
 from anonymizer.core.classes import Classes
-from anonymizer.core.measurement import Measurement
-from anonymizer.core.table import SensitiveAttribute, ValueType
+from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Relation
-from anonymizer.engines.open import open_file
 from anonymizer.errors import HierarchyError, InputError
 from anonymizer.flow.constraints import constraints_of
-from anonymizer.flow.prepare import sensitive_attributes
-from anonymizer.privacy.base import ClassModel
-from anonymizer.privacy.constraint import Constraint
+from anonymizer.flow.prepare import grown_trees, open_release, sensitive_attributes
+from anonymizer.flow.reported import Reported, ReportedConstraint, read_reported
+from anonymizer.privacy.constraint import ClassConstraint, Constraint
 from anonymizer.table.load import ColumnRequest, read_columns
+
+JUDGED = ("input", "attributes", "constraints", "reference")
+"""Sections of a config that say what a release promises; the others say how it was found."""
 
 
 @dataclass
@@ -52,65 +52,57 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
 
     Parameters
     ----------
-    report: public or internal report; default: ``report.public.json`` beside the release.
+    report: public or internal report; default: ``report.public.json`` beside the release. Hierarchies that it
+        names are looked for beside it.
 
     Raises
     ------
     InputError: the report is missing or is none, or the release is missing.
     """
     given = report if report is not None else path.with_name("report.public.json")
-    content = _read_report(given)
-    found = ReleaseAudit()
+    reported = read_reported(given)
     if not path.is_file():
         raise InputError(f"{path}: no such file; give the released file")
+    found = ReleaseAudit()
     with path.open("rb") as file:
-        if hashlib.file_digest(file, "sha256").hexdigest() != content["release"]["sha256"]:
+        if hashlib.file_digest(file, "sha256").hexdigest() != reported.release.sha256:
             found.refute(f"{path.name} is not the file that {given.name} was written for (SHA-256 differs)")
     try:
-        _measure(path, content, found)
+        sections = {key: value for key, value in reported.config.items() if key in JUDGED}
+        config = load_config(sections).located(Origin(str(given), given.parent))
+        _measure(path, reported, config, found)
     except InputError as error:
         found.refute(str(error))
     return found
 
 
-def _read_report(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError:
-        raise InputError(
-            f"{path}: no report; a release without its report is unverified, name it with --report"
-        ) from None
-    except ValueError:
-        raise InputError(f"{path}: is not JSON; accepted: report.public.json or report.json") from None
-    known = isinstance(content, dict) and content.get("schema") == 1
-    if not known or not {"config", "release", "constraints", "attributes"} <= content.keys():
-        raise InputError(f"{path}: is no report of this tool; accepted: report.public.json or report.json")
-    return dict(content)
-
-
-def _measure(path: Path, content: Mapping[str, Any], found: ReleaseAudit) -> None:
-    config = load_config(dict(content["config"]))
-    with open_file(path) as relation:
+def _measure(path: Path, reported: Reported, config: Config, found: ReleaseAudit) -> None:
+    with open_release(path) as relation:
         expected = {name for name, each in config.attributes.items() if each.role is not Role.IDENTIFIER}
         if set(relation.columns) != expected:
             found.refute(f"{path.name}: has columns {', '.join(relation.columns)}")
             return
-        attributes = _sensitive(config, relation, content, found)
+        attributes = _sensitive(config, relation, reported, found)
         classes = count_classes(relation, config.with_role(Role.QUASI_IDENTIFIER), attributes)
-        for name, counted in (("rows", relation.rows), ("classes", classes.number)):
-            reported = content["release"][name]
-            if reported is not None and reported != counted:
-                found.refute(f"{path.name}: {counted:,} {name}, the report says {reported:,}")
+    for name, counted in (("rows", classes.records), ("classes", classes.number)):
+        claimed = getattr(reported.release, name)
+        if claimed is not None and claimed != counted:
+            found.refute(f"{path.name}: {counted:,} {name}, the report says {claimed:,}")
     constraints = constraints_of(config, [each.name for each in attributes])
-    for constraint, reported in zip(constraints, content["constraints"], strict=True):
-        _judge(constraint, classes, reported, config, found)
+    claims = [(each.model, each.attribute, each.parameters) for each in reported.constraints]
+    if claims != [(each.model.name, each.attribute, each.model.parameters()) for each in constraints]:
+        found.refute("the constraints of the report are not those of the config in it")
+        return
+    for constraint, claim in zip(constraints, reported.constraints, strict=True):
+        _judge(constraint, classes, claim, config, found)
 
 
 def _sensitive(
-    config: Config, relation: Relation, content: Mapping[str, Any], found: ReleaseAudit
+    config: Config, relation: Relation, reported: Reported, found: ReleaseAudit
 ) -> list[SensitiveAttribute]:
     names = [name for name in relation.columns if config.attributes[name].role is Role.SENSITIVE]
-    requests = [ColumnRequest(name, ValueType(content["attributes"][name]["type"])) for name in names]
+    types = {name: each.type for name, each in reported.attributes.items()}
+    requests = [ColumnRequest(name, types.get(name)) for name in names]
     columns = {
         name: read.column for name, read in read_columns(relation, requests, config.input.missing).items()
     }
@@ -118,29 +110,46 @@ def _sensitive(
         return list(sensitive_attributes(config, columns))
     except HierarchyError as error:
         found.findings.append(f"without its hierarchy, distances along it are not measured: {error}")
-        return [SensitiveAttribute(column) for column in columns.values()]
+        distances = {name: config.attributes[name].distance for name in names}
+        return [
+            SensitiveAttribute(column, distance=None if distances[name] is None else str(distances[name]))
+            for name, column in columns.items()
+        ]
 
 
 def _judge(
-    constraint: Constraint, classes: Classes, reported: Mapping[str, Any], config: Config, found: ReleaseAudit
+    constraint: Constraint, classes: Classes, claim: ReportedConstraint, config: Config, found: ReleaseAudit
 ) -> None:
     """Measure one constraint, or take over what is reported where the file cannot tell."""
-    name = reported["model"] + (f" of {reported['attribute']}" if reported["attribute"] else "")
     if not _can_tell(constraint, classes, config):
-        found.constraints.append({**reported, "verifiable_from_release": False})
-        found.findings.append(f"{name}: the release alone cannot tell; as reported, {reported['measured']}")
+        found.constraints.append({**claim.model_dump(), "verifiable_from_release": False})
+        found.findings.append(f"{claim.title}: the release alone cannot tell; as reported, {claim.measured}")
+        if not claim.satisfied:
+            found.refute(f"{claim.title}: does not hold, as reported")
         return
-    measurement: Measurement = measure(classes, [constraint])[0]
+    measurement = measure(classes, [constraint])[0]
     found.constraints.append(asdict(measurement))
     if not measurement.satisfied:
-        found.refute(f"{name}: measured {measurement.measured}, which does not hold")
+        found.refute(f"{claim.title}: measured {measurement.measured}, which does not hold")
+    elif not _same(measurement.measured, claim.measured):
+        found.refute(f"{claim.title}: measured {measurement.measured}, the report says {claim.measured}")
 
 
 def _can_tell(constraint: Constraint, classes: Classes, config: Config) -> bool:
-    model = constraint.model
-    if not isinstance(model, ClassModel) or not model.uses_reference or constraint.attribute is None:
-        return True
-    counts, _ = classes.sensitive_counts(constraint.attribute)
-    asked = getattr(model.settings, "distance", None) or counts.attribute.distance
-    lacks_tree = asked == "hierarchical" and counts.attribute.hierarchy is None
-    return config.reference is Reference.RELEASE and not lacks_tree
+    compares = isinstance(constraint, ClassConstraint) and constraint.model.uses_reference
+    at_hand = config.reference is Reference.RELEASE or not compares
+    return at_hand and verifiable(classes, constraint, grown_trees(config))
+
+
+def _same(measured: Any, claimed: Any) -> bool:
+    """Tell whether two measures agree up to rounding, numbers and lists of numbers alike."""
+    if isinstance(measured, list):
+        return (
+            isinstance(claimed, list)
+            and len(measured) == len(claimed)
+            and all(_same(one, other) for one, other in zip(measured, claimed, strict=True))
+        )
+    try:
+        return isclose(measured, float(claimed), rel_tol=1e-9, abs_tol=1e-12)
+    except (TypeError, ValueError):
+        return bool(measured == claimed)

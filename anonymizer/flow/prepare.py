@@ -14,8 +14,8 @@ from anonymizer.config.model import Config, Reference
 from anonymizer.core.arrays import CodeArray
 from anonymizer.core.table import Column, QuasiIdentifier, SensitiveAttribute, Table
 from anonymizer.engines.base import CsvDialect, EngineOptions, Relation
-from anonymizer.engines.open import open_file
-from anonymizer.errors import ConfigError
+from anonymizer.engines.open import OPTIONS, open_file
+from anonymizer.errors import ConfigError, nearest
 from anonymizer.errors import Problem as ConfigProblem
 from anonymizer.flow.constraints import constraints_of, required_size
 from anonymizer.hierarchy.flat import FlatSource
@@ -27,8 +27,15 @@ from anonymizer.hierarchy.placement import (
     build_sensitive_attribute,
 )
 from anonymizer.privacy.constraint import ClassConstraint, Constraint, TableConstraint
+from anonymizer.release.formats import Csv, release_format
 from anonymizer.search.base import Problem
 from anonymizer.table.load import ColumnRequest, encode, read_columns
+
+OPTION_KINDS: Mapping[str, tuple[type, str]] = {
+    "threads": (int, "a whole number of threads"),
+    "temp_directory": (str, "a folder, relative to the config file"),
+}
+"""What ``engine.options`` may hold, and how a message describes its values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +46,13 @@ class Job:
     ----------
     combination: row of the problem's table for each record of the input, shape (records,), int32.
     constraints: of the problem, in the order of the config.
+    grown: sensitive attributes whose hierarchy was grown from the input's values.
     """
 
     problem: Problem
     combination: CodeArray
     constraints: tuple[Constraint, ...]
+    grown: frozenset[str]
 
 
 def input_path(config: Config) -> Path:
@@ -60,14 +69,43 @@ def input_path(config: Config) -> Path:
 
 
 def engine_options(config: Config) -> EngineOptions:
-    """Return the limits that the config sets for the engine."""
-    return EngineOptions(memory_limit=config.engine.memory_limit)
+    """Return the limits that the config sets for the engine.
+
+    Raises
+    ------
+    ConfigError: naming every option that the engine has not, or not with this value.
+    """
+    options = config.engine.options
+    problems = [
+        ConfigProblem(f"engine.options.{name}", f"unknown option; {nearest(name, OPTION_KINDS)}")
+        for name in options
+        if name not in OPTION_KINDS
+    ]
+    problems += [
+        ConfigProblem(f"engine.options.{name}", f"{options[name]!r}; accepted: {accepted}")
+        for name, (kind, accepted) in OPTION_KINDS.items()
+        if name in options and type(options[name]) is not kind
+    ]
+    if problems:
+        raise ConfigError(config.source, problems)
+    threads, folder = options.get("threads"), options.get("temp_directory")
+    return EngineOptions(
+        config.engine.memory_limit,
+        None if threads is None else int(threads),
+        None if folder is None else config.folder / str(folder),
+    )
 
 
 def open_as(config: Config, path: Path) -> Relation:
     """Open a file as the config says its input is to be read."""
     dialect = CsvDialect(config.input.separator, config.input.encoding)
     return open_file(path, dialect, engine_options(config))
+
+
+def open_release(path: Path, options: EngineOptions = OPTIONS) -> Relation:
+    """Open a released file, whose separator is that of its format and not to be guessed."""
+    kind = release_format(path)
+    return open_file(path, CsvDialect(kind.separator if isinstance(kind, Csv) else None), options)
 
 
 def prepare(config: Config, relation: Relation) -> Job:
@@ -104,7 +142,16 @@ def prepare(config: Config, relation: Relation) -> Job:
         config.reference is Reference.RELEASE,
         required_size(config),
     )
-    return Job(problem, encoded.combination, constraints)
+    return Job(problem, encoded.combination, constraints, grown_trees(config))
+
+
+def grown_trees(config: Config) -> frozenset[str]:
+    """Return the sensitive attributes whose hierarchy depends on the data that it is built for."""
+    return frozenset(
+        name
+        for name in config.with_role(Role.SENSITIVE)
+        if (given := config.attributes[name].hierarchy) is not None and given.build().rule_built
+    )
 
 
 def quasi_identifiers(config: Config, columns: Mapping[str, Column]) -> tuple[QuasiIdentifier, ...]:

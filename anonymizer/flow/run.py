@@ -13,12 +13,11 @@ from anonymizer.core.outcome import Outcome, Status
 from anonymizer.core.released import Released, released
 from anonymizer.core.report import Report
 from anonymizer.engines.base import Relation
-from anonymizer.engines.open import open_file
-from anonymizer.errors import Infeasible
+from anonymizer.errors import AuditFailed, DataError, Infeasible
 from anonymizer.flow.attributes import describe_attributes, hierarchy_files
 from anonymizer.flow.constraints import positions
 from anonymizer.flow.diagnose import Diagnosis, Diagnostician, explanation
-from anonymizer.flow.prepare import Job, engine_options, input_path, open_as, prepare
+from anonymizer.flow.prepare import Job, engine_options, input_path, open_as, open_release, prepare
 from anonymizer.flow.verify import Audited, verify
 from anonymizer.loss.all_metrics import all_losses
 from anonymizer.release.order import ROW_ORDERS
@@ -121,8 +120,11 @@ def _write_and_verify(
     projection = project(relation, job.combination, promised.recoding, columns)
     write_release(relation, projection, folder.release, ROW_ORDERS[config.output.order.value])
     watch.phase("reading back and verifying")
-    with open_file(folder.release, options=engine_options(config)) as release:
-        return verify(release, relation, job, promised, columns)
+    try:
+        with open_release(folder.release, engine_options(config)) as release:
+            return verify(release, relation, job, promised, columns)
+    except DataError as error:
+        raise AuditFailed(str(error)) from error
 
 
 def release_facts(path: Path, name: str, promised: Released, audited: Audited) -> ReleaseFacts:

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.audit.count import count_classes, count_reference
+from anonymizer.audit.compare import unpromised_records
+from anonymizer.audit.count import classes_of, count_reference
 from anonymizer.audit.measure import measure
+from anonymizer.core.classes import Classes
 from anonymizer.core.measurement import Measurement
 from anonymizer.core.released import Released
-from anonymizer.engines.base import Relation
-from anonymizer.errors import AuditFailed
+from anonymizer.core.table import Table
+from anonymizer.engines.base import Groups, Relation
+from anonymizer.errors import AuditFailed, DataError
 from anonymizer.flow.prepare import Job
 
 
@@ -52,11 +55,11 @@ def verify(
     if tuple(columns) != release.columns:
         raise AuditFailed(f"{release.name}: has columns {release.columns}, expected {tuple(columns)}")
     names = [attribute.name for attribute in table.quasi_identifiers]
-    classes = count_classes(release, names, table.sensitive)
+    groups, classes = _count(release, names, table)
     references = None
     if not job.problem.moving_reference:
         references = {each.name: count_reference(source, each) for each in table.sensitive}
-    measurements = measure(classes, job.constraints, references)
+    measurements = measure(classes, job.constraints, references, job.grown)
     broken = [each for each in measurements if not each.satisfied]
     if broken:
         raise AuditFailed(
@@ -68,9 +71,20 @@ def verify(
             f"{release.name}: {classes.number} classes of {classes.records} records, where the search "
             f"counted {len(expected)} classes of {int(expected.sum())} records"
         )
+    wrong = unpromised_records(release.name, groups, table, promised.recoding)
+    if wrong:
+        raise AuditFailed(f"{release.name}: {wrong:,} records are not as the recoding publishes them")
     untouched = [name for name in columns if name not in names]
     _check_untouched(release, source, untouched, removed=source.rows - release.rows)
     return Audited(release.rows, classes.number, measurements)
+
+
+def _count(release: Relation, names: Sequence[str], table: Table) -> tuple[Groups, Classes]:
+    groups = release.group_counts([*names, *table.sensitive_names])
+    try:
+        return groups, classes_of(release.name, groups, table.sensitive)
+    except DataError as error:
+        raise AuditFailed(str(error)) from error
 
 
 def _check_untouched(release: Relation, source: Relation, columns: Sequence[str], removed: int) -> None:

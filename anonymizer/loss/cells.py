@@ -34,8 +34,9 @@ class CellMetric(LossMetric):
         kept = np.where(released.recoding.suppressed, 0, table.counts)
         losses = []
         for position, attribute in enumerate(table.quasi_identifiers):
-            costs = self.node_costs(attribute)[released.recoding.nodes(position)]
-            losses.append((float(costs @ kept) + released.suppressed) / table.records)
+            costs = self.node_costs(attribute)
+            records = np.bincount(released.recoding.nodes(position), kept, len(costs))
+            losses.append((float(costs @ records) + released.suppressed) / table.records)
         return self.aggregate.of(losses, [attribute.weight for attribute in table.quasi_identifiers])
 
     def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:

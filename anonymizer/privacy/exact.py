@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from math import gcd
 
 import numpy as np
 
@@ -44,8 +45,8 @@ def settle(
 def sign_of_log_sum(terms: Sequence[tuple[int, int]]) -> int:
     """Return the sign of sum(weight * ln(number)), exactly.
 
-    Decimals of growing precision settle the sign of what is not zero. The sum is zero iff the product of the
-    powers is 1, which factors tell.
+    Decimals of growing precision settle the sign of what is not zero. The sum is zero iff the product of
+    number**weight is 1, which common divisors tell.
 
     Parameters
     ----------
@@ -70,37 +71,40 @@ def sign_of_log_sum(terms: Sequence[tuple[int, int]]) -> int:
         digits *= 2
 
 
-FACTORED = 10**10
-"""Numbers up to this size are factored; larger ones come from a threshold with many digits."""
-
-
 def _is_zero(terms: Sequence[tuple[int, int]]) -> bool:
     """Tell whether the product of number**weight is 1.
 
-    A number too large to factor is divided by the primes of the others. What is left of the numerator and the
-    denominator of a threshold has no common factor, so it cancels only where it is the same.
+    Every number is a product of powers of a coprime base, and such a base is multiplicatively independent: the
+    product is 1 iff every power cancels. Unlike prime factors, greatest common divisors are quick to find.
     """
-    primes = {prime for _, number in terms if number <= FACTORED for prime in _prime_factors(number)}
     powers: Counter[int] = Counter()
+    base = _coprime_base({number for _, number in terms})
     for weight, number in terms:
         rest = number
-        for prime in primes:
-            while rest % prime == 0:
-                powers[prime] += weight
-                rest //= prime
-        if rest > 1:
-            powers[rest] += weight
+        for factor in base:
+            while rest % factor == 0:
+                powers[factor] += weight
+                rest //= factor
     return not any(powers.values())
 
 
-def _prime_factors(number: int) -> set[int]:
-    factors, divisor = set(), 2
-    while divisor * divisor <= number:
-        while number % divisor == 0:
-            factors.add(divisor)
-            number //= divisor
-        divisor += 1 if divisor == 2 else 2
-    return factors | {number} - {1}
+def _coprime_base(numbers: Iterable[int]) -> list[int]:
+    """Return pairwise coprime numbers above 1 of which each given number is a product of powers."""
+    base: list[int] = []
+    pending = list(numbers)
+    while pending:
+        number = pending.pop()
+        if number == 1:
+            continue
+        for position, factor in enumerate(base):
+            common = gcd(number, factor)
+            if common > 1:
+                del base[position]
+                pending += [number // common, factor // common, common]
+                break
+        else:
+            base.append(number)
+    return base
 
 
 def log_of(value: Fraction, digits: int = 60) -> Decimal:

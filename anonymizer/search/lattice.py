@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray
@@ -64,6 +66,7 @@ class _Run:
             bound = self._explore(frontier)
             if bound < np.inf:
                 return self._outcome(min(bound, self._tiles.bound))
+        self._prefer_finer()
         return self._outcome(np.inf)
 
     def _explore(self, frontier: Frontier) -> float:
@@ -71,11 +74,10 @@ class _Run:
         self._rollup = self._whole.raised(frontier.lowest)
         unsettled = frontier.bounds.size
         while frontier.minimum() < np.inf:
-            self._interrupted = self._control.stopped()
-            if self._interrupted or self._control.exhausted(len(self._steps), len(self._steps)):
+            if self._ended():
                 return frontier.minimum()
             self._control.tell(lambda: self._progress(frontier))
-            self._evaluate(frontier, self._guide.choose(frontier, self._best))
+            self._settle(frontier, self._guide.choose(frontier, self._best))
             left = int(frontier.open.sum())
             if 0 < left <= unsettled // 2:
                 unsettled = left
@@ -83,26 +85,63 @@ class _Run:
                     self._rollup = self._rollup.raised(frontier.lowest)
         return np.inf
 
-    def _evaluate(self, frontier: Frontier, levels: Levels) -> None:
+    def _ended(self) -> bool:
+        self._interrupted = self._interrupted or self._control.stopped()
+        return self._interrupted or self._control.exhausted(len(self._steps), len(self._steps))
+
+    def _settle(self, frontier: Frontier, levels: Levels) -> None:
+        """Evaluate a node and draw the conclusions for all others."""
         classes = self._rollup.classes(levels)
         verdict = self._judge.judge(classes)
         certain = int(verdict.losses.sum())
         self._guide.learn(levels, verdict.suppressed, certain)
-        objective = None
         if certain > self._problem.limit or (certain == classes.records and not self._problem.keep_rows):
             self._findings.rule_out_below(frontier, levels)
+            self._note(levels, None, verdict)
         else:
             facts = self._facts(levels, classes, verdict)
             self._findings.raise_above(frontier, levels, self._loss.above(facts))
             parts = self._loss.below(facts)
             self._findings.raise_below(frontier, levels, parts, facts.certain.lowest, self._loss.combine)
-            if verdict.valid:
-                objective = self._loss.objective(facts)
-                self._accept(levels, objective)
+            self._note(levels, facts, verdict)
             frontier.cut(self._best, self._loss.rounding)
         frontier.mark(levels)
+
+    def _note(self, levels: Levels, facts: NodeFacts | None, verdict: Verdict) -> float:
+        """Note the step, and the node if it is the best so far; return its objective, infinite if invalid."""
+        objective = np.inf if facts is None or not verdict.valid else self._loss.objective(facts)
+        if objective < self._best:
+            self._best, self._best_levels = objective, levels
         candidate = levels_by_name(self._table.quasi_identifiers, levels)
-        self._steps.append(Step(candidate, objective, verdict.valid, verdict.failed))
+        shown = objective if np.isfinite(objective) else None
+        self._steps.append(Step(candidate, shown, verdict.valid, verdict.failed))
+        return objective
+
+    def _prefer_finer(self) -> None:
+        """Go down from the best node while a lower level costs the same.
+
+        A level that generalizes no more values than the one below it loses as much, yet its labels say less.
+        """
+        self._rollup = self._whole
+        finer = next(self._right_below(), None)
+        while finer is not None and not self._control.exhausted(len(self._steps), len(self._steps)):
+            best = self._best
+            classes = self._rollup.classes(finer)
+            verdict = self._judge.judge(classes)
+            objective = self._note(finer, self._facts(finer, classes, verdict), verdict)
+            if objective > best + self._loss.rounding * abs(best):
+                return
+            self._best, self._best_levels = min(best, objective), finer
+            finer = next(self._right_below(), None)
+
+    def _right_below(self) -> Iterator[Levels]:
+        """Yield the nodes one level below the best in an attribute that costs the same there."""
+        if self._best_levels is None:
+            return
+        for position, attribute in enumerate(self._table.quasi_identifiers):
+            level, floors = self._best_levels[position], self._loss.floors[position]
+            if level > attribute.minimum and floors[level - 1] == floors[level]:
+                yield tuple(each - (i == position) for i, each in enumerate(self._best_levels))
 
     def _facts(self, levels: Levels, classes: Classes, verdict: Verdict) -> NodeFacts:
         kept, whole = verdict.kept, verdict.losses == classes.sizes
@@ -127,10 +166,6 @@ class _Run:
         verdict = self._judge.judge(classes)
         suppressed = ~verdict.kept[classes.class_of]
         return suppressed, np.zeros_like(suppressed) if verdict.starred else suppressed
-
-    def _accept(self, levels: Levels, objective: float) -> None:
-        if objective < self._best:
-            self._best, self._best_levels = objective, levels
 
     def _progress(self, frontier: Frontier) -> Progress:
         bound = min(frontier.minimum(), self._tiles.bound, self._best)

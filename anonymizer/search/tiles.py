@@ -12,7 +12,7 @@ from anonymizer.core.table import Table
 from anonymizer.loss.lattice import LatticeLoss
 from anonymizer.search.frontier import Frontier, Levels
 
-LARGEST_BOX = 1 << 18
+LARGEST_BOX = 1 << 16
 """Nodes of a box; choosing among more takes longer than evaluating one."""
 
 

@@ -124,10 +124,10 @@ def test_a_path_is_taken_by_its_letter(name: str, tmp_path: Path) -> None:
 def test_limits_reach_the_engine(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "a,b\n" + "1,2\n" * 100)
     with open_csv(path, options=EngineOptions("200MB", 1)) as relation:
-        settings = relation._connection.execute(  # type: ignore[attr-defined]
+        settings = relation._database.rows(
             "SELECT current_setting('memory_limit'), current_setting('threads'), "
             "current_setting('autoinstall_known_extensions')"
-        ).fetchall()
+        )
     assert settings == [("190.7 MiB", 1, False)]
 
 

@@ -117,6 +117,15 @@ def snapshot(folder: Path) -> dict[str, bytes]:
     return {name: path.read_bytes() if path.is_file() else b"(folder)" for name, path in found.items()}
 
 
+def assert_message(err: str, words: tuple[str, ...]) -> None:
+    """Check that there is one error, that it holds the words, and that nothing comes after it."""
+    phases, _, message = err.partition("error: ")
+    assert set(phases.splitlines()) <= {"reading people.csv"}
+    assert [word for word in words if word not in message] == []
+    assert "Traceback" not in err
+    assert message.count("error: ") == 0
+
+
 @dataclass
 class Job:
     """A folder with an input and a config, both to be changed before ``write``."""
@@ -129,7 +138,7 @@ class Job:
     @property
     def input(self) -> Path:
         """The data file of the config."""
-        return self.folder / self.config["input"]["path"]
+        return self.folder / str(self.config["input"]["path"])
 
     @property
     def file(self) -> Path:
@@ -144,7 +153,7 @@ class Job:
     @property
     def release(self) -> Path:
         """The released file."""
-        return self.output / "share" / self.config.get("output", {}).get("path", "release.csv")
+        return self.output / "share" / str(self.config.get("output", {}).get("path", "release.csv"))
 
     @property
     def public_report(self) -> Path:

@@ -93,7 +93,9 @@ def rewrite(path: Path, tamper: Tamper) -> None:
 def lying(write: Callable[..., int], tamper: Tamper) -> Callable[..., int]:
     """Return a writer that changes what it has written."""
 
-    def write_something_else(relation: object, projection: object, path: Path, *rest: Sequence[object]) -> int:
+    def write_something_else(
+        relation: object, projection: object, path: Path, *rest: Sequence[object]
+    ) -> int:
         written = write(relation, projection, path, *rest)
         rewrite(path, tamper)
         return written

@@ -17,7 +17,7 @@ ODD = {
     "separators": "a,b;c\td",
     "quotes": 'she said "no", twice: ""',
     "newlines": "one\ntwo\r\nthree",
-    "right to left": "‮abc שלום مرحبا",
+    "right to left": "\u202eabc שלום مرحبا",
     "blanks": "  around  ",
     "looks missing": "NULL",
     "emoji": "👩‍👩‍👧 𝔘𝔫𝔦",
@@ -70,8 +70,9 @@ def test_a_text_of_a_megabyte_comes_through(tmp_path: Path) -> None:
 
 
 def test_leading_zeros_and_spellings_of_numbers_stay(tmp_path: Path) -> None:
-    rows = [[*row[:4], row[4], spelled] for row, spelled in zip(people(4) * 5, ["007", "7.0", "7", "7e0"] * 5, strict=True)]
+    spellings = ["007", "7.0", "7", "7e0"]
+    rows = [[*row[:5], spelled] for row, spelled in zip(people(4) * 5, spellings * 5, strict=True)]
     job = Job(tmp_path).rows(rows).constraints({"model": "k-anonymity", "k": 3})
     done = job.run()
     assert done.code == 0, done.err
-    assert Counter(row[-1] for row in read_rows(job.release)) == dict.fromkeys(["007", "7.0", "7", "7e0"], 5)
+    assert Counter(row[-1] for row in read_rows(job.release)) == dict.fromkeys(spellings, 5)

@@ -13,7 +13,6 @@ from anonymizer.core.released import Released
 from anonymizer.core.table import Table
 from anonymizer.loss.lattice import Marginals, NodeFacts
 from anonymizer.search.rollup import RollUp
-from tests.helpers import build
 from tests.twins.loss import TwinRelease
 from tests.twins.microdata import Microdata
 from tests.twins.search import BruteForce, ProblemSpec
@@ -93,9 +92,7 @@ class Node:
             lambda: (suppressed, np.zeros_like(suppressed) if self.starred else suppressed),
         )
 
-    def _marginals(
-        self, rollup: RollUp, table: Table, certain: frozenset[int], unplaced: int
-    ) -> Marginals:
+    def _marginals(self, rollup: RollUp, table: Table, certain: frozenset[int], unplaced: int) -> Marginals:
         lost = np.zeros(RollUp.of(table).classes(self.levels).number, dtype=bool)
         whole = RollUp.of(table).classes(self.levels)
         lost[whole.class_of[self.mask(table, certain)]] = True
@@ -132,9 +129,7 @@ def node(
     classes = Node(data, levels, frozenset(), starred=False, k=k).classes
     share = random.choice((0.0, 0.2, 0.6))
     gone = [
-        rows
-        for rows in classes
-        if lost.intersection(rows) or len(rows) < (k or 0) or random.random() < share
+        rows for rows in classes if lost.intersection(rows) or len(rows) < (k or 0) or random.random() < share
     ]
     suppressed = rows_of(gone)
     starred = len(suppressed) >= (k or 1) and random.random() < 0.3

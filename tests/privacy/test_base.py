@@ -1,4 +1,4 @@
-"""What models promise to a search: how verdicts behave under merging, and what finer classes lose for certain."""
+"""What models promise to a search: what merging does to verdicts, and what finer classes lose for certain."""
 
 from __future__ import annotations
 
@@ -42,9 +42,7 @@ def halves(group: list[Value]) -> Iterator[tuple[list[Value], list[Value]]]:
 def test_certain_losses_are_lost_however_a_class_is_split_in_two(name: str, random: Random) -> None:
     """Where satisfying classes can be merged, the best split is one that stays and one that goes."""
     own = partition(random, most=12)
-    spec = ConstraintSpec(
-        name, strategies.parameters(random, name), random.choice(own.data.sensitive).name
-    )
+    spec = ConstraintSpec(name, strategies.parameters(random, name), random.choice(own.data.sensitive).name)
     twin, everyone = CLASS_TWINS[name](spec.parameters), own.everyone(spec.attribute)
     attribute = own.data.attribute(spec.attribute)
     losses = constraint(spec, own.data).certain_losses(own.classes(), own.reference(spec.attribute))
@@ -73,9 +71,7 @@ def test_certain_losses_hold_for_any_finer_partition(name: str, random: Random) 
     parts = random.randint(1, 4)
     finer = Partition(own.data, renumbered([c * parts + random.randrange(parts) for c in own.class_of]))
     failing = ~bound.holds(finer.classes(), reference)
-    lost = Counter(
-        coarse for coarse, fine in zip(own.class_of, finer.class_of, strict=True) if failing[fine]
-    )
+    lost = Counter(coarse for coarse, fine in zip(own.class_of, finer.class_of, strict=True) if failing[fine])
     assert all(lost[number] >= losses for number, losses in enumerate(certain.tolist()))
 
 

@@ -102,24 +102,21 @@ def ordered(t: float) -> Verdict:
 
 def hierarchical(t: float, paths: Sequence[Path]) -> Verdict:
     """Distance over a tree; ``paths`` are those of the values, in their order."""
+    top = len(paths[0]) - 1
+
+    def members(height: int) -> Floats:
+        labels = [path[height] for path in paths]
+        return np.array([[float(label == own) for own in sorted(set(labels))] for label in labels])
 
     def verdict(counts: Ints, p: Floats) -> Bools:
-        extra = pd.DataFrame((counts / counts.sum(1, keepdims=True) - p).T)
-        cost, top = np.zeros(len(counts)), len(paths[0]) - 1
-        extra.index = pd.MultiIndex.from_tuples([path[:1] + path[1:] for path in paths])
+        extra = counts / counts.sum(1, keepdims=True) - p
+        cost = np.zeros(len(counts))
         for height in range(1, top + 1):
-            upper = list(range(height, top + 1))
-            names = [f"level {level}" for level in upper]
-            keys = pd.MultiIndex.from_tuples(
-                [tuple(path[level] for level in upper) for path in paths], names=names
-            )
-            lower = [tuple(path[height - 1 :]) for path in paths]
-            sums = extra.groupby(pd.MultiIndex.from_tuples(lower).to_flat_index()).sum()
-            parents = [key[1:] for key in sums.index]
-            positive = sums.clip(lower=0).groupby(pd.Index(parents, tupleize_cols=False)).sum()
-            negative = (-sums).clip(lower=0).groupby(pd.Index(parents, tupleize_cols=False)).sum()
-            cost += np.minimum(positive, negative).sum().to_numpy() * height / top
-            assert len(keys) == len(paths)
+            children, parents = members(height - 1), members(height)
+            inside = (children.T @ parents > 0).astype(np.float64)
+            moved = extra @ children
+            positive, negative = np.maximum(moved, 0) @ inside, np.maximum(-moved, 0) @ inside
+            cost += np.minimum(positive, negative).sum(1) * height / top
         return cost <= t + EPSILON
 
     return verdict
@@ -140,25 +137,32 @@ class CountedNode:
     costs: Floats
 
 
-def count_node(
-    columns: Sequence[Sequence[str]], paths: Sequence[Mapping[Value, Path]], levels: Sequence[int], secret: Ints
-) -> CountedNode:
+@dataclass(frozen=True)
+class CodedColumn:
+    """A column as the positions of its cells in ``values``, with the path of each value and of all leaves."""
+
+    codes: Ints
+    values: Sequence[Value]
+    paths: Mapping[Value, Path]
+
+
+def count_node(columns: Sequence[CodedColumn], levels: Sequence[int], secret: Ints) -> CountedNode:
     """Group records by their published labels, by pandas."""
-    published, costs = {}, {}
-    for position, (column, own, level) in enumerate(zip(columns, paths, levels, strict=True)):
-        label = {value: path[level] for value, path in own.items()}
-        leaves = pd.Series(list(label.values())).value_counts()
-        codes, values = pd.factorize(pd.Series(column))
-        published[position] = np.array([label[value] for value in values], dtype=object)[codes]
-        costs[position] = {name: (count - 1) / max(len(own) - 1, 1) for name, count in leaves.items()}
+    published, costs = {}, []
+    for position, (column, level) in enumerate(zip(columns, levels, strict=True)):
+        labels = [column.paths[value][level] for value in column.values]
+        leaves = [path[level] for path in column.paths.values()]
+        share = [(leaves.count(label) - 1) / max(len(leaves) - 1, 1) for label in labels]
+        published[position] = pd.factorize(np.array(labels, dtype=object))[0][column.codes]
+        costs.append(np.array(share)[column.codes])
     frame = pd.DataFrame(published)
-    groups = frame.groupby(list(published), sort=False)
-    number = groups.ngroup().to_numpy()
-    first = frame.loc[~frame.duplicated()]
-    mean = np.mean([first[position].map(costs[position]).to_numpy() for position in published], axis=0)
+    number = frame.groupby(list(published), sort=False).ngroup().to_numpy()
+    first = np.unique(number, return_index=True)[1]
     values = int(secret.max()) + 1
     counts = np.bincount(number * values + secret, minlength=(number.max() + 1) * values)
-    return CountedNode(tuple(levels), counts.reshape(-1, values), mean.astype(np.float64))
+    return CountedNode(
+        tuple(levels), counts.reshape(-1, values), np.mean([cost[first] for cost in costs], axis=0)
+    )
 
 
 @dataclass(frozen=True)

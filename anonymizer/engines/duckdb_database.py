@@ -1,0 +1,100 @@
+"""A DuckDB database of this process."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+
+from anonymizer.engines.base import EngineOptions
+from anonymizer.errors import InputError
+
+
+class Database:
+    """A database in memory that neither reads the network nor leaves anything on disk.
+
+    Parameters
+    ----------
+    options: its limits.
+
+    Raises
+    ------
+    InputError: DuckDB does not accept one of the options.
+    """
+
+    def __init__(self, options: EngineOptions) -> None:
+        spill = tempfile.mkdtemp(prefix="anonymizer-", dir=options.temp_directory)
+        self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
+        config: dict[str, Any] = {
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "temp_directory": spill,
+        }
+        if options.memory_limit is not None:
+            config["memory_limit"] = options.memory_limit
+        if options.threads is not None:
+            config["threads"] = options.threads
+        try:
+            self._connection = duckdb.connect(":memory:", config=config)
+        except duckdb.Error as error:
+            self._remove_spill()
+            reason = str(error).split("\n", 1)[0]
+            raise InputError(
+                f"engine: {reason}; accepted: memory_limit such as 4GB, threads from 1"
+            ) from None
+
+    def run(self, statement: str, parameters: Sequence[Any] = ()) -> None:
+        """Execute a statement.
+
+        Raises
+        ------
+        InputError: the memory does not suffice.
+        KeyboardInterrupt: the user stopped it.
+        """
+        with _translated():
+            self._connection.execute(statement, parameters).fetchall()
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query; raises as ``run`` does."""
+        with _translated():
+            return self._connection.execute(query).fetchall()
+
+    def arrays(self, query: str) -> dict[str, Any]:
+        """Return the columns of a query by name; raises as ``run`` does."""
+        with _translated():
+            arrays: dict[str, Any] = self._connection.execute(query).fetchnumpy()
+            return arrays
+
+    @contextmanager
+    def holding(self, name: str, arrays: Mapping[str, Any]) -> Iterator[None]:
+        """Let arrays of equal length be known as a table."""
+        self._connection.register(name, dict(arrays))
+        try:
+            yield
+        finally:
+            self._connection.unregister(name)
+
+    def close(self) -> None:
+        """Give back memory and temporary files; a second call does nothing."""
+        self._connection.close()
+        self._remove_spill()
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        raise InputError("engine.memory_limit: not enough for this input; allow more, such as 8GB") from None
+    except RuntimeError as error:
+        # DuckDB takes Ctrl-C itself while a statement runs.
+        if type(error) is RuntimeError and "nterrupt" in str(error):
+            raise KeyboardInterrupt from None
+        raise
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None

@@ -1,0 +1,74 @@
+"""What an audit takes from a report: the claims to be verified."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError
+
+from anonymizer.core.table import ValueType
+from anonymizer.errors import InputError
+
+ACCEPTED = "accepted: report.public.json or report.json of a run that ended with a release"
+
+
+class ReportedRelease(BaseModel):
+    """The file that was released; a count that the public report leaves out is None."""
+
+    sha256: str
+    rows: int | None
+    classes: int | None
+
+
+class ReportedAttribute(BaseModel):
+    """A column."""
+
+    type: ValueType | None
+
+
+class ReportedConstraint(BaseModel):
+    """A constraint and what was measured of it; infinite is the text ``Infinity``."""
+
+    model: str
+    attribute: str | None
+    parameters: dict[str, Any]
+    measured: Any
+    satisfied: bool
+    worst_classes: int | None
+
+    @property
+    def title(self) -> str:
+        """What findings call it."""
+        return self.model + (f" of {self.attribute}" if self.attribute else "")
+
+
+class Reported(BaseModel):
+    """The claims of a report."""
+
+    version: Literal[1] = Field(alias="schema")
+    config: dict[str, Any]
+    attributes: dict[str, ReportedAttribute]
+    release: ReportedRelease
+    constraints: list[ReportedConstraint]
+
+
+def read_reported(path: Path) -> Reported:
+    """Read a report, public or internal.
+
+    Raises
+    ------
+    InputError: there is none, it is not JSON, or it is no report of a release.
+    """
+    try:
+        return Reported.model_validate_json(path.read_bytes())
+    except OSError:
+        raise InputError(
+            f"{path}: no report; a release without its report is unverified, name it with --report"
+        ) from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        if first["type"] == "json_invalid":
+            raise InputError(f"{path}: is not JSON; {ACCEPTED}") from None
+        where = ".".join(str(part) for part in first["loc"]) or "the whole"
+        raise InputError(f"{path}: is no report of a release, see {where}; {ACCEPTED}") from None

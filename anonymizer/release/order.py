@@ -1,0 +1,50 @@
+"""The order of released records, which tells nothing of the input's."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from anonymizer.core.arrays import IntArray
+from anonymizer.engines.base import Projection, Relation
+
+
+class RowOrder(ABC):
+    """Puts the published records in an order."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def rows(self, relation: Relation, projection: Projection) -> IntArray:
+        """Return the numbers of the published records in their new order, shape (released,), int64."""
+
+
+class SortedOrder(RowOrder):
+    """By the published values, all columns left to right, texts by code point: a function of these alone."""
+
+    name = "sorted"
+
+    def rows(self, relation: Relation, projection: Projection) -> IntArray:
+        """Return the records sorted; what is not told apart by published values is the same row."""
+        return relation.sorted_rows(projection)
+
+
+class ShuffledOrder(RowOrder):
+    """By randomness of the system, which no seed repeats: a known seed would undo the shuffle."""
+
+    name = "shuffled"
+
+    def rows(self, relation: Relation, projection: Projection) -> IntArray:
+        """Return the records by a random 64-bit number each."""
+        keys = np.frombuffer(os.urandom(8 * relation.rows), dtype=np.uint64)
+        rows: IntArray = np.argsort(keys)
+        return rows[projection.kept[rows]]
+
+
+SORTED = SortedOrder()
+ROW_ORDERS: Mapping[str, RowOrder] = {order.name: order for order in (SORTED, ShuffledOrder())}
+"""The orders by the name that the config gives them."""

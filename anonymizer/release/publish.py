@@ -1,0 +1,219 @@
+"""A release folder that changes as a whole: the earlier release stays until the new one is complete on disk.
+
+DIR/share/ holds what may be handed over, DIR/report.json and its like beside it are internal. All of it is
+staged in DIR/.share.tmp-*/ under the same names, made durable, and then put in place: share/ first, the
+internal files after it, report.json last.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from anonymizer.errors import OutputError
+from anonymizer.release.exchange import exchange
+from anonymizer.release.existing import PUBLIC_REPORT, REPORT, SHARE, check_existing, check_inputs
+from anonymizer.release.formats import release_format
+from anonymizer.release.leftovers import PREFIX, Claim, remove_leftovers
+
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class ReleaseFolder:
+    """The folder DIR of a release, while a new release is made: ``with ReleaseFolder(...) as folder``.
+
+    Entering checks all that can be checked before a search and makes the staging folder. What is written to
+    ``release``, ``public_report`` and ``internal(...)`` appears in DIR by ``commit``, or not at all.
+
+    Parameters
+    ----------
+    directory: DIR; it and its parents are made when they do not exist.
+    release_name: plain file name of the release, whose suffix is its format.
+    inputs: every file that the run reads; none may be part of the output.
+    overwrite: whether an earlier release is to be replaced.
+    """
+
+    def __init__(
+        self, directory: Path, release_name: str, inputs: Sequence[Path], *, overwrite: bool = False
+    ) -> None:
+        self.directory = directory
+        self.release_name = release_name
+        self._inputs = tuple(inputs)
+        self._overwrite = overwrite
+        self._made: list[Path] = []
+        self._claim: Claim | None = None
+        self._internal: list[str] = []
+
+    @property
+    def share(self) -> Path:
+        """The folder to be handed over, as it is called after ``commit``."""
+        return self.directory / SHARE
+
+    @property
+    def release(self) -> Path:
+        """Where the release is to be written, and can be read before ``commit``."""
+        return self._staging / SHARE / self.release_name
+
+    @property
+    def public_report(self) -> Path:
+        """Where the recipient's report is to be written."""
+        return self._staging / SHARE / PUBLIC_REPORT
+
+    @property
+    def report(self) -> Path:
+        """Where the internal report is to be written."""
+        return self.internal(REPORT)
+
+    def internal(self, name: str) -> Path:
+        """Return where a file that stands beside share/ is to be written."""
+        if name not in self._internal:
+            self._internal.append(name)
+        return self._staging / name
+
+    def __enter__(self) -> Self:
+        self._check()
+        with self._refusals():
+            self._make_directory()
+        try:
+            with self._refusals():
+                remove_leftovers(self.directory)
+            check_existing(self.directory, self.release_name, overwrite=self._overwrite)
+            with self._refusals():
+                self._claim = Claim(Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.directory)))
+                (self._staging / SHARE).mkdir()
+        except BaseException:
+            self.discard()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.discard()
+        if isinstance(error, OSError) and self._is_ours(error):
+            raise self._refusal(error) from error
+
+    def commit(self) -> None:
+        """Put what was staged in its place; when that fails, all is as it was.
+
+        Raises
+        ------
+        OutputError: a file could not be made durable or put in its place.
+        """
+        names = [SHARE, *(name for name in self._internal if name != REPORT)]
+        names += [REPORT] if REPORT in self._internal else []
+        check_existing(self.directory, self.release_name, overwrite=self._overwrite)
+        moves = [_Move(self._staging / name, self.directory / name) for name in names]
+        with self._refusals():
+            _make_durable(self._staging)
+            try:
+                for move in moves:
+                    move.do()
+                _sync(self.directory)
+            except BaseException:
+                for move in reversed(moves):
+                    move.undo()
+                raise
+        self._made.clear()
+        self.discard()
+
+    def discard(self) -> None:
+        """Remove what was staged, and the folders that were made for it."""
+        if self._claim is not None:
+            self._claim.remove()
+            self._claim = None
+        while self._made:
+            try:
+                self._made.pop().rmdir()
+            except OSError:
+                return
+
+    @property
+    def _staging(self) -> Path:
+        if self._claim is None:
+            raise OutputError(f"{self.directory}: the release folder is not open; use it in a with statement")
+        return self._claim.path
+
+    def _check(self) -> None:
+        if Path(self.release_name).name != self.release_name or self.release_name == PUBLIC_REPORT:
+            raise OutputError(
+                f"output.path '{self.release_name}': accepted is a plain file name, such as release.csv"
+            )
+        release_format(Path(self.release_name))
+        check_inputs(self.directory, self._inputs)
+
+    def _make_directory(self) -> None:
+        missing = []
+        folder = self.directory
+        while not folder.exists():
+            missing.append(folder)
+            folder = folder.parent
+        for folder in reversed(missing):
+            folder.mkdir()
+            self._made.append(folder)
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self._refusal(error) from error
+
+    def _is_ours(self, error: OSError) -> bool:
+        """Say whether an error is of writing the release, and not of anything else that a run does."""
+        named = isinstance(error.filename, str | os.PathLike) and Path(error.filename).absolute()
+        return error.errno in FULL or bool(named and named.is_relative_to(self.directory.absolute()))
+
+    def _refusal(self, error: OSError) -> OutputError:
+        reason = error.strerror or type(error).__name__
+        remedy = "free some space" if error.errno in FULL else "choose another with -o"
+        return OutputError(f"{self.directory}: cannot be written: {reason}; nothing was released, {remedy}")
+
+
+class _Move:
+    """One staged path and its place; knows by the inode which of the two it stands at."""
+
+    def __init__(self, staged: Path, final: Path) -> None:
+        self.staged = staged
+        self.final = final
+        self.inode = staged.stat().st_ino
+        self.replaces = os.path.lexists(final)
+
+    def do(self) -> None:
+        """Put the staged path in place; an earlier one takes its."""
+        if self.replaces:
+            exchange(self.staged, self.final)
+        else:
+            self.staged.rename(self.final)
+
+    def undo(self) -> None:
+        """Put all back as it was, if it is not."""
+        if os.path.lexists(self.final) and self.final.stat().st_ino == self.inode:
+            if self.replaces:
+                exchange(self.staged, self.final)
+            else:
+                self.final.rename(self.staged)
+
+
+def _make_durable(folder: Path) -> None:
+    for parent, _, files in os.walk(folder, topdown=False):
+        for name in files:
+            _sync(Path(parent) / name)
+        _sync(Path(parent))
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

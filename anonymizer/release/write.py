@@ -1,0 +1,99 @@
+"""Apply a recoding to the input's records and write, or return, what is published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonymizer.core.arrays import CodeArray
+from anonymizer.core.recoding import PublishedColumn, Recoding
+from anonymizer.engines.base import Projection, Relation, Replacement
+from anonymizer.release.formats import release_format
+from anonymizer.release.order import SORTED, RowOrder
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def project(
+    relation: Relation, combination: CodeArray, recoding: Recoding, columns: Sequence[str]
+) -> Projection:
+    """Say what of each record is published.
+
+    Parameters
+    ----------
+    combination: of each record, a position in the table that the recoding is of, shape (records,).
+    columns: the released ones; those that the recoding publishes are replaced, the others stay as they are.
+
+    Returns
+    -------
+    The projection, its columns in the order of the input.
+    """
+    released = tuple(sorted(columns, key=relation.position))
+    replacements = {
+        published.name: _replacement(published, combination)
+        for published in recoding.published()
+        if published.name in released
+    }
+    return Projection(released, replacements, ~recoding.removed[combination])
+
+
+def write_release(
+    relation: Relation,
+    projection: Projection,
+    path: Path,
+    order: RowOrder = SORTED,
+) -> int:
+    """Write a release as the suffix of the path says.
+
+    Returns
+    -------
+    Number of records written.
+
+    Raises
+    ------
+    OutputError: the suffix is unknown, or the file cannot be written.
+    """
+    target = release_format(path)
+    rows = order.rows(relation, projection)
+    target.write(relation, projection, rows, path)
+    return len(rows)
+
+
+def release_frame(
+    relation: Relation,
+    projection: Projection,
+    frame: pandas.DataFrame,
+    order: RowOrder = SORTED,
+) -> pandas.DataFrame:
+    """Return a release as a DataFrame with a new index, for a relation that was opened from ``frame``.
+
+    Recoded columns are text; the others keep their type, of categories those that are still used.
+    """
+    import pandas as pd  # noqa: PLC0415  reading and writing files does without it
+
+    rows = order.rows(relation, projection)
+    released = {}
+    for column in projection.columns:
+        replacement = projection.replacements.get(column)
+        if replacement is not None:
+            texts = np.array(replacement.labels, dtype=object)[replacement.codes[rows]]
+            released[column] = pd.Series(texts, dtype="str")
+            continue
+        kept = frame.iloc[rows, relation.position(column)].reset_index(drop=True)
+        if isinstance(kept.dtype, pd.CategoricalDtype):
+            kept = kept.cat.remove_unused_categories()
+        released[column] = kept
+    return pd.DataFrame(released, columns=list(projection.columns))
+
+
+def _replacement(published: PublishedColumn, combination: CodeArray) -> Replacement:
+    """Give each record its label, labels sorted so that their positions sort as they do."""
+    order = sorted(range(len(published.labels)), key=published.labels.__getitem__)
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    labels = tuple(published.labels[position] for position in order)
+    return Replacement(labels, rank[published.codes][combination])

@@ -1,0 +1,140 @@
+"""What every loss metric has to satisfy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from anonymizer.core.arrays import BoolArray
+from anonymizer.core.recoding import FullDomainRecoding
+from anonymizer.core.released import Released
+from anonymizer.core.table import Table
+from anonymizer.loss.base import LossMetric
+from anonymizer.loss.cells import CellMetric
+from anonymizer.loss.lattice import NodeFacts
+from anonymizer.search.rollup import RollUp
+from anonymizer.testing.samples import fail, tables
+
+Levels = tuple[int, ...]
+
+
+def check_loss_metric(metric: LossMetric, seed: int = 0) -> None:
+    """Check a metric on random tables.
+
+    Raises
+    ------
+    AssertionError: it breaks a promise that searches and reports rely on.
+    """
+    random = np.random.default_rng(seed)
+    for table in tables(seed):
+        check_row_order(metric, table, random)
+        check_no_loss(metric, table)
+        check_objective(metric, table, random)
+        check_bounds(metric, table, random)
+
+
+def nodes(table: Table) -> Iterator[Levels]:
+    """Return the levels of all nodes of the table's lattice."""
+    return product(*(range(own.hierarchy.height + 1) for own in table.quasi_identifiers))
+
+
+def facts(table: Table, levels: Levels, kept: BoolArray, certain: BoolArray) -> NodeFacts:
+    """Describe a node of which some classes are kept, some of the others lost for certain below it, too."""
+    rollup = RollUp.of(table)
+    classes = rollup.classes(levels)
+    suppressed = ~kept[classes.class_of]
+    return NodeFacts(
+        levels,
+        classes.sizes,
+        kept,
+        0,
+        rollup.marginals(suppressed),
+        rollup.marginals(certain[classes.class_of]),
+        lambda: (suppressed, suppressed),
+    )
+
+
+def released(table: Table, levels: Levels, kept: BoolArray) -> Released:
+    """Return the recoding of a node of which some classes are kept."""
+    classes = RollUp.of(table).classes(levels)
+    suppressed = ~kept[classes.class_of]
+    lost = int(classes.sizes[~kept].sum())
+    recoding = FullDomainRecoding(table, levels, suppressed, suppressed)
+    return Released(table, recoding, classes.sizes[kept], 0, lost, None)
+
+
+def _close(left: float, right: float) -> bool:
+    return bool(np.isclose(left, right, rtol=1e-9, atol=1e-9))
+
+
+def _below(value: float, bound: float) -> bool:
+    return value < bound - 1e-9 * max(1.0, abs(bound))
+
+
+def _number(table: Table, levels: Levels) -> int:
+    return RollUp.of(table).classes(levels).number
+
+
+def check_row_order(metric: LossMetric, table: Table, random: np.random.Generator) -> None:
+    """The order of the combinations changes nothing."""
+    order = random.permutation(table.combinations)
+    other = Table(table.quasi_identifiers, table.sensitive, table.codes[order], table.counts[order])
+    for levels in nodes(table):
+        kept = np.ones(_number(table, levels), dtype=bool)
+        one, two = metric.value(released(table, levels, kept)), metric.value(released(other, levels, kept))
+        if one is None or two is None or not _close(one, two):
+            fail(f"{metric.name}: {one} becomes {two} in another order of the rows")
+
+
+def check_no_loss(metric: LossMetric, table: Table) -> None:
+    """Publishing every value as it is costs a metric of cells nothing."""
+    if not isinstance(metric, CellMetric):
+        return
+    levels = (0,) * len(table.quasi_identifiers)
+    value = metric.value(released(table, levels, np.ones(_number(table, levels), dtype=bool)))
+    if value is None or not _close(value, 0):
+        fail(f"{metric.name}: {value} without any generalization; accepted: 0")
+
+
+def check_objective(metric: LossMetric, table: Table, random: np.random.Generator) -> None:
+    """A search minimises the value that a report shows, and nothing costs more than suppressing all."""
+    loss = metric.on_lattice(table, None)
+    for levels in nodes(table):
+        kept = random.random(_number(table, levels)) < 0.7
+        kept[0] = True
+        value = metric.value(released(table, levels, kept))
+        objective = loss.objective(facts(table, levels, kept, ~kept))
+        if value is None or not _close(objective, value):
+            fail(f"{metric.name}: a search would minimise {objective} where a report shows {value}")
+        if value is not None and _below(loss.worst, value):
+            fail(f"{metric.name}: {value} is more than {loss.worst}, said to be the worst")
+
+
+def check_bounds(metric: LossMetric, table: Table, random: np.random.Generator) -> None:
+    """No node costs less than its floor or than what a node above or below it proves."""
+    loss = metric.on_lattice(table, None)
+    floors = loss.combine(loss.floors)
+    levels = tuple(int(random.integers(0, own.hierarchy.height + 1)) for own in table.quasi_identifiers)
+    kept = random.random(_number(table, levels)) < 0.7
+    certain = ~kept & (random.random(len(kept)) < 0.7)
+    known = facts(table, levels, kept, certain)
+    lost = certain[RollUp.of(table).classes(levels).class_of]
+    below, above = loss.combine(loss.below(known)), loss.above(known)
+    for node in nodes(table):
+        classes = RollUp.of(table).classes(node)
+        staying = random.random(classes.number) < 0.8
+        under = all(own <= top for own, top in zip(node, levels, strict=True))
+        if under:
+            staying[classes.class_of[lost]] = False
+        if not staying.any():
+            continue
+        value = metric.value(released(table, node, staying))
+        bound = float(floors[node])
+        if under:
+            bound = max(bound, float(below[node]))
+        if all(own >= low for own, low in zip(node, levels, strict=True)):
+            bound = max(bound, above)
+        if value is None or _below(value, bound):
+            fail(f"{metric.name}: {value} at levels {node} is less than the bound {bound}")

@@ -1,0 +1,182 @@
+"""What every privacy model has to satisfy."""
+
+from __future__ import annotations
+
+import json
+import math
+from decimal import Decimal
+
+import numpy as np
+
+from anonymizer.core.arrays import BoolArray
+from anonymizer.core.classes import Reference
+from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, ScoredClassModel, TableModel
+from anonymizer.privacy.constraint import ClassConstraint, TableConstraint
+from anonymizer.testing.samples import SENSITIVE, ClassSample, class_samples, fail
+
+
+def check_privacy_model(model: PrivacyModel, seed: int = 0) -> None:
+    """Check a model with its parameters on random classes.
+
+    Raises
+    ------
+    AssertionError: it breaks a promise that searches, audits or reports rely on.
+    """
+    check_parameters(model)
+    random = np.random.default_rng(seed)
+    for sample in class_samples(seed):
+        check_measure(model, sample)
+        check_record_order(model, sample, random)
+        check_probes(model, sample)
+        if isinstance(model, ClassModel):
+            check_class_order(model, sample, random)
+            check_equal_measures(model, sample)
+            check_loosening(model, sample)
+            check_merging(model, sample)
+            check_certain_losses(model, sample, random)
+
+
+def _constraint(model: PrivacyModel) -> ClassConstraint | TableConstraint:
+    attribute = SENSITIVE if model.needs_sensitive else None
+    if isinstance(model, ClassModel):
+        return ClassConstraint(attribute, model=model)
+    if not isinstance(model, TableModel):
+        fail(f"{model.name}: neither a ClassModel nor a TableModel")
+    assert isinstance(model, TableModel)
+    return TableConstraint(attribute, model=model)
+
+
+def _reference(sample: ClassSample) -> Reference:
+    return sample.classes().sensitive_counts(SENSITIVE)[0].reference()
+
+
+def verdicts(model: PrivacyModel, sample: ClassSample) -> BoolArray:
+    """Return the verdict on each class, or the one on all of them, shape (classes,) or (1,)."""
+    bound = _constraint(model)
+    if isinstance(bound, ClassConstraint):
+        return bound.holds(sample.classes(), _reference(sample))
+    return np.array([bound.holds(sample.classes())])
+
+
+def measured(model: PrivacyModel, sample: ClassSample) -> Measured:
+    """Return the worst measure over the classes."""
+    bound = _constraint(model)
+    if isinstance(bound, ClassConstraint):
+        return bound.measured(sample.classes(), _reference(sample))
+    return bound.measured(sample.classes())
+
+
+def _numbers(value: Measured) -> list[float]:
+    return [float(part) for part in value] if isinstance(value, list) else [float(value)]
+
+
+def check_parameters(model: PrivacyModel) -> None:
+    """The parameters that a report shows give the same model again, and can be written as JSON."""
+    shown = json.loads(json.dumps(model.parameters()))
+    if type(model)(model.Settings.model_validate(shown)).parameters() != model.parameters():
+        fail(f"{model.name}: parameters {shown} do not give the same model again")
+    names = {threshold.parameter for threshold in model.thresholds}
+    if unknown := names - set(model.Settings.model_fields):
+        fail(f"{model.name}: thresholds {sorted(unknown)} are no parameters")
+
+
+def check_record_order(model: PrivacyModel, sample: ClassSample, random: np.random.Generator) -> None:
+    """The order of the records changes nothing; neither does reading the values' order backwards."""
+    size = sample.attribute.column.size
+    for other in (
+        sample.ordered(random.permutation(len(sample.codes))),
+        sample.relabelled(np.arange(size)[::-1].copy()),
+    ):
+        if not (verdicts(model, sample) == verdicts(model, other)).all():
+            fail(f"{model.name}: the verdict depends on the order of the records or on the codes")
+        if not np.allclose(_numbers(measured(model, sample)), _numbers(measured(model, other)), rtol=1e-9):
+            fail(f"{model.name}: the measure depends on the order of the records or on the codes")
+
+
+def check_class_order(model: ClassModel, sample: ClassSample, random: np.random.Generator) -> None:
+    """Numbering the classes differently numbers the verdicts alike."""
+    new = random.permutation(int(sample.class_of.max()) + 1)
+    if not (verdicts(model, sample) == verdicts(model, sample.regrouped(new[sample.class_of]))[new]).all():
+        fail(f"{model.name}: the verdict on a class depends on its number")
+
+
+def check_measure(model: PrivacyModel, sample: ClassSample) -> None:
+    """A measure is one number, or a list of them, never NaN."""
+    value = measured(model, sample)
+    parts = value if isinstance(value, list) else [value]
+    if not parts or any(type(part) not in (int, float) or math.isnan(part) for part in parts):
+        fail(f"{model.name}: {value!r} is no measure; accepted: int, float or a list of them, not NaN")
+    bound = _constraint(model)
+    if isinstance(bound, ClassConstraint):
+        worst = bound.worst_classes(sample.classes(), _reference(sample))
+        if not 1 <= worst <= sample.classes().number:
+            fail(f"{model.name}: {worst} of {sample.classes().number} classes are said to be the worst")
+
+
+def check_probes(model: PrivacyModel, sample: ClassSample) -> None:
+    """Probes measure any table."""
+    probes = type(model).probes(sample.attribute if model.needs_sensitive else None)
+    if not probes:
+        fail(f"{model.name}: no probe to measure a table with")
+    for probe in probes:
+        check_measure(probe, sample)
+
+
+def check_equal_measures(model: ClassModel, sample: ClassSample) -> None:
+    """Classes of equal measure have equal verdicts; a better score is never the one that fails."""
+    held, reference = verdicts(model, sample), _reference(sample)
+    bound = _constraint(model)
+    view = bound.view(sample.classes()).view
+    if isinstance(model, ScoredClassModel):
+        scores = model.scores(view, reference) * (-1 if model.larger_is_better else 1)
+        if held.any() and not held.all() and scores[~held].min() < scores[held].max() - 1e-9:
+            fail(f"{model.name}: a class with a better score fails where one with a worse score holds")
+    classes = sample.classes()
+    own = [
+        tuple(
+            _numbers(model.measured(bound.view(classes.keep(np.arange(classes.number) == i)).view, reference))
+        )
+        for i in range(classes.number)
+    ]
+    by_measure = dict(zip(own, held.tolist(), strict=True))
+    if any(by_measure[value] != verdict for value, verdict in zip(own, held.tolist(), strict=True)):
+        fail(f"{model.name}: two classes of equal measure have different verdicts")
+
+
+def check_loosening(model: ClassModel, sample: ClassSample) -> None:
+    """A threshold at its loosest lets no more classes fail."""
+    for threshold in model.thresholds:
+        loosest = 10**9 if math.isinf(threshold.loosest) else threshold.loosest
+        value = int(loosest) if threshold.whole else Decimal(repr(loosest))
+        loose = model.loosened(threshold, value)
+        if (verdicts(model, sample) & ~verdicts(loose, sample)).any():
+            fail(f"{model.name}: a class fails only when {threshold.parameter} is loosened to {value}")
+
+
+def check_merging(model: ClassModel, sample: ClassSample) -> None:
+    """Merged classes do what ``merging`` says."""
+    pair = sample.class_of // 2
+    held, after = verdicts(model, sample), verdicts(model, sample.regrouped(pair))
+    pairs = np.arange(len(held)) // 2
+    some, every = np.bincount(pairs, held) > 0, np.bincount(pairs, ~held) == 0
+    promised = {Merging.ANY: some, Merging.SATISFYING: every, Merging.NONE: np.zeros_like(every)}
+    if (promised[model.merging] & ~after).any():
+        fail(f"{model.name}: a merged class fails, though merging is {model.merging.name}")
+
+
+def check_certain_losses(model: ClassModel, sample: ClassSample, random: np.random.Generator) -> None:
+    """However classes are split, as many records are in failing parts as was said."""
+    bound, reference = _constraint(model), _reference(sample)
+    assert isinstance(bound, ClassConstraint)
+    classes, held = sample.classes(), verdicts(model, sample)
+    certain = bound.certain_losses(classes, reference)
+    if certain[held].any() or (certain < 0).any() or (certain > classes.sizes).any():
+        fail(
+            f"{model.name}: certain losses {certain.tolist()} of classes of {classes.sizes.tolist()} records"
+        )
+    split = sample.class_of * 3 + random.integers(0, 3, len(sample.class_of))
+    finer = sample.regrouped(split)
+    failing = ~verdicts(model, finer)[finer.class_of]
+    lost = np.bincount(sample.class_of, failing, classes.number)
+    if (lost < certain).any():
+        fail(f"{model.name}: a split class loses fewer records than are certain to be lost")

@@ -1,0 +1,136 @@
+"""Random tables and classes that the suites look at; the same seed gives the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+
+from anonymizer.core.arrays import CodeArray, IntArray
+from anonymizer.core.classes import Classes, SensitiveCodes
+from anonymizer.core.hierarchy import Hierarchy
+from anonymizer.core.table import Column, QuasiIdentifier, SensitiveAttribute, Table, ValueType
+from anonymizer.hierarchy.compile import compile_tree
+
+SENSITIVE = "sensitive"
+
+
+def fail(message: str) -> None:
+    """Report that a plug-in does not conform.
+
+    Raises
+    ------
+    AssertionError: always.
+    """
+    raise AssertionError(message)
+
+
+def tree(random: np.random.Generator, leaves: int, height: int) -> Hierarchy:
+    """Return a random tree whose leaves are labelled by their number."""
+    graph: nx.DiGraph[tuple[int, str]] = nx.DiGraph()
+    graph.add_node((height, "*"))
+    below = [str(leaf) for leaf in range(leaves)]
+    for level in range(1, height + 1):
+        cuts = np.sort(random.integers(0, 3, len(below)))
+        above = ["*"] * len(below) if level == height else [f"{level}.{cut}" for cut in cuts]
+        graph.add_edges_from(
+            ((level, parent), (level - 1, child)) for parent, child in zip(above, below, strict=True)
+        )
+        below = list(dict.fromkeys(above))
+    return compile_tree(graph, "sample")
+
+
+def column(name: str, codes: CodeArray, size: int) -> Column:
+    """Return a text column; every value occurs."""
+    texts = tuple(chr(ord("a") + value) for value in range(size))
+    return Column(name, ValueType.TEXT, texts, np.bincount(codes, minlength=size), None, None)
+
+
+def covering(random: np.random.Generator, records: int, size: int) -> CodeArray:
+    """Return random codes among which each occurs."""
+    codes = np.concatenate([np.arange(size), random.choice(size, records - size)])
+    return random.permutation(codes).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSample:
+    """Records with a class and a sensitive value each.
+
+    Attributes
+    ----------
+    class_of: class of each record, shape (records,), int64, every class with a record.
+    codes: sensitive value of each record, shape (records,), int64, every value with a record.
+    """
+
+    attribute: SensitiveAttribute
+    class_of: IntArray
+    codes: IntArray
+
+    def classes(self) -> Classes:
+        """Return the records' classes."""
+        secret = {SENSITIVE: SensitiveCodes(self.attribute, self.codes)}
+        ones = np.ones(len(self.codes), dtype=np.int64)
+        return Classes(self.class_of, ones, int(self.class_of.max()) + 1, secret)
+
+    def ordered(self, order: IntArray) -> ClassSample:
+        """Return the records in another order."""
+        return ClassSample(self.attribute, self.class_of[order], self.codes[order])
+
+    def relabelled(self, new: IntArray) -> ClassSample:
+        """Return the records with value v coded as ``new[v]``, shape (values,)."""
+        codes = new[self.codes]
+        old = np.argsort(new)
+        own, leaf = self.attribute.column, self.attribute.leaf
+        attribute = SensitiveAttribute(
+            column(own.name, codes.astype(np.int32), own.size),
+            self.attribute.hierarchy,
+            None if leaf is None else leaf[old],
+            self.attribute.distance,
+        )
+        return ClassSample(attribute, self.class_of, codes)
+
+    def regrouped(self, class_of: IntArray) -> ClassSample:
+        """Return the records in other classes, which are numbered anew."""
+        numbers = np.unique(class_of, return_inverse=True)[1].astype(np.int64)
+        return ClassSample(self.attribute, numbers, self.codes)
+
+
+def class_samples(seed: int, number: int = 60) -> Iterator[ClassSample]:
+    """Return random classes of few records over few values."""
+    random = np.random.default_rng(seed)
+    for _ in range(number):
+        values = int(random.integers(1, 6))
+        records = int(random.integers(values + 1, 40))
+        codes = covering(random, records, values)
+        groups = int(random.integers(1, 7))
+        class_of = np.unique(random.integers(0, groups, records), return_inverse=True)[1]
+        hierarchy = tree(random, values, int(random.integers(1, 4)))
+        attribute = SensitiveAttribute(
+            column(SENSITIVE, codes, values), hierarchy, np.arange(values, dtype=np.int32)
+        )
+        yield ClassSample(attribute, class_of.astype(np.int64), codes.astype(np.int64))
+
+
+def tables(seed: int, number: int = 20) -> Iterator[Table]:
+    """Return random tables of two or three quasi-identifiers and a sensitive attribute."""
+    random = np.random.default_rng(seed)
+    for _ in range(number):
+        records = int(random.integers(8, 40))
+        sizes = [int(size) for size in random.integers(1, 6, int(random.integers(3, 5)))]
+        codes = np.stack([covering(random, records, size) for size in sizes], axis=1)
+        own = [
+            _quasi_identifier(random, f"q{position}", codes[:, position], size)
+            for position, size in enumerate(sizes[:-1])
+        ]
+        secret = SensitiveAttribute(column(SENSITIVE, codes[:, -1], sizes[-1]))
+        distinct, counts = np.unique(codes, axis=0, return_counts=True)
+        yield Table(tuple(own), (secret,), np.ascontiguousarray(distinct), counts.astype(np.int64))
+
+
+def _quasi_identifier(random: np.random.Generator, name: str, codes: CodeArray, size: int) -> QuasiIdentifier:
+    hierarchy = tree(random, size + int(random.integers(0, 3)), int(random.integers(1, 3)))
+    leaf = np.arange(size, dtype=np.int32)
+    weight = float(random.choice([0.5, 1.0, 2.0]))
+    return QuasiIdentifier(column(name, codes, size), hierarchy, leaf, weight, 0, hierarchy.height)

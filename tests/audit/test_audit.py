@@ -1,0 +1,237 @@
+"""``audit``: what a recipient can tell from a release and its public report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymizer.flow.audit import audit_release
+from tests.flow.commands import Job, call, spawn
+from tests.flow.tampering import TAMPERS, Tamper, rewrite
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    """A job with its release."""
+    made = Job(tmp_path)
+    assert made.run().code == 0
+    return made
+
+
+def change_report(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    report = json.loads(path.read_text(encoding="utf-8"))
+    change(report)
+    path.write_text(json.dumps(report), encoding="utf-8")
+
+
+def test_a_fresh_release_is_verified(job: Job) -> None:
+    done = spawn("audit", job.release, "--json")
+    assert (done.code, done.err) == (0, "")
+    assert set(done.json) == {"verified", "constraints", "findings"}
+    assert (done.json["verified"], done.json["findings"]) == (True, [])
+    assert done.json["constraints"] == job.report()["constraints"]
+
+
+def test_for_people_it_says_what_holds(job: Job) -> None:
+    done = call("audit", job.release)
+    assert done.out.splitlines() == [
+        "VERIFIED",
+        "  holds  k-anonymity k=3: measured 3",
+        "  holds  l-diversity(diagnosis) l=2: measured 2",
+    ]
+    assert call("audit", job.release, "--quiet") == done
+
+
+@pytest.mark.parametrize("output", ["release.csv.gz", "release.parquet"])
+def test_other_formats(output: str, tmp_path: Path) -> None:
+    job = Job(tmp_path).set("output", path=output)
+    assert job.run().code == 0
+    assert call("audit", job.release).code == 0
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        {"model": "t-closeness", "t": 0.6},
+        {"model": "basic-beta-likeness", "beta": 9},
+        {"model": "enhanced-beta-likeness", "beta": 9},
+        {"model": "delta-disclosure", "delta": 4, "absent": "ignored"},
+        {"model": "entropy-l-diversity", "l": 1.5},
+        {"model": "vulnerability", "max": 0.7, "target": "attribute-inference"},
+    ],
+    ids=lambda constraint: constraint["model"],
+)
+def test_measures_are_those_of_the_report(constraint: dict[str, Any], tmp_path: Path) -> None:
+    job = Job(tmp_path).constraints(constraint, {"model": "k-anonymity", "k": 3})
+    assert job.run().code == 0
+    found = audit_release(job.release)
+    assert found.verified, found.findings
+    assert found.constraints == job.report()["constraints"]
+
+
+def test_the_internal_report_serves_as_well(job: Job) -> None:
+    assert call("audit", job.release, "--report", job.output / "report.json").code == 0
+
+
+def test_one_byte_is_enough(job: Job) -> None:
+    content = bytearray(job.release.read_bytes())
+    content[-2] ^= 1
+    job.release.write_bytes(content)
+    done = call("audit", job.release)
+    assert done.code == 1
+    assert done.out.startswith("NOT VERIFIED")
+    assert "SHA-256" in done.out
+
+
+@pytest.mark.parametrize("tamper", TAMPERS, ids=lambda tamper: tamper.__name__)
+def test_changed_records_are_found_out(tamper: Tamper, job: Job) -> None:
+    rewrite(job.release, tamper)
+    done = call("audit", job.release, "--json")
+    assert done.code == 1
+    assert done.json["verified"] is False
+    assert done.json["findings"]
+
+
+def test_a_broken_promise_is_named_though_the_hash_was_mended(job: Job) -> None:
+    rewrite(job.release, lambda rows: [["90-99", *rows[0][1:]], *rows[1:]])
+    digest = hashlib.sha256(job.release.read_bytes()).hexdigest()
+    change_report(job.public_report, lambda report: report["release"].update(sha256=digest))
+    done = call("audit", job.release, "--json")
+    assert done.code == 1
+    assert [each["satisfied"] for each in done.json["constraints"]] == [False, False]
+    assert any("k-anonymity" in finding for finding in done.json["findings"])
+    assert any("classes" in finding for finding in done.json["findings"])
+
+
+CHANGES: dict[str, Callable[[dict[str, Any]], object]] = {
+    "hash": lambda report: report["release"].update(sha256="0" * 64),
+    "rows": lambda report: report["release"].update(rows=58),
+    "classes": lambda report: report["release"].update(classes=99),
+    "measured": lambda report: report["constraints"][0].update(measured=7),
+    "measured is no number": lambda report: report["constraints"][0].update(measured="much"),
+    "parameters": lambda report: report["constraints"][0].update(parameters={"k": 9}),
+    "a constraint dropped": lambda report: report["constraints"].pop(),
+    "a constraint of the config": lambda report: report["config"]["constraints"][0].update(k=9),
+    "roles": lambda report: report["config"]["attributes"]["note"].update(role="quasi-identifier"),
+    "a column dropped": lambda report: report["config"]["attributes"].pop("note"),
+    "an unknown model": lambda report: report["config"]["constraints"][0].update(model="magic"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_tampered_report_is_found_out(change: Callable[[dict[str, Any]], object], job: Job) -> None:
+    change_report(job.public_report, change)
+    done = call("audit", job.release)
+    assert done.code == 1
+    assert "NOT VERIFIED" in done.out
+    assert "note: " in done.out
+
+
+BROKEN = {
+    "no JSON": "{",
+    "a list": "[]",
+    "another JSON": "{}",
+    "another version": '{"schema": 2}',
+    "no text": '"x"',
+}
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
+def test_what_is_no_report_is_refused(text: str, job: Job) -> None:
+    job.public_report.write_text(text, encoding="utf-8")
+    done = call("audit", job.release)
+    assert (done.code, done.out) == (2, "")
+    assert "report.public.json" in done.err
+    assert "accepted: report.public.json or report.json" in done.err
+
+
+@pytest.mark.parametrize("key", ["config", "attributes", "release", "constraints"])
+def test_a_report_that_lacks_a_part_is_refused(key: str, job: Job) -> None:
+    change_report(job.public_report, lambda report: report.pop(key))
+    done = call("audit", job.release)
+    assert (done.code, done.out) == (2, "")
+    assert key in done.err
+
+
+def test_a_missing_report_and_a_missing_release(job: Job) -> None:
+    moved = job.public_report.rename(job.folder / "moved.json")
+    done = call("audit", job.release)
+    assert done.code == 2
+    assert "unverified" in done.err
+    assert "--report" in done.err
+    assert call("audit", job.release, "--report", moved).code == 0
+    job.release.unlink()
+    assert call("audit", job.release, "--report", moved).code == 2
+
+
+def test_the_report_of_another_release(job: Job) -> None:
+    other = job.folder / "other"
+    assert call("run", job.file, "-o", other, "--set", "constraints.0.k=8").code == 0
+    done = call("audit", job.release, "--report", other / "share" / "report.public.json")
+    assert done.code == 1
+    assert "SHA-256 differs" in done.out
+
+
+def test_the_report_of_a_run_without_a_release_is_refused(job: Job) -> None:
+    done = call("run", job.file, "--json", "--set", "constraints.1.l=9", "-o", job.folder / "none")
+    (job.folder / "infeasible.json").write_text(done.out, encoding="utf-8")
+    done = call("audit", job.release, "--report", job.folder / "infeasible.json")
+    assert done.code == 2
+    assert "release" in done.err
+
+
+def test_a_reference_that_the_recipient_has_not_is_said(tmp_path: Path) -> None:
+    job = Job(tmp_path).constraints({"model": "k-anonymity", "k": 3}, {"model": "t-closeness", "t": 0.7})
+    job.config["reference"] = "input"
+    assert job.run().code == 0
+    assert [each["verifiable_from_release"] for each in job.report()["constraints"]] == [True, False]
+    done = call("audit", job.release, "--json")
+    assert done.code == 0
+    assert [each["verifiable_from_release"] for each in done.json["constraints"]] == [True, False]
+    assert done.json["constraints"][1]["measured"] == job.report()["constraints"][1]["measured"]
+    assert len(done.json["findings"]) == 1
+    assert "t-closeness of diagnosis: the release alone cannot tell" in done.json["findings"][0]
+
+
+TREE = "asthma,lung,*\nflu,lung,*\ncancer,other,*\nstroke,other,*\n"
+
+
+def test_a_hierarchy_file_that_the_recipient_lacks_is_said(tmp_path: Path) -> None:
+    job = Job(tmp_path).constraints({"model": "k-anonymity", "k": 3}, {"model": "t-closeness", "t": 0.7})
+    (tmp_path / "trees").mkdir()
+    (tmp_path / "trees" / "diagnosis.csv").write_text(TREE, encoding="utf-8")
+    hierarchy = {"file": "trees/diagnosis.csv"}
+    job.attribute("diagnosis", role="sensitive", distance="hierarchical", hierarchy=hierarchy)
+    assert job.run().code == 0
+    done = call("audit", job.release, "--json")
+    assert done.code == 0, done.out
+    assert [each["verifiable_from_release"] for each in done.json["constraints"]] == [True, False]
+    assert any("diagnosis.csv" in finding for finding in done.json["findings"])
+    (job.public_report.parent / "diagnosis.csv").write_text(TREE, encoding="utf-8")
+    done = call("audit", job.release, "--json")
+    assert (done.code, done.json["findings"]) == (0, [])
+    assert done.json["constraints"] == job.report()["constraints"]
+
+
+def test_a_tree_that_grew_from_the_input_is_not_grown_again_from_the_release(tmp_path: Path) -> None:
+    job = Job(tmp_path).constraints({"model": "k-anonymity", "k": 3}, {"model": "t-closeness", "t": 0.7})
+    job.attribute("diagnosis", role="sensitive", distance="hierarchical", hierarchy={"auto": {}})
+    assert job.run().code == 0
+    assert [each["verifiable_from_release"] for each in job.report()["constraints"]] == [True, False]
+    done = call("audit", job.release, "--json")
+    assert done.code == 0, done.out
+    assert "the release alone cannot tell" in done.json["findings"][0]
+
+
+def test_how_it_was_searched_is_of_no_matter(job: Job) -> None:
+    def of_another_distribution(report: dict[str, Any]) -> None:
+        report["config"]["algorithm"] = {"name": "of another distribution"}
+        report["config"]["objective"] = {"metric": "of another distribution"}
+
+    change_report(job.public_report, of_another_distribution)
+    assert call("audit", job.release).code == 0

@@ -1,0 +1,69 @@
+"""``check``: what a file satisfies, and which constraints hold on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.flow.commands import Job, call, snapshot, spawn
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    """The small job, written and not run."""
+    return Job(tmp_path).write()
+
+
+def test_measures_by_names(job: Job) -> None:
+    before = snapshot(job.folder)
+    done = spawn("check", job.input, "--qi", "zip, sex", "--sensitive", "diagnosis", "--json")
+    assert (done.code, done.err) == (0, "")
+    assert set(done.json) == {"constraints", "measures", "rows", "classes"}
+    assert (done.json["constraints"], done.json["rows"]) == ([], 60)
+    assert set(done.json["measures"][0]) == {"model", "attribute", "parameters", "measured", "worst_classes"}
+    assert snapshot(job.folder) == before
+
+
+def test_a_constraint_that_fails_is_exit_1_and_said(job: Job) -> None:
+    done = call("check", job.input, "-c", job.file)
+    assert (done.code, done.err) == (1, "")
+    assert "FAILS  k-anonymity k=3: measured 1" in done.out.splitlines()
+    done = call("check", job.input, "-c", job.file, "--json")
+    assert done.code == 1
+    assert [each["satisfied"] for each in done.json["constraints"]] == [False, False]
+
+
+def test_a_release_satisfies_the_config_that_made_it(job: Job) -> None:
+    assert call("run", job.file).code == 0
+    done = call("check", job.release, "-c", job.file, "--json")
+    assert done.code == 0
+    assert [each["measured"] for each in done.json["constraints"]] == [3, 2]
+    assert done.json["classes"] == job.report()["release"]["classes"]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ((), "either -c CONFIG, or --qi"),
+        (("--sensitive", "diagnosis"), "either -c CONFIG, or --qi"),
+        (("--qi", "age", "-c", "job.json"), "either -c CONFIG, or --qi"),
+        (("-c", "job.json", "--sensitive", "diagnosis"), "--sensitive goes with --qi"),
+        (("--qi", "agee"), "did you mean 'age'"),
+        (("--qi", ","), "no quasi-identifier"),
+        (("--qi", "age", "--sensitive", "age"), "both"),
+        (("-c", "nowhere.json"), "nowhere.json"),
+    ],
+)
+def test_wrong_usage(args: tuple[str, ...], said: str, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(job.folder)
+    done = call("check", "people.csv", *args)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert done.err.count("error: ") == 1
+
+
+def test_a_missing_file(job: Job) -> None:
+    done = call("check", job.folder / "nowhere.csv", "--qi", "age")
+    assert done.code == 2
+    assert "nowhere.csv" in done.err

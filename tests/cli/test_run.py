@@ -1,0 +1,61 @@
+"""What the options of ``run`` hand on."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymizer.cli.progress import progress_line
+from anonymizer.cli.stop import stop_on_interrupt
+from anonymizer.search.control import Progress
+from tests.flow.commands import Job
+
+
+def test_engine_options_reach_the_engine(tmp_path: Path) -> None:
+    (tmp_path / "spill").mkdir()
+    job = Job(tmp_path).set("engine", memory_limit="1GB", options={"threads": 1, "temp_directory": "spill"})
+    assert job.run().code == 0
+    assert list((tmp_path / "spill").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"thread": 1}, "engine.options.thread: unknown option; did you mean 'threads'?"),
+        ({"threads": "two"}, "engine.options.threads: 'two'; accepted: a whole number"),
+        ({"threads": True}, "engine.options.threads: True; accepted: a whole number"),
+        ({"threads": 0}, "threads from 1"),
+    ],
+)
+def test_engine_options_that_the_engine_has_not(options: dict[str, Any], said: str, tmp_path: Path) -> None:
+    done = Job(tmp_path).set("engine", options=options).run()
+    assert done.code == 2
+    assert said in done.err
+    assert not (tmp_path / "release").exists()
+
+
+@pytest.mark.parametrize(
+    ("progress", "line"),
+    [
+        (Progress(1, 50, None, None), "search  1/50"),
+        (Progress(1, 50, None, 0.25), "search  1/50  bound 0.25"),
+        (Progress(9, 50, 0.5, 0.25), "search  9/50  best 0.5  bound 0.25  gap 50.0 %"),
+        (Progress(9, 50, 0.0, 0.0), "search  9/50  best 0  bound 0"),
+    ],
+)
+def test_progress_in_a_line(progress: Progress, line: str) -> None:
+    assert progress_line(progress) == line
+
+
+def test_ctrl_c_is_as_before_when_a_run_has_ended() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with stop_on_interrupt() as stopped:
+        assert stopped() is False
+        signal.raise_signal(signal.SIGINT)
+        assert stopped() is True
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) == before

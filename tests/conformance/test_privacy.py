@@ -1,0 +1,111 @@
+"""Every registered privacy model conforms; a model that breaks its promises does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.core.classes import ClassView, Reference
+from anonymizer.privacy.base import Measured, Merging, PrivacyModel
+from anonymizer.privacy.registry import PRIVACY_MODELS
+from anonymizer.testing import check_privacy_model
+from anonymizer.testing.privacy import measured, verdicts
+from anonymizer.testing.samples import class_samples
+from tests.helpers import build, stubs
+from tests.strategies import PARAMETERS
+
+
+def cases() -> list[Any]:
+    """Return each registered model with its first parameters, its last ones, and each choice of words."""
+    found = []
+    for name in PRIVACY_MODELS:
+        own = PARAMETERS[name]
+        sets = [
+            {key: values[0] for key, values in own.items()},
+            {key: values[-1] for key, values in own.items()},
+        ]
+        for key, values in own.items():
+            sets += [{**sets[0], key: value} for value in values if isinstance(value, str)]
+        for parameters in sets:
+            given = {key: value for key, value in parameters.items() if value is not None}
+            found.append(pytest.param(name, given, id=f"{name}-{','.join(map(str, given.values()))}"))
+    return found
+
+
+CASES = cases()
+
+
+def test_there_are_models_to_check() -> None:
+    assert len(CASES) >= 2 * len(PRIVACY_MODELS) > 0
+
+
+@pytest.mark.parametrize(("name", "parameters"), CASES)
+def test_conforms(name: str, parameters: dict[str, Any]) -> None:
+    check_privacy_model(build.model(name, parameters))
+
+
+@pytest.mark.parametrize(("name", "parameters"), CASES)
+def test_codes_mean_nothing_but_their_order(name: str, parameters: dict[str, Any]) -> None:
+    if parameters.get("distance") == "ordered":
+        return
+    model, random = build.model(name, parameters), np.random.default_rng(1)
+    for sample in class_samples(1):
+        other = sample.relabelled(random.permutation(sample.attribute.column.size))
+        assert (verdicts(model, sample) == verdicts(model, other)).all()
+        assert np.allclose(measured(model, sample), measured(model, other), rtol=1e-9)
+
+
+@pytest.mark.parametrize("stub", [stubs.AlwaysHolds, stubs.AlwaysFails, stubs.WholeAlwaysFails])
+def test_stubs_conform(stub: type[PrivacyModel]) -> None:
+    check_privacy_model(stub(stubs.NoParameters()))
+
+
+class TooBold(stubs.AlwaysHolds):
+    """Promises that satisfied classes stay so, but large classes fail."""
+
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        return view.sizes < 12
+
+    def measured(self, view: ClassView, reference: Reference | None) -> Measured:
+        return int(view.sizes.max())
+
+
+class TooSure(stubs.AlwaysFails):
+    """Says that finer classes lose everything, though small ones hold."""
+
+    merging = Merging.NONE
+
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        return view.sizes < 12
+
+    def measured(self, view: ClassView, reference: Reference | None) -> Measured:
+        return int(view.sizes.max())
+
+    def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
+        return np.where(holds, 0, view.sizes)
+
+
+class Unmeasured(stubs.AlwaysHolds):
+    """Has no measure."""
+
+    def measured(self, view: ClassView, reference: Reference | None) -> Measured:
+        return float("nan")
+
+
+class ByNumber(stubs.AlwaysHolds):
+    """Judges a class by its position."""
+
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        return np.arange(len(view.sizes)) % 2 == 0
+
+
+@pytest.mark.parametrize(
+    ("broken", "complaint"),
+    [(TooBold, "merging"), (TooSure, "loses fewer"), (Unmeasured, "no measure"), (ByNumber, "number")],
+)
+def test_broken_promises_are_found(broken: type[PrivacyModel], complaint: str) -> None:
+    with pytest.raises(AssertionError, match=complaint):
+        check_privacy_model(broken(stubs.NoParameters()))

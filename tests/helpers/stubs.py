@@ -1,0 +1,81 @@
+"""Stub plug-ins: a model that everything satisfies, one that nothing does, a metric that knows no bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anonymizer.core.arrays import BoolArray
+from anonymizer.core.classes import ClassView, Reference
+from anonymizer.core.released import Released
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.loss.base import LossMetric
+from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, TableModel
+from anonymizer.settings import Settings
+
+
+class NoParameters(Settings):
+    """A stub has no parameters."""
+
+
+class _Verdict(ClassModel):
+    Settings = NoParameters
+    sensitive = False
+    thresholds = ()
+    verdict: bool
+
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        return [cls(NoParameters())]
+
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        return np.full(len(view.sizes), self.verdict)
+
+    def measured(self, view: ClassView, reference: Reference | None) -> Measured:
+        return int(self.verdict)
+
+    def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        return np.ones(len(view.sizes), dtype=bool)
+
+
+class AlwaysHolds(_Verdict):
+    """Every class satisfies it."""
+
+    name = "always-holds"
+    merging = Merging.ANY
+    verdict = True
+
+
+class AlwaysFails(_Verdict):
+    """No class satisfies it."""
+
+    name = "always-fails"
+    merging = Merging.ANY
+    verdict = False
+
+
+class WholeAlwaysFails(TableModel):
+    """No release satisfies it, whatever is suppressed."""
+
+    name = "whole-always-fails"
+    Settings = NoParameters
+    sensitive = False
+    thresholds = ()
+
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        return [cls(NoParameters())]
+
+    def holds(self, view: ClassView) -> bool:
+        return False
+
+    def measured(self, view: ClassView) -> Measured:
+        return 1.0
+
+
+class FewClasses(LossMetric):
+    """The number of classes of the release: a metric of which nothing is known in advance."""
+
+    name = "few-classes"
+
+    def value(self, released: Released) -> float | None:
+        return float(released.classes)

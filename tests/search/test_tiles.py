@@ -1,0 +1,60 @@
+"""A lattice cut into boxes: no box is missed, and the optimum stays the optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isclose
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.core.outcome import Status
+from anonymizer.search import tiles
+from anonymizer.search.control import Control
+from anonymizer.search.lattice import Lattice
+from tests import strategies
+from tests.helpers import build
+from tests.helpers.examples import share
+from tests.helpers.problems import metric, problem
+from tests.strategies import problems
+from tests.twins.search import BruteForce, ProblemSpec
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _small_boxes() -> Iterator[None]:
+    """Cut even the small lattices of these tests into many boxes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiles, "LARGEST_BOX", 3)
+        yield
+
+
+@share(2)
+@given(problems())
+def test_the_optimum_is_found_across_boxes(spec: ProblemSpec) -> None:
+    outcome = Lattice().search(problem(spec), Control())
+    valid = BruteForce(spec).valid()
+    if not valid:
+        assert outcome.status is Status.INFEASIBLE
+        return
+    assert outcome.optimal
+    assert isclose(outcome.objective, min(result.objective for result in valid), rel_tol=1e-9, abs_tol=1e-9)
+
+
+@share(2)
+@given(random=st.randoms(use_true_random=False))
+def test_every_node_lies_in_one_box_and_boxes_come_by_their_bound(random: Random) -> None:
+    data = strategies.table(random)
+    table = build.table(data)
+    cut = tiles.Tiles(table, metric("loss").on_lattice(table, None))
+    seen: list[tuple[int, ...]] = []
+    bounds = []
+    for box in cut.in_order(lambda: np.inf):
+        bounds.append(float(box.floors.min()))
+        assert box.floors.size <= max(3, min(box.floors.shape))
+        seen += [box.levels(index) for index in np.ndindex(box.floors.shape)]
+    assert sorted(seen) == sorted(BruteForce(ProblemSpec(data, ())).nodes())
+    assert bounds == sorted(bounds)
+    assert cut.nodes == len(seen)
