@@ -9,7 +9,7 @@ import pytest
 
 
 def shared(*parts: str) -> Path:
-    """Return a path in the shared folder; without that folder, skip the test, or fail it where it is required."""
+    """Return a path in the shared folder; without it, skip the test, or fail it where it is required."""
     folder = Path(os.environ.get("ANONYMIZER_SHARED") or Path(__file__).parents[2] / "shared")
     path = folder.joinpath(*parts)
     if path.exists():

@@ -91,7 +91,7 @@ def _lines(found: Check) -> list[str]:
         f"{'holds' if each.satisfied else 'FAILS':6} {promise(asdict(each))}" for each in found.constraints
     ]
     for each in found.measures:
-        choice = " ".join(str(value) for value in each.parameters.values() if value != NEUTRAL)
+        choice = " ".join(f"{key}={value}" for key, value in each.parameters.items() if value != NEUTRAL)
         name = f"{each.model} {choice}".strip()
-        lines.append(f"  {name:36} {each.attribute or '':20} {shown(each.measured)}")
+        lines.append(f"  {name:42} {each.attribute or '':20} {shown(each.measured)}")
     return lines

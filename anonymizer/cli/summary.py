@@ -8,12 +8,19 @@ from typing import Any
 
 from anonymizer.core.report import Report
 
+IN_ONE_LINE = 2
+"""Up to so many promises stand beside the verdict; more get a line each."""
+
 
 def summary(report: Report, directory: Path) -> Iterator[str]:
     """Yield the lines that a satisfied run ends with."""
     content = report.to_dict()
-    promises = "; ".join(promise(each) for each in content["constraints"])
-    yield f"SATISFIED  {promises}"
+    promises = [promise(each) for each in content["constraints"]]
+    if len(promises) <= IN_ONE_LINE:
+        yield f"SATISFIED  {'; '.join(promises)}"
+    else:
+        yield from ("SATISFIED", *(f"  {each}" for each in promises))
+    yield from (f"Warning: {warning}" for warning in content["warnings"])
     released, source, search = content["release"], content["input"], content["search"]
     if content["interrupted"]:
         yield f"Interrupted after {search['evaluated']:,} of {search['candidates']:,} candidates: best so far"
@@ -50,4 +57,4 @@ def proof(search: Mapping[str, Any]) -> str:
         return f"proven best of {search['candidates']:,}, {search['evaluated']:,} evaluated"
     if search["gap"] is None:
         return "not proven best"
-    return f"within {100 * search['gap']:.1f} % of the best possible"
+    return f"not proven best: gap {100 * search['gap']:.1f} %"

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, time
 from decimal import Decimal
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from anonymizer.config.document import Document
 from anonymizer.config.words import Path as KeyPath
 from anonymizer.config.words import dotted, shown
 from anonymizer.config.yaml_text import lines_of, parse_yaml
-from anonymizer.errors import ConfigError, InputError, Problem, nearest
+from anonymizer.errors import ConfigError, InputError, Problem
 
 Parsed = tuple[Any, dict[KeyPath, int]]
 
@@ -71,7 +72,8 @@ def _neighbours(path: Path) -> str:
     configs: list[str] = []
     if path.parent.is_dir():
         configs = [each.name for each in path.parent.iterdir() if each.suffix in _parsers()]
-    return nearest(path.name, configs) if configs else "give the path of a YAML, TOML or JSON file"
+    close = get_close_matches(path.name, configs, n=1)
+    return f"did you mean '{close[0]}'?" if close else "give the path of a YAML, TOML or JSON file"
 
 
 def _parse_toml(text: str, name: str) -> Parsed:

@@ -107,7 +107,9 @@ class EngineName(StrEnum):
 class EngineSettings(Section):
     """Where records live while they are read, counted and written."""
 
-    name: EngineName = Field(default=EngineName.AUTO, description="auto picks by the size of the file")
+    name: EngineName = Field(
+        default=EngineName.AUTO, description="both read files into DuckDB and DataFrames into memory"
+    )
     memory_limit: str | None = Field(
         default=None,
         pattern=r"^[0-9]+(\.[0-9]+)? ?[KMGT]i?B$",
@@ -115,5 +117,6 @@ class EngineSettings(Section):
         description="memory that the database may use",
     )
     options: dict[str, bool | WholeNumber | str] = Field(
-        default_factory=dict, description="settings handed to the database, by their name there"
+        default_factory=dict,
+        description="threads: most at once; temp_directory: where what exceeds the memory goes",
     )

@@ -19,7 +19,7 @@ class Report:
     """
 
     def __init__(self, content: Mapping[str, Any]) -> None:
-        self._content = dict(content)
+        self._content: dict[str, Any] = _plain(content)
 
     @property
     def status(self) -> Status:

@@ -93,9 +93,9 @@ class Diagnostician:
             f"{each.parameter} = {getattr(constraint.model.settings, each.parameter)}"
             for each in constraint.model.thresholds
         )
-        reached = f"; reachable: {' or '.join(found)}" if found else ""
+        reached = f"reachable: {' or '.join(found)}" if found else "no other value that holds was found"
         self._diagnosis.reasons.append(
-            f"{name} cannot hold even alone at this suppression limit: asked {asked}{reached}"
+            f"{name} cannot hold even alone at this suppression limit: asked {asked}; {reached}"
         )
 
     def _explain_together(self) -> None:

@@ -154,9 +154,19 @@ def report_parts(
         outcome,
         () if audited is None else audited.measurements,
         losses,
-        (),
+        warnings_of(config, job),
         None if diagnosis is None else diagnosis.to_dict(),
     )
+
+
+def warnings_of(config: Config, job: Job) -> list[str]:
+    """Return what a steward should look at again before handing the release over."""
+    protected = {constraint.attribute for constraint in job.constraints}
+    return [
+        f"no constraint protects the sensitive attribute '{name}'; it is released as it is"
+        for name in config.with_role(Role.SENSITIVE)
+        if name not in protected
+    ]
 
 
 def refusal(config: Config, job: Job, outcome: Outcome, facts: InputFacts, watch: Watch) -> Infeasible:

@@ -74,8 +74,8 @@ def sign_of_log_sum(terms: Sequence[tuple[int, int]]) -> int:
 def _is_zero(terms: Sequence[tuple[int, int]]) -> bool:
     """Tell whether the product of number**weight is 1.
 
-    Every number is a product of powers of a coprime base, and such a base is multiplicatively independent: the
-    product is 1 iff every power cancels. Unlike prime factors, greatest common divisors are quick to find.
+    Every number is a product of powers of a coprime base, and such a base is multiplicatively independent:
+    the product is 1 iff every power cancels. Unlike prime factors, common divisors are quick to find.
     """
     powers: Counter[int] = Counter()
     base = _coprime_base({number for _, number in terms})

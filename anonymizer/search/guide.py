@@ -136,8 +136,8 @@ class Guide:
         most = float(self._limit + 1)
         if np.isinf(best):
             return np.full(frontier.bounds.shape, float(self._certain.log_odds(most)))
-        lost = np.clip(self._loss.needed(frontier.floors, best) * self._records, 1e-9, most)
-        return self._certain.log_odds(lost)
+        shares = np.clip(self._loss.needed(frontier.floors, best), 0.0, 1.0)
+        return self._certain.log_odds(np.clip(shares * self._records, 1e-9, most))
 
 
 def level_entropies(attribute: QuasiIdentifier) -> FloatArray:

@@ -55,6 +55,7 @@ class _Run:
         self._tiles = Tiles(problem.table, self._loss)
         self._findings = Findings()
         self._steps: list[Step] = []
+        self._objectives: dict[Levels, float] = {}
         self._best = np.inf
         self._best_levels: Levels | None = None
         self._interrupted = False
@@ -107,15 +108,15 @@ class _Run:
             frontier.cut(self._best, self._loss.rounding)
         frontier.mark(levels)
 
-    def _note(self, levels: Levels, facts: NodeFacts | None, verdict: Verdict) -> float:
-        """Note the step, and the node if it is the best so far; return its objective, infinite if invalid."""
+    def _note(self, levels: Levels, facts: NodeFacts | None, verdict: Verdict) -> None:
+        """Note the step, and the node if it is the best so far."""
         objective = np.inf if facts is None or not verdict.valid else self._loss.objective(facts)
         if objective < self._best:
             self._best, self._best_levels = objective, levels
         candidate = levels_by_name(self._table.quasi_identifiers, levels)
         shown = objective if np.isfinite(objective) else None
         self._steps.append(Step(candidate, shown, verdict.valid, verdict.failed))
-        return objective
+        self._objectives[levels] = objective
 
     def _prefer_finer(self) -> None:
         """Go down from the best node while a lower level costs the same.
@@ -123,16 +124,18 @@ class _Run:
         A level that generalizes no more values than the one below it loses as much, yet its labels say less.
         """
         self._rollup = self._whole
-        finer = next(self._right_below(), None)
-        while finer is not None and not self._control.exhausted(len(self._steps), len(self._steps)):
-            best = self._best
-            classes = self._rollup.classes(finer)
-            verdict = self._judge.judge(classes)
-            objective = self._note(finer, self._facts(finer, classes, verdict), verdict)
-            if objective > best + self._loss.rounding * abs(best):
-                return
-            self._best, self._best_levels = min(best, objective), finer
-            finer = next(self._right_below(), None)
+        pending = list(self._right_below())
+        while pending:
+            finer = pending.pop(0)
+            if finer not in self._objectives:
+                if self._control.exhausted(len(self._steps), len(self._steps)):
+                    return
+                classes = self._rollup.classes(finer)
+                verdict = self._judge.judge(classes)
+                self._note(finer, self._facts(finer, classes, verdict), verdict)
+            if self._objectives[finer] <= self._best + self._loss.rounding * abs(self._best):
+                self._best_levels = finer
+                pending = list(self._right_below())
 
     def _right_below(self) -> Iterator[Levels]:
         """Yield the nodes one level below the best in an attribute that costs the same there."""

@@ -18,6 +18,7 @@ from tests.helpers.examples import share
 from tests.helpers.problems import metric
 from tests.helpers.recodings import Node, highest, levels_between, lowest, node, rows_of
 from tests.twins.loss import LOSS_TWINS
+from tests.twins.microdata import Microdata, QuasiIdentifierSpec
 
 RANDOMS = st.randoms(use_true_random=False)
 NAMES = sorted(LOSS_TWINS)
@@ -127,3 +128,17 @@ def test_without_k_the_average_is_of_the_smallest_class(random: Random) -> None:
     value = metric("average-class-size").value(own.released(build.table(own.data)))
     sizes = own.twin().class_sizes
     assert same(value, sum(sizes) / len(sizes) / (own.k or min(sizes)))
+
+
+def test_lost_records_that_are_not_known_are_the_cheapest_ones() -> None:
+    """At level 1, losing a or b adds half of what losing c does: the bound for two records must allow it."""
+    paths = {"a": ("a", "ab", "*"), "b": ("b", "ab", "*"), "c": ("c", "c-", "*")}
+    own = QuasiIdentifierSpec("q", paths, maximum=2)
+    data = Microdata((own,), (), (("a",), ("b",), ("c",), ("c",)))
+    table = build.table(data)
+    loss = metric("loss").on_lattice(table, None)
+    top = Node(data, (2,), frozenset(), starred=False, k=None)
+    below = loss.combine(loss.below(top.facts(table, (0,), frozenset(), 2)))
+    cheapest = Node(data, (1,), frozenset({0, 1}), starred=False, k=None)
+    assert same(below[1], LOSS_TWINS["loss"](cheapest.twin(), "arithmetic-mean"))
+    assert same(below[1], 0.5)

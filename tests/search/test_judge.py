@@ -1,0 +1,114 @@
+"""Small tables judged by hand: what is suppressed, what stays with stars, and when nothing is left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from anonymizer.core.table import SUPPRESSED
+from anonymizer.search.control import Control
+from anonymizer.search.judge import Judge, Verdict
+from anonymizer.search.lattice import Lattice
+from anonymizer.search.rollup import RollUp
+from tests.helpers.problems import problem
+from tests.twins.microdata import Microdata, QuasiIdentifierSpec, SensitiveSpec, Value
+from tests.twins.search import ConstraintSpec, ProblemSpec
+
+K2 = ConstraintSpec("k-anonymity", {"k": 2})
+
+
+def asked(
+    classes: dict[str, tuple[Value, ...]], *constraints: ConstraintSpec, numeric: bool = False
+) -> ProblemSpec:
+    """Return a problem on one quasi-identifier that cannot be generalized: its values are the classes."""
+    own = QuasiIdentifierSpec("q", {label: (label, "*") for label in classes})
+    records = tuple((label, value) for label, values in classes.items() for value in values)
+    return ProblemSpec(Microdata((own,), (SensitiveSpec("s", None, numeric),), records), constraints)
+
+
+def judged(spec: ProblemSpec) -> Verdict:
+    """Return the verdict on the only node."""
+    own = problem(spec)
+    return Judge(own).judge(RollUp.of(own.table).classes((0,)))
+
+
+def kept(verdict: Verdict) -> str:
+    return "".join("ABCDEF"[i] for i in np.flatnonzero(verdict.kept))
+
+
+def test_failing_classes_are_dropped_within_the_limit() -> None:
+    spec = asked({"A": ("a", "b"), "B": ("a",), "C": ("a", "a")}, K2)
+    assert judged(replace(spec, limit=0)).failed == ("suppression.limit",)
+    verdict = judged(replace(spec, limit=1))
+    assert verdict.valid
+    assert kept(verdict) == "AC"
+    assert verdict.suppressed == 1
+    assert verdict.losses.tolist() == [0, 1, 0]
+
+
+def test_a_release_without_records_is_not_valid() -> None:
+    spec = replace(asked({"A": ("a",), "B": ("b",)}, K2), limit=2)
+    assert not judged(spec).valid
+    starred = judged(replace(spec, keep_rows=True))
+    assert starred.valid
+    assert starred.starred
+    assert starred.suppressed == 2
+
+
+GAIN = ConstraintSpec("basic-beta-likeness", {"beta": 1.7}, "s")
+SHIFTING = asked({"A": ("a", "a"), "B": ("b",) * 4, "C": ("a",), "D": ("b",)}, K2, GAIN)
+"""(1 - 3/8) / (3/8) is below 1.7 in A; without C and D, p(a) is 1/3 and the gain 2."""
+
+
+def test_the_reference_of_the_input_stands() -> None:
+    verdict = judged(replace(SHIFTING, limit=2))
+    assert verdict.valid
+    assert kept(verdict) == "AB"
+
+
+@pytest.mark.parametrize(("limit", "valid"), [(2, False), (4, True)])
+def test_the_reference_of_the_release_is_a_fixpoint(limit: int, valid: bool) -> None:
+    verdict = judged(replace(SHIFTING, limit=limit, moving_reference=True))
+    assert verdict.valid is valid
+    assert kept(verdict) == "B"
+    assert verdict.suppressed == 4
+    assert verdict.losses.tolist() == [0, 0, 1, 1]
+
+
+def test_records_that_stay_with_stars_leave_the_reference_as_it_is() -> None:
+    spec = replace(SHIFTING, limit=2, moving_reference=True, keep_rows=True)
+    verdict = judged(spec)
+    assert verdict.valid
+    assert verdict.starred
+    assert kept(verdict) == "AB"
+    outcome = Lattice().search(problem(spec), Control())
+    (column,) = outcome.recoding.published()
+    assert not outcome.recoding.removed.any()
+    assert {column.labels[code] for code in column.codes} == {"A", "B", SUPPRESSED}
+
+
+def test_stars_that_fail_a_model_are_removed_and_the_fixpoint_goes_on() -> None:
+    spec = asked({"A": ("a", "a"), "B": ("b",) * 4, "C": ("a",), "D": ("c",)}, K2, GAIN)
+    verdict = judged(replace(spec, limit=8, moving_reference=True, keep_rows=True))
+    assert not verdict.starred
+    assert kept(verdict) == "B"
+    assert verdict.suppressed == 4
+
+
+def test_values_that_left_do_not_stretch_the_order() -> None:
+    """Without C there are two values: their distance is 1, and A is 1/2 away from p."""
+    closeness = ConstraintSpec("t-closeness", {"t": 0.45}, "s")
+    spec = asked({"A": (1, 1), "B": (2, 2), "C": (3,)}, K2, closeness, numeric=True)
+    assert kept(judged(replace(spec, limit=5))) == "AB"
+    assert kept(judged(replace(spec, limit=5, moving_reference=True))) == ""
+
+
+def test_a_model_of_the_whole_table_rejects_what_suppression_does_not_repair() -> None:
+    whole = ConstraintSpec("vulnerability", {"max": 0.4})
+    spec = asked({"A": ("a", "b"), "B": ("a",), "C": ("a", "a")}, K2, whole)
+    assert judged(replace(spec, limit=1)).failed == ("vulnerability",)
+    assert judged(replace(spec, limit=1, keep_rows=True)).failed == ("vulnerability",)
+    loose = ConstraintSpec("vulnerability", {"max": 0.5})
+    assert judged(replace(spec, limit=1, constraints=(K2, loose))).valid
