@@ -12,7 +12,7 @@ import numpy as np
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.engines.base import Groups, Projection, Relation
 from anonymizer.engines.duckdb_database import Database
-from anonymizer.engines.duckdb_sql import copy_csv, copy_parquet, text_of
+from anonymizer.engines.duckdb_sql import copy_csv, copy_parquet, quoted, text_of
 from anonymizer.errors import OutputError
 
 ENUM_VALUES = 20_000
@@ -47,18 +47,23 @@ class DuckRelation(Relation):
         self.rows, *values = counted[0]
         self._nullable = [count < self.rows for count in values]
         self._sizes: dict[str, int] = {}
+        self._dictionaries: dict[str, list[tuple[str | None, int]]] = {}
         self._enumerated: set[int] = set()
         described = database.rows("DESCRIBE records")
         self._texts = [text_of(f"c{index}", str(row[1])) for index, row in enumerate(described)]
 
     def dictionary(self, column: str) -> list[tuple[str | None, int]]:
         """Return the distinct texts of a column with their records, sorted, a null last."""
-        text = self._texts[self.position(column)]
-        rows = self._database.rows(
-            f"SELECT {text} AS t, count(*) FROM records GROUP BY t ORDER BY t NULLS LAST"
-        )
-        self._sizes[column] = len(rows) - (bool(rows) and rows[-1][0] is None)
-        return rows
+        if column not in self._dictionaries:
+            text = self._texts[self.position(column)]
+            rows = self._database.rows(
+                f"SELECT {text} AS t, count(*) FROM records GROUP BY t ORDER BY t NULLS LAST"
+            )
+            self._sizes[column] = len(rows) - (bool(rows) and rows[-1][0] is None)
+            if len(rows) > ENUM_VALUES:
+                return rows
+            self._dictionaries[column] = rows
+        return list(self._dictionaries[column])
 
     def codes(self, column: str) -> CodeArray:
         """Return each record's position in the column's dictionary, shape (records,), int32."""
@@ -156,9 +161,7 @@ class DuckRelation(Relation):
         if size > ENUM_VALUES:
             return f"(dense_rank() OVER (ORDER BY {text} NULLS LAST) - 1)"
         if index not in self._enumerated:
-            self._database.run(
-                f"CREATE TYPE e{index} AS ENUM (SELECT DISTINCT {self._texts[index]} AS t FROM records "
-                "WHERE t IS NOT NULL ORDER BY t)"
-            )
+            known = (quoted(each) for each, _ in self.dictionary(column) if each is not None)
+            self._database.run(f"CREATE TYPE e{index} AS ENUM ({', '.join(known)})")
             self._enumerated.add(index)
         return f"coalesce(enum_code(CAST({text} AS e{index}))::INTEGER, {size})"

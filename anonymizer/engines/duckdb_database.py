@@ -5,14 +5,17 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 
 from anonymizer.engines.base import EngineOptions
 from anonymizer.errors import InputError
+
+T = TypeVar("T")
 
 
 class Database:
@@ -29,6 +32,7 @@ class Database:
 
     def __init__(self, options: EngineOptions) -> None:
         spill = tempfile.mkdtemp(prefix="anonymizer-", dir=options.temp_directory)
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="duckdb")
         self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
         config: dict[str, Any] = {
             "autoinstall_known_extensions": False,
@@ -56,19 +60,15 @@ class Database:
         InputError: the memory does not suffice.
         KeyboardInterrupt: the user stopped it.
         """
-        with _translated():
-            self._connection.execute(statement, parameters).fetchall()
+        self._finished(lambda: self._connection.execute(statement, parameters).fetchall())
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query; raises as ``run`` does."""
-        with _translated():
-            return self._connection.execute(query).fetchall()
+        return self._finished(lambda: self._connection.execute(query).fetchall())
 
     def arrays(self, query: str) -> dict[str, Any]:
         """Return the columns of a query by name; raises as ``run`` does."""
-        with _translated():
-            arrays: dict[str, Any] = self._connection.execute(query).fetchnumpy()
-            return arrays
+        return self._finished(lambda: self._connection.execute(query).fetchnumpy())
 
     @contextmanager
     def holding(self, name: str, arrays: Mapping[str, Any]) -> Iterator[None]:
@@ -81,20 +81,22 @@ class Database:
 
     def close(self) -> None:
         """Give back memory and temporary files; a second call does nothing."""
+        self._worker.shutdown()
         self._connection.close()
         self._remove_spill()
 
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except duckdb.OutOfMemoryException:
-        raise InputError("engine.memory_limit: not enough for this input; allow more, such as 8GB") from None
-    except RuntimeError as error:
-        # DuckDB takes Ctrl-C itself while a statement runs.
-        if type(error) is RuntimeError and "nterrupt" in str(error):
-            raise KeyboardInterrupt from None
-        raise
-    except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
+    def _finished(self, call: Callable[[], T]) -> T:
+        """Return the result of a call that works in a thread of its own; this one can be interrupted."""
+        future = self._worker.submit(call)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            # A statement that is only about to start takes no notice, so once may not do.
+            while not future.done():
+                self._connection.interrupt()
+                wait([future], timeout=0.05)
+            raise
+        except duckdb.OutOfMemoryException:
+            raise InputError(
+                "engine.memory_limit: not enough for this input; allow more, such as 8GB"
+            ) from None
