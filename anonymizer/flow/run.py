@@ -65,13 +65,8 @@ def run(config: Config, directory: Path, *, overwrite: bool = False, watch: Watc
     AuditFailed: the written file is not what the search promised.
     """
     path = input_path(config)
-    inputs = [
-        path,
-        *hierarchy_files(config),
-        *([Path(config.source)] if Path(config.source).is_file() else []),
-    ]
     with (
-        ReleaseFolder(directory, config.output.path, inputs, overwrite=overwrite) as folder,
+        ReleaseFolder(directory, config.output.path, _files_read(config), overwrite=overwrite) as folder,
         _watched_open(config, path, watch) as relation,
     ):
         job = prepare(config, relation)
@@ -91,6 +86,12 @@ def run(config: Config, directory: Path, *, overwrite: bool = False, watch: Watc
         folder.report.write_text(report.to_json(), encoding="utf-8")
         folder.commit()
     return report
+
+
+def _files_read(config: Config) -> list[Path]:
+    """Return every file that a run reads, none of which its output may replace."""
+    own = [Path(config.source)] if Path(config.source).is_file() else []
+    return [input_path(config), *hierarchy_files(config), *own]
 
 
 def _watched_open(config: Config, path: Path, watch: Watch) -> Relation:

@@ -60,23 +60,33 @@ def verify(
     if not job.problem.moving_reference:
         references = {each.name: count_reference(source, each) for each in table.sensitive}
     measurements = measure(classes, job.constraints, references, job.grown)
-    broken = [each for each in measurements if not each.satisfied]
-    if broken:
-        raise AuditFailed(
-            f"{release.name}: {broken[0].model} measures {broken[0].measured} and does not hold"
-        )
+    _check_promise(release, measurements, groups, classes, job, promised)
+    untouched = [name for name in columns if name not in names]
+    _check_untouched(release, source, untouched, removed=source.rows - release.rows)
+    return Audited(release.rows, classes.number, measurements)
+
+
+def _check_promise(
+    release: Relation,
+    measurements: Sequence[Measurement],
+    groups: Groups,
+    classes: Classes,
+    job: Job,
+    promised: Released,
+) -> None:
+    """Check that every constraint holds, and that the classes are those of the recoding."""
+    broken = next((each for each in measurements if not each.satisfied), None)
+    if broken is not None:
+        raise AuditFailed(f"{release.name}: {broken.model} measures {broken.measured} and does not hold")
     expected = np.sort([*promised.class_sizes, *([promised.starred] if promised.starred else [])])
     if not np.array_equal(np.sort(classes.sizes), expected):
         raise AuditFailed(
             f"{release.name}: {classes.number} classes of {classes.records} records, where the search "
             f"counted {len(expected)} classes of {int(expected.sum())} records"
         )
-    wrong = unpromised_records(release.name, groups, table, promised.recoding)
+    wrong = unpromised_records(release.name, groups, job.problem.table, promised.recoding)
     if wrong:
         raise AuditFailed(f"{release.name}: {wrong:,} records are not as the recoding publishes them")
-    untouched = [name for name in columns if name not in names]
-    _check_untouched(release, source, untouched, removed=source.rows - release.rows)
-    return Audited(release.rows, classes.number, measurements)
 
 
 def _count(release: Relation, names: Sequence[str], table: Table) -> tuple[Groups, Classes]:

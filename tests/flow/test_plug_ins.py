@@ -9,59 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizer.core.arrays import BoolArray
-from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.outcome import Outcome, Status
 from anonymizer.core.recoding import FullDomainRecoding
-from anonymizer.core.table import SensitiveAttribute
-from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel
 from anonymizer.privacy.registry import PRIVACY_MODELS
 from anonymizer.search.base import Problem, SearchAlgorithm
 from anonymizer.search.control import Control
 from anonymizer.search.registry import SEARCH_ALGORITHMS
-from anonymizer.settings import Settings
 from tests.flow.commands import Job, call, snapshot
-
-
-class NoParameters(Settings):
-    """A model without parameters."""
-
-
-class Constant(ClassModel):
-    """A model that gives every class the same verdict."""
-
-    sensitive = False
-    thresholds = ()
-    Settings = NoParameters
-    merging = Merging.ANY
-    verdict: bool
-
-    @classmethod
-    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
-        return [cls(NoParameters())]
-
-    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        return np.full(len(view.sizes), self.verdict)
-
-    def measured(self, view: ClassView, reference: Reference | None) -> Measured:
-        return int(self.verdict)
-
-    def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        return np.ones(len(view.sizes), dtype=bool)
-
-
-class AlwaysHolds(Constant):
-    """Every class is good."""
-
-    name = "always-holds"
-    verdict = True
-
-
-class AlwaysFails(Constant):
-    """No class is good."""
-
-    name = "always-fails"
-    verdict = False
+from tests.helpers.stubs import AlwaysFails, AlwaysHolds
 
 
 class Liar(SearchAlgorithm):
