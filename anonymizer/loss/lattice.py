@@ -113,7 +113,8 @@ class LatticeLoss(ABC):
 
     def needed(self, floors: FloatArray, best: float) -> FloatArray:
         """Guess the shares of records whose certain loss would rule nodes out; infinite where none would."""
-        return (best - floors) / np.maximum(self.worst - floors, 1e-300)
+        room = self.worst - floors
+        return np.where(room > 0, (best - floors) / np.where(room > 0, room, 1.0), np.inf)
 
 
 class IndifferentLatticeLoss(LatticeLoss):
