@@ -31,7 +31,7 @@ def measure(
                 Measurement(
                     constraint.model.name,
                     constraint.attribute,
-                    constraint.model.parameters(),
+                    constraint.parameters(),
                     constraint.measured(classes),
                     constraint.holds(classes),
                     0,
@@ -54,7 +54,7 @@ def _measure_classes(
     return Measurement(
         constraint.model.name,
         constraint.attribute,
-        constraint.model.parameters(),
+        constraint.parameters(),
         constraint.measured(classes, reference),
         bool(constraint.holds(classes, reference).all()),
         constraint.worst_classes(classes, reference),
@@ -73,8 +73,9 @@ def verifiable(classes: Classes, constraint: Constraint, grown: Collection[str] 
     classes: of the file, its sensitive attributes with the hierarchies that are at hand.
     grown: sensitive attributes whose tree was grown from data.
     """
-    if constraint.attribute is None or "distance" not in type(constraint.model.settings).model_fields:
+    if constraint.attribute is None:
         return True
     attribute = classes.sensitive_counts(constraint.attribute, combined=constraint.combined)[0].attribute
-    chosen = constraint.model.parameters().get("distance") or attribute.distance
-    return chosen != "hierarchical" or (attribute.hierarchy is not None and attribute.name not in grown)
+    if not constraint.model.along_hierarchy(attribute):
+        return True
+    return attribute.hierarchy is not None and attribute.name not in grown

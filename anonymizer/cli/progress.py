@@ -1,4 +1,4 @@
-"""The live line of a long search: on a terminal only; in a pipe one line per phase."""
+"""The live line of a long search: on a terminal only, nothing in a pipe."""
 
 from __future__ import annotations
 
@@ -15,11 +15,8 @@ from anonymizer.search.control import Progress
 def watching(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[Watch]:
     """Yield a watch that shows how far a run is on stderr."""
     console = messages(quiet=quiet)
-    if quiet:
+    if quiet or not sys.stderr.isatty():
         yield Watch(stopped=stopped)
-        return
-    if not sys.stderr.isatty():
-        yield Watch(phase=lambda text: console.print(text, markup=False), stopped=stopped)
         return
     with console.status("starting") as status:
         yield Watch(

@@ -23,7 +23,10 @@ def stop_on_interrupt() -> Iterator[Callable[[], bool]]:
         yield asked.is_set
         return
     earlier = signal.signal(signal.SIGINT, on_interrupt)
+    # A request to end leaves nothing behind either.
+    earlier_end = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield asked.is_set
     finally:
         signal.signal(signal.SIGINT, earlier)
+        signal.signal(signal.SIGTERM, earlier_end)

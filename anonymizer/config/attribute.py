@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from anonymizer.config.hierarchy import HierarchySettings
 from anonymizer.config.section import Section, problem, refusal
@@ -31,6 +31,9 @@ class Distance(StrEnum):
     ORDERED = "ordered"
     HIERARCHICAL = "hierarchical"
 
+
+LARGEST_WEIGHT = 10**6
+"""Weights further apart than this and its inverse drown each other in rounding."""
 
 _COUNTED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
 _ALLOWED_ROLES: dict[str, tuple[Role, ...]] = {
@@ -63,13 +66,20 @@ class AttributeSettings(Section):
     hierarchy: HierarchySettings | None = Field(
         default=None, description="how values generalize; default: the value, then *"
     )
-    weight: Annotated[Exact, Field(ge=0)] = Field(
+    weight: Annotated[Exact, Field(ge=0, le=LARGEST_WEIGHT)] = Field(
         default=Decimal(1), description="share of the attribute in aggregates of loss"
     )
     levels: LevelRange | None = Field(default=None, description="levels that the search may use")
     distance: Distance | None = Field(
         default=None, description="ground distance for t-closeness; default: ordered for numbers and dates"
     )
+
+    @field_validator("weight")
+    @classmethod
+    def _counts_at_all(cls, weight: Decimal) -> Decimal:
+        if 0 < weight * LARGEST_WEIGHT < 1:
+            raise ValueError(f"{weight}; accepted: 0, or a number from 0.000001 to {LARGEST_WEIGHT}")
+        return weight
 
     @model_validator(mode="after")
     def _fits_role(self) -> Self:

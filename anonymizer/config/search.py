@@ -101,14 +101,15 @@ class EngineName(StrEnum):
     """Where relations live."""
 
     AUTO = "auto"
-    MEMORY = "memory"
+    DUCKDB = "duckdb"
 
 
 class EngineSettings(Section):
     """Where records live while they are read, counted and written."""
 
     name: EngineName = Field(
-        default=EngineName.AUTO, description="both read files into DuckDB and DataFrames into memory"
+        default=EngineName.AUTO,
+        description="files are read by DuckDB, the one engine so far; DataFrames stay in memory",
     )
     memory_limit: str | None = Field(
         default=None,

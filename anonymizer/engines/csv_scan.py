@@ -64,6 +64,8 @@ def reading(path: Path) -> Iterator[None]:
         raise DataError(f"{path}: no such file; check input.path") from None
     except IsADirectoryError:
         raise DataError(f"{path}: is a directory; name a file in it") from None
+    except UnicodeError as error:
+        raise DataError(f"{path}: cannot be decoded: {error}; check input.encoding") from None
     except EOFError:
         raise DataError(f"{path}: the gzip file ends early; it was cut off, fetch it again") from None
     except (gzip.BadGzipFile, zlib.error):

@@ -31,7 +31,13 @@ class Database:
     """
 
     def __init__(self, options: EngineOptions) -> None:
-        spill = tempfile.mkdtemp(prefix="anonymizer-", dir=options.temp_directory)
+        try:
+            spill = tempfile.mkdtemp(prefix="anonymizer-", dir=options.temp_directory)
+        except OSError as error:
+            raise InputError(
+                f"engine.options.temp_directory: {options.temp_directory}: {error.strerror}; accepted: "
+                "a folder that can be written to"
+            ) from None
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="duckdb")
         self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
         config: dict[str, Any] = {

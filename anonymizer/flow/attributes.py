@@ -28,14 +28,19 @@ def describe_attributes(config: Config, table: Table) -> dict[str, Any]:
 
 
 def hierarchy_digest(settings: HierarchySettings | None, folder: Path) -> str | None:
-    """Return the SHA-256 of a hierarchy's definition: its parameters and the files that they name.
+    """Return the SHA-256 of a hierarchy's definition: its files, wherever they lie, else its parameters.
 
     Of the definition, not of the tree: a tree built from the data would tell of the data.
     """
     if settings is None:
         return None
-    digest = hashlib.sha256(_canonical(settings.to_dict()))
-    for path in settings.build().files(folder):
+    source = settings.build()
+    files = source.files(folder)
+    definition = (
+        {"source": settings.source, "unknown": settings.unknown.value} if files else settings.to_dict()
+    )
+    digest = hashlib.sha256(_canonical(definition))
+    for path in files:
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

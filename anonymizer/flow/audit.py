@@ -90,7 +90,7 @@ def _measure(path: Path, reported: Reported, config: Config, found: ReleaseAudit
             found.refute(f"{path.name}: {counted:,} {name}, the report says {claimed:,}")
     constraints = constraints_of(config, [each.name for each in attributes])
     claims = [(each.model, each.attribute, each.parameters) for each in reported.constraints]
-    if claims != [(each.model.name, each.attribute, each.model.parameters()) for each in constraints]:
+    if claims != [(each.model.name, each.attribute, each.parameters()) for each in constraints]:
         found.refute("the constraints of the report are not those of the config in it")
         return
     for constraint, claim in zip(constraints, reported.constraints, strict=True):
@@ -123,7 +123,8 @@ def _judge(
     """Measure one constraint, or take over what is reported where the file cannot tell."""
     if not _can_tell(constraint, classes, config):
         found.constraints.append({**claim.model_dump(), "verifiable_from_release": False})
-        found.findings.append(f"{claim.title}: the release alone cannot tell; as reported, {claim.measured}")
+        claimed = "holds" if claim.satisfied else "does not hold"
+        found.findings.append(f"{claim.title}: the release alone cannot tell; the report says it {claimed}")
         if not claim.satisfied:
             found.refute(f"{claim.title}: does not hold, as reported")
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import floor
 from pathlib import Path
@@ -12,10 +12,10 @@ from anonymizer.config.hierarchy import HierarchySettings
 from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config, Reference
 from anonymizer.core.arrays import CodeArray
-from anonymizer.core.table import Column, QuasiIdentifier, SensitiveAttribute, Table
+from anonymizer.core.table import SUPPRESSED, Column, QuasiIdentifier, SensitiveAttribute, Table
 from anonymizer.engines.base import CsvDialect, EngineOptions, Relation
 from anonymizer.engines.open import OPTIONS, open_file
-from anonymizer.errors import ConfigError, nearest
+from anonymizer.errors import ConfigError, DataError, nearest
 from anonymizer.errors import Problem as ConfigProblem
 from anonymizer.flow.constraints import constraints_of, required_size
 from anonymizer.hierarchy.flat import FlatSource
@@ -124,6 +124,7 @@ def prepare(config: Config, relation: Relation) -> Job:
     ]
     requests = [ColumnRequest(name, config.attributes[name].type) for name in names]
     columns = read_columns(relation, requests, config.input.missing)
+    _refuse_stars(relation, [columns[name].column for name in config.with_role(Role.QUASI_IDENTIFIER)])
     encoded = encode(relation, list(columns.values()))
     table = Table(
         quasi_identifiers(config, {name: read.column for name, read in columns.items()}),
@@ -152,6 +153,16 @@ def grown_trees(config: Config) -> frozenset[str]:
         for name in config.with_role(Role.SENSITIVE)
         if (given := config.attributes[name].hierarchy) is not None and given.build().rule_built
     )
+
+
+def _refuse_stars(relation: Relation, columns: Sequence[Column]) -> None:
+    for column in columns:
+        if SUPPRESSED in column.texts:
+            records = int(column.counts[column.texts.index(SUPPRESSED)])
+            raise DataError(
+                f"{relation.name}: column '{column.name}' holds '{SUPPRESSED}' in {records} rows, which "
+                "stands for suppressed in a release; list it in input.missing, or write another value"
+            )
 
 
 def quasi_identifiers(config: Config, columns: Mapping[str, Column]) -> tuple[QuasiIdentifier, ...]:

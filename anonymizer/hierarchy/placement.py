@@ -145,6 +145,8 @@ def _list(column: Column, codes: list[int]) -> str:
 def _hang(tree: Tree, root: Node, values: Iterable[str], name: str) -> None:
     """Put values directly under the root, padded to its depth."""
     for value in values:
+        if root[0] == 0:
+            raise HierarchyError(f"{name} has a single node, so nothing can go under it; give it more levels")
         chain = [root, *((level, value) for level in range(root[0] - 1, -1, -1))]
         taken = [node for node in chain[1:] if node in tree]
         if taken:

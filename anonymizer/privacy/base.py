@@ -67,6 +67,10 @@ class PrivacyModel(ABC):
         """Whether this model, with its parameters, needs a sensitive attribute."""
         return self.sensitive
 
+    def along_hierarchy(self, attribute: SensitiveAttribute) -> bool:
+        """Tell whether the model measures distances along the hierarchy of an attribute's values."""
+        return False
+
     def loosened(self, threshold: Threshold, value: int | Decimal) -> Self:
         """Return the model with another value of one of its thresholds."""
         return type(self)(self.settings.model_copy(update={threshold.parameter: value}))
@@ -149,7 +153,8 @@ class ScoredClassModel(ClassModel):
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
         """Return the worst score over all classes."""
         scores = self.scores(view, reference)
-        return float(scores.min() if self.larger_is_better else scores.max())
+        # Three equal counts have exp(entropy) 3, not 2.9999999999999996.
+        return round(float(scores.min() if self.larger_is_better else scores.max()), 12)
 
     def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Tell which classes have the worst score, up to rounding."""

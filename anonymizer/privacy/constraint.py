@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.core.classes import Classes, ClassView, Reference
-from anonymizer.privacy.base import ClassModel, Measured, Merging, TableModel
+from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, TableModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,13 @@ class _Binding:
     attribute: str | None = None
     combined: bool = False
     missing_is_value: bool = False
+    model: PrivacyModel = field(kw_only=True)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the model's parameters and the keys of the config that bind it in a way of their own."""
+        combined = {"quasi_identifiers": "combined"} if self.combined else {}
+        missing = {"missing_sensitive": "value"} if self.missing_is_value else {}
+        return self.model.parameters() | combined | missing
 
     def view(self, classes: Classes) -> BoundView:
         """Return the classes as this constraint sees them."""

@@ -105,11 +105,13 @@ class DeltaDisclosure(ScoredClassModel):
         assert reference is not None
         counts, delta = view.counted, float(self.settings.delta)
         shares = reference_shares(counts, reference)
-        bound = excess_over_caps(view, shares * np.exp(delta))
+        # Beyond exp(700) nothing binds, and float64 ends.
+        factor = np.exp(min(delta, 700.0))
+        bound = excess_over_caps(view, shares * factor)
         if self.merging is Merging.NONE:
             return whole_records(bound, view, holds, least=0)
         with np.errstate(divide="ignore", over="ignore"):
-            allowed = counts.counts / (shares * np.exp(-delta))
+            allowed = counts.counts / (shares / factor)
         too_rare = view.sizes - np.minimum.reduceat(allowed, counts.starts[:-1])
         lacking = np.where(self._lacking(view, reference), np.inf, 0.0)
         return whole_records(np.maximum(np.maximum(bound, too_rare), lacking), view, holds)

@@ -48,9 +48,11 @@ class RecursiveCLDiversity(ScoredClassModel):
         return [cls(RecursiveCLDiversitySettings(c=Decimal(1), l=rank)) for rank in (2, 3)]
 
     def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:
-        """Return r_1 / (r_l + ...) of each class, infinite when nothing is below rank l."""
+        """Return r_1 / (r_l + ...) of each class, infinite with fewer than l distinct values."""
         largest, tail = largest_counts(view.counted), self._tails(view)
-        return np.where(tail > 0, largest / np.maximum(tail, 1), np.inf)
+        return np.where(
+            (tail > 0) & (distinct_values(view) >= self.settings.l), largest / np.maximum(tail, 1), np.inf
+        )
 
     def _tails(self, view: ClassView) -> IntArray:
         """Return r_l + r_{l+1} + ... of each class."""

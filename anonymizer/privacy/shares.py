@@ -68,7 +68,7 @@ def whole_records(
     smallest: a rest below this size cannot satisfy the model, then the whole class is lost.
     least: records that a failing class loses in any case.
     """
-    records = np.ceil(np.minimum(bound, view.sizes) - SLACK).astype(np.int64)
+    records = np.ceil(np.clip(bound, 0, view.sizes) - SLACK).astype(np.int64)
     records = np.maximum(records, least)
     records = np.where(view.sizes - records < smallest, view.sizes, records)
     return np.where(holds, 0, np.minimum(records, view.sizes))

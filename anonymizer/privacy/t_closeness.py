@@ -58,6 +58,10 @@ class TCloseness(ScoredClassModel):
             names.append("hierarchical")
         return [cls(TClosenessSettings(t=Decimal(1), distance=name)) for name in names]
 
+    def along_hierarchy(self, attribute: SensitiveAttribute) -> bool:
+        """Tell whether the ground distance is the hierarchical one."""
+        return self.distance(attribute) is GROUND_DISTANCES["hierarchical"]
+
     def distance(self, attribute: SensitiveAttribute) -> GroundDistance:
         """Return the ground distance: the constraint's own, else the attribute's, else by its type."""
         default = "ordered" if attribute.column.type.ordered else "equal"

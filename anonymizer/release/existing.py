@@ -43,6 +43,11 @@ def check_existing(directory: Path, release_name: str, *, overwrite: bool) -> No
     OutputError: there is a release that ``overwrite`` does not allow to replace, or something else is there.
     """
     share, report = directory / SHARE, directory / REPORT
+    if os.path.lexists(directory / PUBLIC_REPORT):
+        raise OutputError(
+            f"{directory}: is a folder to be handed over, which an internal report must not enter; "
+            "choose another folder with -o"
+        )
     if os.path.lexists(share) and (share.is_symlink() or not share.is_dir()):
         raise OutputError(f"{share}: is not a folder; remove it, or choose another folder with -o")
     if os.path.lexists(report) and (report.is_symlink() or not report.is_file()):

@@ -22,7 +22,8 @@ def public_report(report: Report, k: int | None) -> Report:
     """Return a report without seed, input hash and path, steps, times, and small counts.
 
     A small count is null, and where the number of suppressed records is, so is every number that would tell
-    it. The report depends on the set of the input's records alone, not on their order.
+    it. What compares the release with the input is null, and losses are rounded. The report depends on the
+    set of the input's records alone, not on their order.
 
     Parameters
     ----------
@@ -41,12 +42,27 @@ def public_report(report: Report, k: int | None) -> Report:
         content["input"]["rows"] = None
         content["loss"] = dict.fromkeys(content["loss"])
         content["search"] = {**content["search"], "objective": None, "bound": None, "gap": None}
-    content["constraints"] = [
-        _without_small(each, ("worst_classes",), smallest) for each in content["constraints"]
-    ]
+    content["constraints"] = [_public_constraint(each, smallest) for each in content["constraints"]]
+    content["loss"] = {name: _rounded(value) for name, value in content["loss"].items()}
+    content["loss"]["nonuniform_entropy"] = None
+    own = content["config"]["objective"]["metric"] == "nonuniform-entropy"
+    for key in ("objective", "bound", "gap"):
+        content["search"][key] = None if own else _rounded(content["search"][key])
     for key in ("steps", "diagnosis"):
         content.pop(key, None)
     return Report(content)
+
+
+def _public_constraint(constraint: Mapping[str, Any], smallest: int) -> dict[str, Any]:
+    """Leave out what the release does not tell: compared with the input, it tells who was suppressed."""
+    if not constraint["verifiable_from_release"]:
+        return {**constraint, "measured": None, "worst_classes": None}
+    return _without_small(constraint, ("worst_classes",), smallest)
+
+
+def _rounded(value: Any) -> Any:
+    """Round to three significant digits; all digits of a loss would confirm guesses about single cells."""
+    return float(f"{value:.3g}") if isinstance(value, float) else value
 
 
 def _without_small(section: Mapping[str, Any], keys: tuple[str, ...], smallest: int) -> dict[str, Any]:
@@ -55,7 +71,7 @@ def _without_small(section: Mapping[str, Any], keys: tuple[str, ...], smallest: 
 
 
 def _public_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    public = {key: value for key, value in config.items() if key != "seed"}
+    public = {key: value for key, value in config.items() if key not in ("seed", "engine", "budget")}
     public["input"] = {key: value for key, value in config["input"].items() if key != "path"}
     public["attributes"] = {name: _without_folder(each) for name, each in config["attributes"].items()}
     return public

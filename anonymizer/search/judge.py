@@ -66,7 +66,7 @@ class Judge:
         """Tell what becomes of the classes of a candidate."""
         kept = self._holding(classes, self._input)
         losses = self._certain_losses(classes, kept)
-        starred = self._problem.keep_rows and not kept.all() and self._star_holds(classes, ~kept)
+        starred = self._problem.keep_rows and not kept.all() and self._star_holds(classes, kept)
         if self._moving and not starred:
             kept = self._fixpoint(classes, kept)
         suppressed = classes.records - int(classes.sizes[kept].sum())
@@ -92,9 +92,15 @@ class Judge:
             np.maximum(losses, constraint.certain_losses(classes, reference), out=losses)
         return losses
 
-    def _star_holds(self, classes: Classes, dropped: BoolArray) -> bool:
-        """Tell whether the dropped records may stay as one class; p is the input's then."""
-        return bool(self._holding(classes.merged(dropped), self._input)[0])
+    def _star_holds(self, classes: Classes, kept: BoolArray) -> bool:
+        """Tell whether the dropped records may stay as one class; p is the input's then.
+
+        Where that class, or a model of the whole table with it, does not hold, they are removed instead.
+        """
+        if not self._holding(classes.merged(~kept), self._input)[0]:
+            return False
+        release = classes.with_rest_merged(kept)
+        return all(constraint.holds(release) for constraint in self._problem.table_constraints)
 
     def _fixpoint(self, classes: Classes, kept: BoolArray) -> BoolArray:
         """Drop classes that fail under p of what stays, until none does.

@@ -193,7 +193,7 @@ def test_a_reference_that_the_recipient_has_not_is_said(tmp_path: Path) -> None:
     done = call("audit", job.release, "--json")
     assert done.code == 0
     assert [each["verifiable_from_release"] for each in done.json["constraints"]] == [True, False]
-    assert done.json["constraints"][1]["measured"] == job.report()["constraints"][1]["measured"]
+    assert done.json["constraints"][1]["measured"] is None
     assert len(done.json["findings"]) == 1
     assert "t-closeness of diagnosis: the release alone cannot tell" in done.json["findings"][0]
 

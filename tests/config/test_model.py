@@ -135,7 +135,21 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "attributes.x.type",
         "'int'; accepted: date, integer, number, text",
     ),
-    (attribute(role="quasi-identifier", weight=-1), "attributes.x.weight", "-1; accepted: a number >= 0"),
+    (
+        attribute(role="quasi-identifier", weight=10**7),
+        "attributes.x.weight",
+        "10000000; accepted: a number from 0",
+    ),
+    (
+        attribute(role="quasi-identifier", weight=1e-7),
+        "attributes.x.weight",
+        "1E-7; accepted: 0, or a number",
+    ),
+    (
+        attribute(role="quasi-identifier", weight=-1),
+        "attributes.x.weight",
+        "-1; accepted: a number from 0 to 1000000",
+    ),
     (
         attribute(role="sensitive", weight=1),
         "attributes.x.weight",
@@ -196,7 +210,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ),
     (small(budget={"seconds": 0}), "budget.seconds", "0; accepted: a number > 0"),
     (small(budget={"nodes": 2.5}), "budget.nodes", "2.5; accepted: a whole number >= 1"),
-    (small(engine={"name": "spark"}), "engine.name", "'spark'; accepted: auto, memory"),
+    (small(engine={"name": "spark"}), "engine.name", "'spark'; accepted: auto, duckdb"),
     (small(engine={"memory_limit": "lots"}), "engine.memory_limit", "'lots'; accepted: text such as 4GB"),
     (small(engine={"options": {"threads": [1]}}), "engine.options.threads", "a list; accepted: "),
     (small(output={"path": "../r.csv"}), "output.path", "'../r.csv'; accepted: a file name without a folder"),

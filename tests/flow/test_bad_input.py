@@ -96,6 +96,21 @@ FILE_CASES = (
         without_role,
         ("job.json", "attributes.note", "without a role", "identifier", "insensitive"),
     ),
+    Bad(
+        "a star, which stands for suppressed",
+        data(csv_bytes([*people(), ("a", "20", "*", "F", "flu", "x")])),
+        ("people.csv", "'zip'", "'*'", "input.missing"),
+    ),
+    Bad(
+        "UTF-16 without a byte-order mark",
+        lambda job: job.set("input", encoding="utf-16"),
+        ("people.csv", "input.encoding"),
+    ),
+    Bad(
+        "no folder for temporary files",
+        lambda job: job.set("engine", options={"temp_directory": "/dev/null/x"}),
+        ("engine.options.temp_directory", "/dev/null/x"),
+    ),
     Bad("NaN", ages("nan"), ("people.csv", "'age'", "'nan'", "input.missing")),
     Bad("inf", ages("-inf", type="number"), ("people.csv", "'age'", "'-inf'", "input.missing")),
     Bad("mixed types", ages("abc", "young"), ("people.csv", "'age'", "2 do not", "type: text")),

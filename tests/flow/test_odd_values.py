@@ -22,7 +22,6 @@ ODD = {
     "looks missing": "NULL",
     "emoji": "👩‍👩‍👧 𝔘𝔫𝔦",
     "backslash": "C:\\new\\table",
-    "star": "*",
 }
 
 

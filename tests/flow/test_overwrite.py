@@ -83,7 +83,7 @@ def test_a_kill_at_any_moment_leaves_the_old_release_or_the_new(phase: str, tmp_
         [
             sys.executable,
             "-m",
-            "anonymizer",
+            "tests.flow.phases",
             "run",
             str(job.file),
             "--overwrite",

@@ -29,6 +29,19 @@ def test_it_lacks_what_would_help_an_attacker(tmp_path: Path) -> None:
         assert secret not in text
     assert public["release"] == report["release"]
     assert public["constraints"] == report["constraints"]
+    assert "engine" not in public["config"]
+    assert public["loss"]["nonuniform_entropy"] is None
+    assert public["loss"]["loss"] == pytest.approx(report["loss"]["loss"], rel=5e-3)
+    assert len(str(public["loss"]["loss"])) <= len("0.123")
+
+
+def test_what_compares_the_release_with_the_input_is_left_out(tmp_path: Path) -> None:
+    job = Job(tmp_path).constraints({"model": "k-anonymity", "k": 3}, {"model": "t-closeness", "t": 0.7})
+    job.config["reference"] = "input"
+    assert job.run().code == 0
+    public = json.loads(job.public_report.read_text(encoding="utf-8"))["constraints"]
+    assert (public[1]["measured"], public[1]["worst_classes"], public[1]["satisfied"]) == (None, None, True)
+    assert public[0]["measured"] == job.report()["constraints"][0]["measured"]
 
 
 def test_folders_of_hierarchy_files_stay_private(tmp_path: Path) -> None:
@@ -48,11 +61,11 @@ def content(**counts: Any) -> dict[str, Any]:
     return {
         "schema": 1,
         "status": "satisfied",
-        "config": {"seed": 1, "input": {"path": "x"}, "attributes": {}},
+        "config": {"seed": 1, "input": {"path": "x"}, "attributes": {}, "objective": {"metric": "loss"}},
         "input": {"path": "x", "sha256": "y", "rows": 100, "columns": 3},
         "release": {**release, "classes": 9, **counts},
         "search": {"seed": 1, "seconds": 1.0, "steps": 2, "objective": 0.5, "bound": 0.5, "gap": 0.0},
-        "constraints": [{"worst_classes": counts.get("worst_classes", 7)}],
+        "constraints": [{"worst_classes": counts.get("worst_classes", 7), "verifiable_from_release": True}],
         "loss": {"loss": 0.5, "discernibility": 900},
         "steps": [],
     }

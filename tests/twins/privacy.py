@@ -131,7 +131,9 @@ class RecursiveCLDiversity(ClassTwin):
 
     def measure(self, group: Group, reference: Group, attribute: SensitiveSpec) -> Any:
         tail = self._tail(group)
-        return Fraction(max(Counter(group).values()), tail) if tail else inf
+        if not tail or distinct(group, attribute) < self.of["l"]:
+            return inf
+        return Fraction(max(Counter(group).values()), tail)
 
 
 class TCloseness(ClassTwin):

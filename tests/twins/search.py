@@ -80,6 +80,7 @@ class BruteForce:
         staying = [rows for rows in classes if self.holds(rows, self._everyone)]
         dropped = sorted(row for rows in classes if rows not in staying for row in rows)
         starred = self.problem.keep_rows and bool(dropped) and self.holds(dropped, self._everyone)
+        starred = starred and self._table_holds([*staying, dropped])
         if self.problem.moving_reference and not starred:
             staying = self._fixpoint(staying)
         released = {row for rows in staying for row in rows}

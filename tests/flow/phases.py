@@ -1,0 +1,26 @@
+"""The command with its phases as lines on stderr, for tests that act in a certain phase."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from anonymizer.cli import progress
+from anonymizer.cli.main import main
+from anonymizer.flow.run import Watch
+
+
+@contextmanager
+def _watching(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[Watch]:
+    yield Watch(phase=lambda text: print(text, file=sys.stderr, flush=True), stopped=stopped)
+
+
+def telling() -> int:
+    """Run the command of this process and tell its phases."""
+    progress.watching = _watching
+    return main()
+
+
+if __name__ == "__main__":
+    sys.exit(telling())
