@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray
+from anonymizer.core.arrays import CodeArray, IntArray, ranks_of
 from anonymizer.core.grouping import count, group_keys
 from anonymizer.engines.base import EngineOptions, Groups, Projection, Relation, check_header
 from anonymizer.engines.frame_texts import record_texts
@@ -37,9 +37,7 @@ class _Column:
     def ranks(self) -> CodeArray:
         """Order of each text for sorting: a null right after the empty text."""
         order = sorted(range(len(self.texts)), key=lambda i: (self.texts[i] or "", self.texts[i] is None))
-        ranks = np.empty(len(order), dtype=np.int32)
-        ranks[order] = np.arange(len(order), dtype=np.int32)
-        return ranks
+        return ranks_of(order)
 
 
 class FrameRelation(Relation):
@@ -66,9 +64,7 @@ class FrameRelation(Relation):
         if name not in self._read:
             codes, texts = record_texts(self._frame.iloc[:, self.position(name)])
             order = sorted(range(len(texts)), key=lambda i: (texts[i] is None, texts[i] or ""))
-            ranks = np.empty(len(order), dtype=np.int32)
-            ranks[order] = np.arange(len(order), dtype=np.int32)
-            self._read[name] = _Column(tuple(texts[i] for i in order), ranks[codes])
+            self._read[name] = _Column(tuple(texts[i] for i in order), ranks_of(order)[codes])
         return self._read[name]
 
     def dictionary(self, column: str) -> list[tuple[str | None, int]]:

@@ -14,15 +14,16 @@ from anonymizer.flow.run import (
     UNWATCHED,
     Watch,
     refusal,
+    release_facts,
     released_columns,
     report_parts,
     search,
 )
-from anonymizer.flow.verify import verify
+from anonymizer.flow.verify import auditing, verify
 from anonymizer.loss.all_metrics import all_losses
 from anonymizer.release.order import ROW_ORDERS
 from anonymizer.release.write import project, release_frame
-from anonymizer.report.build import InputFacts, ReleaseFacts, build_report
+from anonymizer.report.build import InputFacts, build_report
 
 if TYPE_CHECKING:
     import pandas
@@ -62,8 +63,8 @@ def anonymize_frame(frame: pandas.DataFrame, config: Config, watch: Watch = UNWA
         columns = released_columns(config, relation)
         projection = project(relation, job.combination, outcome.recoding, columns)
         data = release_frame(relation, projection, frame, ROW_ORDERS[config.output.order.value])
-        with open_frame(data, options) as release:
+        with auditing(), open_frame(data, options) as release:
             audited = verify(release, relation, job, promised, columns)
-    found = ReleaseFacts(None, None, audited.rows, promised.suppressed, 0, audited.classes, verified=True)
+    found = release_facts(None, promised, audited)
     parts = report_parts(config, job, outcome, facts, found, audited, all_losses(promised))
     return Result(data, build_report(parts))

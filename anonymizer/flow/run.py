@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +12,12 @@ from anonymizer.core.outcome import Outcome, Status
 from anonymizer.core.released import Released, released
 from anonymizer.core.report import Report
 from anonymizer.engines.base import Relation
-from anonymizer.errors import AuditFailed, DataError, Infeasible
+from anonymizer.errors import Infeasible
 from anonymizer.flow.attributes import describe_attributes, hierarchy_files
 from anonymizer.flow.constraints import positions
 from anonymizer.flow.diagnose import Diagnosis, Diagnostician, explanation
 from anonymizer.flow.prepare import Job, engine_options, input_path, open_as, open_release, prepare
-from anonymizer.flow.verify import Audited, verify
+from anonymizer.flow.verify import Audited, auditing, verify
 from anonymizer.loss.all_metrics import all_losses
 from anonymizer.release.order import ROW_ORDERS
 from anonymizer.release.publish import ReleaseFolder
@@ -78,7 +77,7 @@ def run(config: Config, directory: Path, *, overwrite: bool = False, watch: Watc
             raise refusal(config, job, outcome, facts, watch)
         promised = released(job.problem.table, outcome.recoding, job.problem.k)
         audited = _write_and_verify(config, job, relation, promised, folder, watch)
-        release = release_facts(folder.release, f"share/{config.output.path}", promised, audited)
+        release = release_facts(f"share/{config.output.path}", promised, audited)
         report = build_report(
             report_parts(config, job, outcome, facts, release, audited, all_losses(promised))
         )
@@ -121,18 +120,15 @@ def _write_and_verify(
     projection = project(relation, job.combination, promised.recoding, columns)
     write_release(relation, projection, folder.release, ROW_ORDERS[config.output.order.value])
     watch.phase("reading back and verifying")
-    try:
-        with open_release(folder.release, engine_options(config)) as release:
-            return verify(release, relation, job, promised, columns)
-    except DataError as error:
-        raise AuditFailed(str(error)) from error
+    with auditing(), open_release(folder.release, engine_options(config)) as release:
+        return verify(release, relation, job, promised, columns)
 
 
-def release_facts(path: Path, name: str, promised: Released, audited: Audited) -> ReleaseFacts:
+def release_facts(name: str | None, promised: Released, audited: Audited) -> ReleaseFacts:
     """Return what the report says of a verified release."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return ReleaseFacts(name, digest, audited.rows, promised.suppressed, 0, audited.classes, verified=True)
+    return ReleaseFacts(
+        name, audited.sha256, audited.rows, promised.suppressed, 0, audited.classes, verified=True
+    )
 
 
 def report_parts(

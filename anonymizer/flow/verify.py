@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,6 @@ from anonymizer.audit.measure import measure
 from anonymizer.core.classes import Classes
 from anonymizer.core.measurement import Measurement
 from anonymizer.core.released import Released
-from anonymizer.core.table import Table
 from anonymizer.engines.base import Groups, Relation
 from anonymizer.errors import AuditFailed, DataError
 from anonymizer.flow.prepare import Job
@@ -26,13 +26,29 @@ class Audited:
 
     Attributes
     ----------
+    sha256: of the file that was read back; None for a DataFrame.
     rows, classes: counted in the release.
     measurements: every constraint, measured on the release.
     """
 
+    sha256: str | None
     rows: int
     classes: int
     measurements: list[Measurement]
+
+
+@contextmanager
+def auditing() -> Iterator[None]:
+    """Take a release that cannot be read back as one that is not what was promised.
+
+    Raises
+    ------
+    AuditFailed: in place of a DataError.
+    """
+    try:
+        yield
+    except DataError as error:
+        raise AuditFailed(str(error)) from error
 
 
 def verify(
@@ -50,12 +66,14 @@ def verify(
     Raises
     ------
     AuditFailed: it is not what was promised, or does not satisfy every constraint.
+    DataError: it has a column or value that the input has not; see ``auditing``.
     """
     table = job.problem.table
     if tuple(columns) != release.columns:
         raise AuditFailed(f"{release.name}: has columns {release.columns}, expected {tuple(columns)}")
     names = [attribute.name for attribute in table.quasi_identifiers]
-    groups, classes = _count(release, names, table)
+    groups = release.group_counts([*names, *table.sensitive_names])
+    classes = classes_of(release.name, groups, table.sensitive)
     references = None
     if not job.problem.moving_reference:
         references = {each.name: count_reference(source, each) for each in table.sensitive}
@@ -63,7 +81,7 @@ def verify(
     _check_promise(release, measurements, groups, classes, job, promised)
     untouched = [name for name in columns if name not in names]
     _check_untouched(release, source, untouched, removed=source.rows - release.rows)
-    return Audited(release.rows, classes.number, measurements)
+    return Audited(release.sha256, release.rows, classes.number, measurements)
 
 
 def _check_promise(
@@ -87,14 +105,6 @@ def _check_promise(
     wrong = unpromised_records(release.name, groups, job.problem.table, promised.recoding)
     if wrong:
         raise AuditFailed(f"{release.name}: {wrong:,} records are not as the recoding publishes them")
-
-
-def _count(release: Relation, names: Sequence[str], table: Table) -> tuple[Groups, Classes]:
-    groups = release.group_counts([*names, *table.sensitive_names])
-    try:
-        return groups, classes_of(release.name, groups, table.sensitive)
-    except DataError as error:
-        raise AuditFailed(str(error)) from error
 
 
 def _check_untouched(release: Relation, source: Relation, columns: Sequence[str], removed: int) -> None:

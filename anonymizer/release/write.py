@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray
+from anonymizer.core.arrays import CodeArray, ranks_of
 from anonymizer.core.recoding import PublishedColumn, Recoding
 from anonymizer.engines.base import Projection, Relation, Replacement
 from anonymizer.release.formats import release_format
@@ -93,7 +93,5 @@ def release_frame(
 def _replacement(published: PublishedColumn, combination: CodeArray) -> Replacement:
     """Give each record its label, labels sorted so that their positions sort as they do."""
     order = sorted(range(len(published.labels)), key=published.labels.__getitem__)
-    rank = np.empty(len(order), dtype=np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
     labels = tuple(published.labels[position] for position in order)
-    return Replacement(labels, rank[published.codes][combination])
+    return Replacement(labels, ranks_of(order)[published.codes][combination])

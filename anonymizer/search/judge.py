@@ -99,8 +99,11 @@ class Judge:
         """
         if not self._holding(classes.merged(~kept), self._input)[0]:
             return False
-        release = classes.with_rest_merged(kept)
-        return all(constraint.holds(release) for constraint in self._problem.table_constraints)
+        return not self._broken(classes.with_rest_merged(kept))
+
+    def _broken(self, release: Classes) -> list[str]:
+        """Return the names of the models of the whole table that do not hold on a release."""
+        return [describe(each) for each in self._problem.table_constraints if not each.holds(release)]
 
     def _fixpoint(self, classes: Classes, kept: BoolArray) -> BoolArray:
         """Drop classes that fail under p of what stays, until none does.
@@ -126,16 +129,7 @@ class Judge:
             failed.append("suppression.limit")
         if not kept.any() and not starred:
             failed.append("no records left")
-        elif self._problem.table_constraints:
-            release = self.released(classes, kept, starred)
-            failed += [
-                describe(constraint)
-                for constraint in self._problem.table_constraints
-                if not constraint.holds(release)
-            ]
+        elif not starred and self._problem.table_constraints:
+            # With a starred class they were asked before it was let stay.
+            failed += self._broken(classes.keep(kept))
         return tuple(failed)
-
-    @staticmethod
-    def released(classes: Classes, kept: BoolArray, starred: bool) -> Classes:
-        """Return the classes of the release; the starred records are the last one."""
-        return classes.with_rest_merged(kept) if starred else classes.keep(kept)

@@ -71,17 +71,22 @@ def test_what_each_model_can_reach_alone(constraint: dict[str, Any], tmp_path: P
     assert_they_work(job, suggestions)
 
 
-def test_two_that_hold_alone_but_not_together(tmp_path: Path) -> None:
-    """Of three classes, each constraint can do without another one, and two may not be dropped."""
+def three_classes(folder: Path) -> Job:
+    """Return a job in which k-anonymity and l-diversity each need to drop another class, and one may go."""
     groups = {
         "small": ("flu", "cancer"),
         "plain": ("flu",) * 4,
         "good": ("flu", "cancer", "asthma", "stroke"),
     }
     rows = [("", "20", zip_, "F", diagnosis, "") for zip_, own in groups.items() for diagnosis in own]
-    job = Job(tmp_path).rows(rows).set("suppression", limit=0.4)
+    job = Job(folder).rows(rows).set("suppression", limit=0.4)
     job.attribute("age", role="insensitive").attribute("sex", role="insensitive")
     job.attribute("zip", role="quasi-identifier", levels={"max": 0})
+    return job
+
+
+def test_two_that_hold_alone_but_not_together(tmp_path: Path) -> None:
+    job = three_classes(tmp_path)
     job.constraints({"model": "k-anonymity", "k": 3}, {"model": "l-diversity", "l": 2})
     done, suggestions = refused(job)
     assert "k-anonymity and l-diversity(diagnosis) hold each alone but not together" in done.err
@@ -90,15 +95,7 @@ def test_two_that_hold_alone_but_not_together(tmp_path: Path) -> None:
 
 
 def test_three_of_which_one_pair_blocks(tmp_path: Path) -> None:
-    groups = {
-        "small": ("flu", "cancer"),
-        "plain": ("flu",) * 4,
-        "good": ("flu", "cancer", "asthma", "stroke"),
-    }
-    rows = [("", "20", zip_, "F", diagnosis, "") for zip_, own in groups.items() for diagnosis in own]
-    job = Job(tmp_path).rows(rows).set("suppression", limit=0.4)
-    job.attribute("age", role="insensitive").attribute("sex", role="insensitive")
-    job.attribute("zip", role="quasi-identifier", levels={"max": 0})
+    job = three_classes(tmp_path)
     job.constraints(
         {"model": "vulnerability", "max": 0.9},
         {"model": "k-anonymity", "k": 3},
