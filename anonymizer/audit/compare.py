@@ -10,11 +10,10 @@ from anonymizer.audit.count import value_codes
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.grouping import count, group_keys
 from anonymizer.core.recoding import Recoding
-from anonymizer.core.table import Table
 from anonymizer.engines.base import Groups
 
 
-def unpromised_records(source: str, groups: Groups, table: Table, recoding: Recoding) -> int:
+def unpromised_records(source: str, groups: Groups, recoding: Recoding) -> int:
     """Count the records of a file that are not as the recoding publishes them.
 
     Labels and sensitive values are compared together: neither a wrong label nor a sensitive value that
@@ -23,7 +22,7 @@ def unpromised_records(source: str, groups: Groups, table: Table, recoding: Reco
     Parameters
     ----------
     source: what messages call the file.
-    groups: of the file, by the table's quasi-identifiers and, last, its sensitive attributes.
+    groups: of the file, by the quasi-identifiers and, last, the sensitive attributes of the recoding's table.
 
     Returns
     -------
@@ -33,7 +32,7 @@ def unpromised_records(source: str, groups: Groups, table: Table, recoding: Reco
     ------
     DataError: the file has a sensitive value that the table has not.
     """
-    kept = ~recoding.removed
+    table, kept = recoding.table, ~recoding.removed
     columns = [
         (_positions(groups.values[position], published.labels), published.codes, len(published.labels) + 1)
         for position, published in enumerate(recoding.published())

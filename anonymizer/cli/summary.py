@@ -30,11 +30,22 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     if starred:
         kept += f", {starred:,} more with * in every quasi-identifier"
     yield f"{kept}; {content['config']['objective']['metric']} {search['objective']:.4g} ({proof(search)})"
-    levels = (content["recoding"] or {}).get("levels", {})
-    yield "Levels: " + ", ".join(f"{name} {level}" for name, level in levels.items())
+    yield from how(content)
     yield "Read back and verified."
     yield f"Give:  {directory / 'share'}/    {Path(released['path']).name}  report.public.json"
     yield f"Keep:  {directory}/    report.json  (internal)"
+
+
+def how(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how the records were recoded: who chose the algorithm, and what can be said in a line."""
+    search, levels = content["search"], content["recoding"]["levels"]
+    if search["chosen_because"]:
+        yield f"Chosen: {search['algorithm']}, {'; '.join(search['chosen_because'])}"
+    if levels is not None:
+        yield "Levels: " + ", ".join(f"{name} {level}" for name, level in levels.items())
+    cells = content["release"]["suppressed_cells"]
+    if cells:
+        yield f"Blanked: {cells:,} cells"
 
 
 def promise(constraint: Mapping[str, Any]) -> str:

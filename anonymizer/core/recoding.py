@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.core.arrays import BoolArray, CodeArray
+import numpy as np
+
+from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.core.table import SUPPRESSED, QuasiIdentifier, Table
+from anonymizer.core.values import PublishedValues
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,53 +30,99 @@ class PublishedColumn:
     codes: CodeArray
 
 
-class Recoding(ABC):
-    """A value that says what becomes of each combination of a table.
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """One quasi-identifier as recoded.
 
     Attributes
     ----------
-    suppressed: combinations whose records count as suppressed, shape (combinations,), bool.
-    removed: combinations whose records are not in the release, shape (combinations,), bool; a subset of
-        ``suppressed``, the rest of which stays with ``*`` in every quasi-identifier.
+    values: what it may be published as.
+    labels: published text of each value; values with equal texts are one to whoever reads the release.
+    codes: position in ``values`` of what each row of the recoding's table has, or would have were it not
+        suppressed, shape (rows,), int32.
     """
 
+    values: PublishedValues
+    labels: Sequence[str]
+    codes: CodeArray
+
+
+class Recoding(ABC):
+    """A value that says what becomes of each record of a table.
+
+    Records of one combination may be published differently. A recoding then comes with a table of its own,
+    the searched one with its combinations split into parts.
+
+    Attributes
+    ----------
+    table: whose rows it speaks of.
+    owner: combination of the searched table for each row of ``table``, shape (rows,), ascending; None where
+        ``table`` is the searched one.
+    suppressed: rows whose records count as suppressed, shape (rows,), bool.
+    removed: rows whose records are not in the release, shape (rows,), bool; a subset of ``suppressed``, the
+        rest of which stays with ``*`` in every quasi-identifier.
+    """
+
+    table: Table
+    owner: IntArray | None = None
     suppressed: BoolArray
     removed: BoolArray
 
     @abstractmethod
+    def cells(self, position: int) -> Cells:
+        """Return a quasi-identifier as recoded, given its position in the table."""
+
     def published(self) -> tuple[PublishedColumn, ...]:
         """Return the quasi-identifiers as published, in the order of the table."""
-
-    @abstractmethod
-    def nodes(self, position: int) -> CodeArray:
-        """Return the hierarchy node that each combination has, or would have were it not suppressed.
-
-        Parameters
-        ----------
-        position: of the quasi-identifier in the table.
-
-        Returns
-        -------
-        Nodes, shape (combinations,), int32.
-        """
+        starred = self.suppressed & ~self.removed
+        columns = []
+        for position, attribute in enumerate(self.table.quasi_identifiers):
+            labels, codes = _interned(self.cells(position))
+            if starred.any():
+                if SUPPRESSED not in labels:
+                    labels.append(SUPPRESSED)
+                codes[starred] = labels.index(SUPPRESSED)
+            columns.append(PublishedColumn(attribute.name, tuple(labels), codes))
+        return tuple(columns)
 
     @property
     def levels(self) -> tuple[int, ...] | None:
         """The one generalization level of each quasi-identifier; None unless full-domain."""
         return None
 
-    @abstractmethod
+    @property
+    def suppressed_cells(self) -> int:
+        """Single cells of released records that are published as ``*``."""
+        return 0
+
     def describe(self) -> dict[str, Any]:
         """Return the ``recoding`` entry of the report."""
+        return {"levels": None}
+
+
+def _interned(cells: Cells) -> tuple[list[str], CodeArray]:
+    """Return the distinct labels in use, and for each row the position of its own."""
+    used, positions = np.unique(cells.codes, return_inverse=True)
+    labels: dict[str, int] = {}
+    by_value = np.array(
+        [labels.setdefault(cells.labels[value], len(labels)) for value in used.tolist()], dtype=np.int32
+    )
+    return list(labels), by_value[positions]
 
 
 class FullDomainRecoding(Recoding):
     """Every value of an attribute is published at the same generalization level (global recoding)."""
 
     def __init__(
-        self, table: Table, levels: Sequence[int], suppressed: BoolArray, removed: BoolArray
+        self,
+        table: Table,
+        levels: Sequence[int],
+        suppressed: BoolArray,
+        removed: BoolArray,
+        owner: IntArray | None = None,
     ) -> None:
         self.table = table
+        self.owner = owner
         self._levels = tuple(int(level) for level in levels)
         self.suppressed = suppressed
         self.removed = removed
@@ -84,33 +133,17 @@ class FullDomainRecoding(Recoding):
         return self._levels
 
     def nodes(self, position: int) -> CodeArray:
-        """Return the node of each combination's value at the attribute's level."""
+        """Return the node of each row's value at the attribute's level, shape (rows,), int32."""
         attribute = self.table.quasi_identifiers[position]
         return attribute.nodes(self._levels[position])[self.table.quasi_identifier_codes(position)]
 
-    def published(self) -> tuple[PublishedColumn, ...]:
-        """Return the quasi-identifiers at their levels, ``*`` where a suppressed record stays."""
-        starred = self.suppressed & ~self.removed
-        columns = []
-        for position, attribute in enumerate(self.table.quasi_identifiers):
-            labels, by_value = self._labels(attribute, self._levels[position])
-            codes = by_value[self.table.quasi_identifier_codes(position)]
-            if starred.any():
-                if SUPPRESSED not in labels:
-                    labels.append(SUPPRESSED)
-                codes[starred] = labels.index(SUPPRESSED)
-            columns.append(PublishedColumn(attribute.name, tuple(labels), codes))
-        return tuple(columns)
-
-    @staticmethod
-    def _labels(attribute: QuasiIdentifier, level: int) -> tuple[list[str], CodeArray]:
-        texts = attribute.column.texts if level == 0 else None
-        labels: dict[str, int] = {}
-        codes = attribute.nodes(level).copy()
-        for code, node in enumerate(codes):
-            text = texts[code] if texts else attribute.hierarchy.labels[node]
-            codes[code] = labels.setdefault(text, len(labels))
-        return list(labels), codes
+    def cells(self, position: int) -> Cells:
+        """Return a quasi-identifier at its level."""
+        attribute, level = self.table.quasi_identifiers[position], self._levels[position]
+        labels: Sequence[str] = attribute.hierarchy.labels
+        if level == 0:
+            labels = value_labels(attribute)
+        return Cells(attribute.node_values, labels, self.nodes(position))
 
     def describe(self) -> dict[str, Any]:
         """Return the generalization level of each quasi-identifier."""
@@ -120,3 +153,11 @@ class FullDomainRecoding(Recoding):
 def levels_by_name(attributes: Sequence[QuasiIdentifier], levels: Sequence[int]) -> dict[str, int]:
     """Return generalization levels by the name of their attribute."""
     return {attribute.name: int(level) for attribute, level in zip(attributes, levels, strict=True)}
+
+
+def value_labels(attribute: QuasiIdentifier) -> list[str]:
+    """Return the labels of the nodes, leaves spelled as the column spells its values, shape (nodes,)."""
+    labels = list(attribute.hierarchy.labels)
+    for text, node in zip(attribute.column.texts, attribute.nodes(0).tolist(), strict=True):
+        labels[node] = text
+    return labels

@@ -42,13 +42,13 @@ class Released:
         return len(self.class_sizes) + (1 if self.starred else 0)
 
 
-def released(table: Table, recoding: Recoding, k: int | None) -> Released:
-    """Count the classes that a recoding makes of a table."""
-    kept = ~recoding.suppressed
+def released(recoding: Recoding, k: int | None) -> Released:
+    """Count the classes that a recoding publishes of its table."""
+    table, kept = recoding.table, ~recoding.suppressed
     keys, number = np.zeros(int(kept.sum()), dtype=np.int64), 1
-    for position, attribute in enumerate(table.quasi_identifiers):
-        nodes = len(attribute.hierarchy.labels)
-        keys, distinct = group_keys(keys * nodes + recoding.nodes(position)[kept], number * nodes)
+    for column in recoding.published():
+        labels = len(column.labels)
+        keys, distinct = group_keys(keys * labels + column.codes[kept], number * labels)
         number = len(distinct)
     starred = int(table.counts[recoding.suppressed & ~recoding.removed].sum())
     suppressed = int(table.counts[recoding.suppressed].sum())

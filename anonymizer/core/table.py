@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.hierarchy import Hierarchy
+from anonymizer.core.values import PublishedValues, values_of_nodes
 
 MISSING = "<missing>"
 """How a missing quasi-identifier value is published."""
@@ -75,6 +76,8 @@ class QuasiIdentifier:
     leaf: leaf position of each of the column's codes, shape (values,), int32.
     weight: of the attribute in aggregates of loss, at least 0.
     minimum, maximum: the generalization levels that a search may use, both included.
+    by_range: whether the loss of a published value goes by the range of numbers it stands for: a numeric
+        column that was given no hierarchy.
     """
 
     column: Column
@@ -83,6 +86,12 @@ class QuasiIdentifier:
     weight: float = 1.0
     minimum: int = 0
     maximum: int = 0
+    by_range: bool = False
+
+    @cached_property
+    def node_values(self) -> PublishedValues:
+        """What each node of the hierarchy stands for."""
+        return values_of_nodes(self.column, self.hierarchy, self.leaf, by_range=self.by_range)
 
     @property
     def name(self) -> str:
@@ -124,7 +133,7 @@ class Table:
     ----------
     quasi_identifiers, sensitive: the attributes, in the order of the file.
     codes: value codes of each combination, shape (combinations, quasi-identifiers + sensitive), int32; quasi-
-        identifiers first. Combinations are distinct and sorted.
+        identifiers first. Combinations are distinct and sorted, but for those of a table that was split.
     counts: records of each combination, shape (combinations,), int64.
     """
 
@@ -150,6 +159,16 @@ class Table:
     def sensitive_codes(self, name: str) -> CodeArray:
         """Codes of one sensitive attribute, shape (combinations,), int32."""
         return self.codes[:, len(self.quasi_identifiers) + self.sensitive_names.index(name)]
+
+    def split(self, owner: IntArray, counts: IntArray) -> Table:
+        """Return the same records with combinations in parts, each of which may be published in its own way.
+
+        Parameters
+        ----------
+        owner: combination of each part, shape (parts,), ascending, every combination with a part.
+        counts: records of each part, shape (parts,), int64; they add up to those of the combination.
+        """
+        return replace(self, codes=self.codes[owner], counts=counts)
 
     @property
     def sensitive_names(self) -> list[str]:

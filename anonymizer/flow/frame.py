@@ -59,7 +59,7 @@ def anonymize_frame(frame: pandas.DataFrame, config: Config, watch: Watch = UNWA
         facts = InputFacts(None, None, relation.rows, len(relation.columns))
         if outcome.recoding is None:
             raise refusal(config, job, outcome, facts, watch)
-        promised = released(job.problem.table, outcome.recoding, job.problem.k)
+        promised = released(outcome.recoding, job.problem.k)
         columns = released_columns(config, relation)
         projection = project(relation, job.combination, outcome.recoding, columns)
         data = release_frame(relation, projection, frame, ROW_ORDERS[config.output.order.value])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor
 from pathlib import Path
 
@@ -192,10 +192,11 @@ def _quasi_identifier(config: Config, column: Column, settings: AttributeSetting
     levels = LevelRange()
     if settings.levels is not None:
         levels = LevelRange(settings.levels.min or 0, settings.levels.max)
-    source = FlatSource() if settings.hierarchy is None else settings.hierarchy.build()
-    return build_quasi_identifier(
-        column, source, _placement(config, settings.hierarchy), float(settings.weight), levels
-    )
+    placement, weight = _placement(config, settings.hierarchy), float(settings.weight)
+    if settings.hierarchy is not None:
+        return build_quasi_identifier(column, settings.hierarchy.build(), placement, weight, levels)
+    flat = build_quasi_identifier(column, FlatSource(), placement, weight, levels)
+    return replace(flat, by_range=column.numbers is not None)
 
 
 def _sensitive_attribute(config: Config, column: Column, settings: AttributeSettings) -> SensitiveAttribute:

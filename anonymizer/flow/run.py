@@ -75,7 +75,7 @@ def run(config: Config, directory: Path, *, overwrite: bool = False, watch: Watc
         )
         if outcome.recoding is None:
             raise refusal(config, job, outcome, facts, watch)
-        promised = released(job.problem.table, outcome.recoding, job.problem.k)
+        promised = released(outcome.recoding, job.problem.k)
         audited = _write_and_verify(config, job, relation, promised, folder, watch)
         release = release_facts(f"share/{config.output.path}", promised, audited)
         report = build_report(
@@ -127,7 +127,13 @@ def _write_and_verify(
 def release_facts(name: str | None, promised: Released, audited: Audited) -> ReleaseFacts:
     """Return what the report says of a verified release."""
     return ReleaseFacts(
-        name, audited.sha256, audited.rows, promised.suppressed, 0, audited.classes, verified=True
+        name,
+        audited.sha256,
+        audited.rows,
+        promised.suppressed,
+        promised.recoding.suppressed_cells,
+        audited.classes,
+        verified=True,
     )
 
 

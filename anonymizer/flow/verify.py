@@ -102,7 +102,7 @@ def _check_promise(
             f"{release.name}: {classes.number} classes of {classes.records} records, where the search "
             f"counted {len(expected)} classes of {int(expected.sum())} records"
         )
-    wrong = unpromised_records(release.name, groups, job.problem.table, promised.recoding)
+    wrong = unpromised_records(release.name, groups, promised.recoding)
     if wrong:
         raise AuditFailed(f"{release.name}: {wrong:,} records are not as the recoding publishes them")
 

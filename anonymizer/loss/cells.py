@@ -7,8 +7,10 @@ from abc import abstractmethod
 import numpy as np
 
 from anonymizer.core.arrays import FloatArray
+from anonymizer.core.recoding import Recoding
 from anonymizer.core.released import Released
 from anonymizer.core.table import QuasiIdentifier, Table
+from anonymizer.core.values import PublishedValues
 from anonymizer.loss.base import LossMetric
 from anonymizer.loss.lattice import CellLatticeLoss, LatticeLoss
 
@@ -19,23 +21,28 @@ class CellMetric(LossMetric):
     aggregates = True
 
     @abstractmethod
+    def costs(self, attribute: QuasiIdentifier, values: PublishedValues) -> FloatArray:
+        """Return the cost of publishing each of some values of an attribute, shape (values,), in [0, 1]."""
+
     def node_costs(self, attribute: QuasiIdentifier) -> FloatArray:
         """Return the cost of publishing each node of the attribute's hierarchy, shape (nodes,), in [0, 1]."""
+        return self.costs(attribute, attribute.node_values)
 
-    def applies(self, released: Released) -> bool:
+    def applies(self, recoding: Recoding) -> bool:
         """Tell whether the metric has a value for the recoding."""
         return True
 
     def value(self, released: Released) -> float | None:
         """Return the aggregate over the attributes of the mean cost over all input records."""
-        if not self.applies(released):
+        table, recoding = released.table, released.recoding
+        if not self.applies(recoding):
             return None
-        table = released.table
-        kept = np.where(released.recoding.suppressed, 0, table.counts)
+        kept = np.where(recoding.suppressed, 0, table.counts)
         losses = []
         for position, attribute in enumerate(table.quasi_identifiers):
-            costs = self.node_costs(attribute)
-            records = np.bincount(released.recoding.nodes(position), kept, len(costs))
+            cells = recoding.cells(position)
+            costs = self.costs(attribute, cells.values)
+            records = np.bincount(cells.codes, kept, len(costs))
             losses.append((float(costs @ records) + released.suppressed) / table.records)
         return self.aggregate.of(losses, [attribute.weight for attribute in table.quasi_identifiers])
 

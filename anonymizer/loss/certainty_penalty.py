@@ -6,6 +6,7 @@ import numpy as np
 
 from anonymizer.core.arrays import FloatArray
 from anonymizer.core.table import QuasiIdentifier
+from anonymizer.core.values import PublishedValues
 from anonymizer.loss.cells import CellMetric
 
 
@@ -22,35 +23,8 @@ class CertaintyPenalty(CellMetric):
 
     name = "ncp"
 
-    def node_costs(self, attribute: QuasiIdentifier) -> FloatArray:
-        """Return the penalty of each node."""
-        if attribute.column.numbers is None:
-            return self._category_costs(attribute)
-        return self._range_costs(attribute)
-
-    @staticmethod
-    def _category_costs(attribute: QuasiIdentifier) -> FloatArray:
-        tree = attribute.hierarchy
-        occupied = np.zeros(tree.leaves + 1, dtype=np.int64)
-        occupied[attribute.leaf + 1] = 1
-        before = np.cumsum(occupied)
-        covered = before[tree.last_leaf] - before[tree.first_leaf]
-        return np.where(covered <= 1, 0.0, covered / attribute.column.size)
-
-    @staticmethod
-    def _range_costs(attribute: QuasiIdentifier) -> FloatArray:
-        tree, numbers = attribute.hierarchy, attribute.column.numbers
-        assert numbers is not None
-        low = np.full(len(tree.labels), np.inf)
-        high = np.full(len(tree.labels), -np.inf)
-        missing = np.zeros(len(tree.labels), dtype=bool)
-        for nodes in tree.ancestors[:, attribute.leaf]:
-            known = ~np.isnan(numbers)
-            np.minimum.at(low, nodes[known], numbers[known])
-            np.maximum.at(high, nodes[known], numbers[known])
-            missing[nodes[~known]] = True
-        span = float(np.nanmax(numbers) - np.nanmin(numbers)) if not np.isnan(numbers).all() else 0.0
-        some = high >= low
-        width = np.where(some, high - np.where(some, low, 0.0), 0.0)
-        costs = width / span if span > 0 else np.zeros(len(tree.labels))
-        return np.where(missing & some, 1.0, costs)
+    def costs(self, attribute: QuasiIdentifier, values: PublishedValues) -> FloatArray:
+        """Return the penalty of each value."""
+        if attribute.column.numbers is not None:
+            return values.range_costs(attribute.column)
+        return np.where(values.covered <= 1, 0.0, values.covered / max(attribute.column.size, 1))

@@ -6,7 +6,7 @@ import numpy as np
 
 from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.released import Released
-from anonymizer.core.table import QuasiIdentifier, Table
+from anonymizer.core.table import Table
 from anonymizer.loss.base import LossMetric
 from anonymizer.loss.lattice import LatticeLoss, Marginals, NodeFacts
 
@@ -27,13 +27,13 @@ class NonuniformEntropy(LossMetric):
         table, recoding = released.table, released.recoding
         total = 0.0
         for position, attribute in enumerate(table.quasi_identifiers):
-            nodes = recoding.nodes(position)
-            bits = _log_frequencies(attribute)
-            own = attribute.nodes(0)[table.quasi_identifier_codes(position)]
-            total += float((bits[nodes] - bits[own]) @ table.counts)
+            cells = recoding.cells(position)
+            bits = _bits(cells.values.records)[cells.codes]
+            own = _bits(attribute.column.counts)[table.quasi_identifier_codes(position)]
+            total += float((bits - own) @ table.counts)
             if recoding.levels is not None:
                 weights = np.where(recoding.suppressed, table.counts, 0)
-                total += _spread_bits(np.bincount(nodes, weights=weights))
+                total += _spread_bits(np.bincount(cells.codes, weights=weights))
         return total
 
     def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
@@ -41,12 +41,9 @@ class NonuniformEntropy(LossMetric):
         return _EntropyOnLattice(table)
 
 
-def _log_frequencies(attribute: QuasiIdentifier) -> FloatArray:
-    """Return log2 of the input records under each node, 0 for nodes without any, shape (nodes,)."""
-    frequencies = np.zeros(len(attribute.hierarchy.labels))
-    for nodes in attribute.hierarchy.ancestors[:, attribute.leaf]:
-        frequencies += np.bincount(nodes, attribute.column.counts, minlength=len(frequencies))
-    return np.log2(np.maximum(frequencies, 1))
+def _bits(records: IntArray) -> FloatArray:
+    """Return log2 of numbers of records, 0 for none."""
+    return np.log2(np.maximum(records, 1))
 
 
 def _spread_bits(counts: FloatArray | IntArray) -> float:
@@ -62,7 +59,7 @@ class _EntropyOnLattice(LatticeLoss):
     def __init__(self, table: Table) -> None:
         self.floors = []
         for attribute in table.quasi_identifiers:
-            bits = _log_frequencies(attribute)
+            bits = _bits(attribute.node_values.records)
             nodes = attribute.hierarchy.ancestors[:, attribute.leaf]
             self.floors.append((bits[nodes] - bits[nodes[0]]) @ attribute.column.counts)
         largest = sum(np.log2(attribute.column.size + 1) for attribute in table.quasi_identifiers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from math import ceil
 from typing import Annotated
 
 import numpy as np
@@ -45,6 +46,11 @@ class AlphaKAnonymity(ClassModel):
     def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
         """Return one probe."""
         return [cls(AlphaKAnonymitySettings(alpha=Decimal(1), k=1))]
+
+    @property
+    def minimum_size(self) -> int:
+        """No class with fewer records satisfies the model."""
+        return max(self.settings.k, ceil(1 / self.settings.alpha))
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Tell which classes are large enough and without a value that dominates them."""

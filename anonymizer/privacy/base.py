@@ -108,6 +108,11 @@ class ClassModel(PrivacyModel):
     uses_reference: ClassVar[bool] = False
     merging: Merging
 
+    @property
+    def minimum_size(self) -> int:
+        """No class with fewer records satisfies the model."""
+        return 1
+
     @abstractmethod
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Tell which classes satisfy the model, exactly at the threshold too, shape (classes,)."""

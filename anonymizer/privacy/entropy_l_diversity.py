@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import lru_cache
-from math import log
+from math import ceil, log
 from typing import Annotated
 
 import numpy as np
@@ -46,6 +46,11 @@ class EntropyLDiversity(ScoredClassModel):
     def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
         """Return one probe."""
         return [cls(EntropyLDiversitySettings(l=Decimal(1)))]
+
+    @property
+    def minimum_size(self) -> int:
+        """No class with fewer records satisfies the model."""
+        return ceil(self.settings.l)
 
     def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:
         """Return exp(H) of each class."""

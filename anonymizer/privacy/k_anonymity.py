@@ -43,6 +43,11 @@ class KAnonymity(ClassModel):
         """Return one probe."""
         return [cls(KAnonymitySettings(k=1))]
 
+    @property
+    def minimum_size(self) -> int:
+        """No class with fewer records satisfies the model."""
+        return self.settings.k
+
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Tell which classes have at least k records."""
         held: BoolArray = view.sizes >= self.settings.k

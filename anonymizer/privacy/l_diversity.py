@@ -41,6 +41,11 @@ class LDiversity(ClassModel):
         """Return one probe."""
         return [cls(LDiversitySettings(l=1))]
 
+    @property
+    def minimum_size(self) -> int:
+        """No class with fewer records satisfies the model."""
+        return self.settings.l
+
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Tell which classes have l distinct values."""
         held: BoolArray = distinct_values(view) >= self.settings.l

@@ -48,6 +48,11 @@ class PSensitiveKAnonymity(ClassModel):
         """Return one probe."""
         return [cls(PSensitiveKAnonymitySettings(p=1, k=1))]
 
+    @property
+    def minimum_size(self) -> int:
+        """No class with fewer records satisfies the model."""
+        return max(self.settings.k, self.settings.p)
+
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Tell which classes have k records and p distinct values."""
         held: BoolArray = (view.sizes >= self.settings.k) & (distinct_values(view) >= self.settings.p)

@@ -47,6 +47,11 @@ class RecursiveCLDiversity(ScoredClassModel):
         """Return the ranks l = 2 and 3: the measure is the smallest c, exclusive."""
         return [cls(RecursiveCLDiversitySettings(c=Decimal(1), l=rank)) for rank in (2, 3)]
 
+    @property
+    def minimum_size(self) -> int:
+        """No class with fewer records satisfies the model."""
+        return self.settings.l
+
     def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:
         """Return r_1 / (r_l + ...) of each class, infinite with fewer than l distinct values."""
         largest, tail = largest_counts(view.counted), self._tails(view)

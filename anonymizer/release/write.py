@@ -13,6 +13,7 @@ from anonymizer.core.recoding import PublishedColumn, Recoding
 from anonymizer.engines.base import Projection, Relation, Replacement
 from anonymizer.release.formats import release_format
 from anonymizer.release.order import SORTED, RowOrder
+from anonymizer.release.parts import rows_of_records
 
 if TYPE_CHECKING:
     import pandas
@@ -25,7 +26,7 @@ def project(
 
     Parameters
     ----------
-    combination: of each record, a position in the table that the recoding is of, shape (records,).
+    combination: of each record, a position in the searched table, shape (records,).
     columns: the released ones; those that the recoding publishes are replaced, the others stay as they are.
 
     Returns
@@ -33,12 +34,13 @@ def project(
     The projection, its columns in the order of the input.
     """
     released = tuple(sorted(columns, key=relation.position))
+    rows = rows_of_records(relation, combination, recoding, released)
     replacements = {
-        published.name: _replacement(published, combination)
+        published.name: _replacement(published, rows)
         for published in recoding.published()
         if published.name in released
     }
-    return Projection(released, replacements, ~recoding.removed[combination])
+    return Projection(released, replacements, ~recoding.removed[rows])
 
 
 def write_release(
@@ -90,8 +92,8 @@ def release_frame(
     return pd.DataFrame(released, columns=list(projection.columns))
 
 
-def _replacement(published: PublishedColumn, combination: CodeArray) -> Replacement:
+def _replacement(published: PublishedColumn, rows: CodeArray) -> Replacement:
     """Give each record its label, labels sorted so that their positions sort as they do."""
     order = sorted(range(len(published.labels)), key=published.labels.__getitem__)
     labels = tuple(published.labels[position] for position in order)
-    return Replacement(labels, ranks_of(order)[published.codes][combination])
+    return Replacement(labels, ranks_of(order)[published.codes][rows])

@@ -38,6 +38,11 @@ class Problem:
     moving_reference: bool
     k: int | None
 
+    @property
+    def minimum_size(self) -> int:
+        """No class with fewer records satisfies every constraint."""
+        return max((each.model.minimum_size for each in self.class_constraints), default=1)
+
 
 class NoSettings(PlugInSettings):
     """The parameters of an algorithm that has none."""

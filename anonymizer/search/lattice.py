@@ -14,12 +14,12 @@ from anonymizer.errors import Interrupted
 from anonymizer.loss.lattice import NodeFacts
 from anonymizer.search.base import Problem, SearchAlgorithm
 from anonymizer.search.control import Control, Progress
-from anonymizer.search.findings import Findings
-from anonymizer.search.frontier import Frontier, Levels
-from anonymizer.search.guide import Guide
+from anonymizer.search.full_domain.findings import Findings
+from anonymizer.search.full_domain.frontier import Frontier, Levels
+from anonymizer.search.full_domain.guide import Guide
+from anonymizer.search.full_domain.rollup import RollUp
+from anonymizer.search.full_domain.tiles import Tiles
 from anonymizer.search.judge import Judge, Verdict
-from anonymizer.search.rollup import RollUp
-from anonymizer.search.tiles import Tiles
 
 
 class Lattice(SearchAlgorithm):

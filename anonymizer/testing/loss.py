@@ -14,7 +14,7 @@ from anonymizer.core.table import Table
 from anonymizer.loss.base import LossMetric
 from anonymizer.loss.cells import CellMetric
 from anonymizer.loss.lattice import NodeFacts
-from anonymizer.search.rollup import RollUp
+from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.testing.samples import fail, tables
 
 Levels = tuple[int, ...]

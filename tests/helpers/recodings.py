@@ -12,7 +12,7 @@ from anonymizer.core.recoding import FullDomainRecoding
 from anonymizer.core.released import Released
 from anonymizer.core.table import Table
 from anonymizer.loss.lattice import Marginals, NodeFacts
-from anonymizer.search.rollup import RollUp
+from anonymizer.search.full_domain.rollup import RollUp
 from tests.twins.loss import TwinRelease
 from tests.twins.microdata import Microdata
 from tests.twins.search import BruteForce, ProblemSpec

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from anonymizer.core.recoding import FullDomainRecoding
 from anonymizer.core.released import Released
+from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.search.judge import Judge
-from anonymizer.search.rollup import RollUp
 from tests.helpers.problems import metric
 from tests.oracles.cases import Case
 

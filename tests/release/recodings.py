@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from anonymizer.core.arrays import CodeArray
-from anonymizer.core.recoding import PublishedColumn, Recoding
+from anonymizer.core.recoding import Cells, PublishedColumn, Recoding
 from anonymizer.core.table import ValueType
 from anonymizer.engines.base import Relation
 from anonymizer.table.load import ColumnRequest, encode, read_columns
@@ -24,11 +23,8 @@ class Given(Recoding):
     def published(self) -> tuple[PublishedColumn, ...]:
         return self._columns
 
-    def nodes(self, position: int) -> CodeArray:
-        return self._columns[position].codes
-
-    def describe(self) -> dict[str, Any]:
-        return {}
+    def cells(self, position: int) -> Cells:
+        raise AssertionError("only what is published is asked")
 
 
 def first_letters(relation: Relation, names: Sequence[str], drop: str = "\0") -> tuple[CodeArray, Given]:

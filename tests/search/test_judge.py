@@ -9,9 +9,9 @@ import pytest
 
 from anonymizer.core.table import SUPPRESSED
 from anonymizer.search.control import Control
+from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.search.judge import Judge, Verdict
 from anonymizer.search.lattice import Lattice
-from anonymizer.search.rollup import RollUp
 from tests.helpers.problems import problem
 from tests.twins.microdata import Microdata, QuasiIdentifierSpec, SensitiveSpec, Value
 from tests.twins.search import ConstraintSpec, ProblemSpec

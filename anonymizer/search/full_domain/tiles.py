@@ -10,7 +10,7 @@ import numpy as np
 from anonymizer.core.arrays import FloatArray
 from anonymizer.core.table import Table
 from anonymizer.loss.lattice import LatticeLoss
-from anonymizer.search.frontier import Frontier, Levels
+from anonymizer.search.full_domain.frontier import Frontier, Levels
 
 LARGEST_BOX = 1 << 16
 """Nodes of a box; choosing among more takes longer than evaluating one."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from anonymizer.core.arrays import FloatArray
 from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.loss.lattice import LatticeLoss
-from anonymizer.search.frontier import Frontier, Levels
+from anonymizer.search.full_domain.frontier import Frontier, Levels
 
 SLICES = 4
 """Into how many classes of difficulty open nodes are sorted when coverage is estimated."""

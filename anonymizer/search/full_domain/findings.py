@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from anonymizer.core.arrays import FloatArray
-from anonymizer.search.frontier import Combine, Frontier, Levels
+from anonymizer.search.full_domain.frontier import Combine, Frontier, Levels
 
 Finding = Callable[[Frontier], None]
 

@@ -1,0 +1,74 @@
+"""A recoding that publishes a hierarchy node of its own for each row and attribute."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import count
+
+import numpy as np
+
+from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.core.recoding import Cells, Recoding, value_labels
+from anonymizer.core.table import QuasiIdentifier, Table
+
+
+class NodeRecoding(Recoding):
+    """Local recoding along the hierarchies: equal values of two records may be published as different nodes.
+
+    Parameters
+    ----------
+    nodes: each an ancestor of the row's value or its leaf, shape (rows, quasi-identifiers), int32.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        nodes: CodeArray,
+        suppressed: BoolArray,
+        removed: BoolArray,
+        owner: IntArray | None = None,
+    ) -> None:
+        self.table = table
+        self.suppressed = suppressed
+        self.removed = removed
+        self.owner = owner
+        self._nodes = nodes
+
+    @cached_property
+    def _published(self) -> list[tuple[CodeArray, list[str]]]:
+        return [_distinct_nodes(attribute) for attribute in self.table.quasi_identifiers]
+
+    def cells(self, position: int) -> Cells:
+        """Return a quasi-identifier by its nodes; of those that cover the same leaves, the lowest."""
+        canonical, labels = self._published[position]
+        values = self.table.quasi_identifiers[position].node_values
+        return Cells(values, labels, canonical[self._nodes[:, position]])
+
+
+def _distinct_nodes(attribute: QuasiIdentifier) -> tuple[CodeArray, list[str]]:
+    """Return for each node the one that is published for it, and labels that tell these apart.
+
+    A tree may repeat a label at another level for other leaves, which only full-domain recoding tells apart
+    by the column's one level. The higher node's label then says its level.
+    """
+    tree = attribute.hierarchy
+    canonical = np.arange(len(tree.labels), dtype=np.int32)
+    parents, leaves = tree.parent, tree.leaf_counts()
+    # Nodes are in preorder, so going backwards a node's only child is settled before the node itself.
+    unary = np.flatnonzero((parents >= 0) & (leaves == leaves[parents]) & (tree.level >= attribute.minimum))
+    for child in unary[::-1].tolist():
+        canonical[parents[child]] = canonical[child]
+    labels = value_labels(attribute)
+    taken: set[str] = set()
+    for node in np.lexsort((canonical, tree.level)).tolist():
+        if canonical[node] == node:
+            labels[node] = _untaken(labels[node], int(tree.level[node]), taken)
+            taken.add(labels[node])
+    return canonical, labels
+
+
+def _untaken(label: str, level: int, taken: set[str]) -> str:
+    if label not in taken:
+        return label
+    named = (f"{label} (level {level})" if n == 1 else f"{label} (level {level}, {n})" for n in count(1))
+    return next(name for name in named if name not in taken)

@@ -1,0 +1,65 @@
+"""A recoding that publishes the same values for all records of a region."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.core.recoding import Cells, Recoding
+from anonymizer.core.table import Table
+from anonymizer.core.values import PublishedValues
+
+
+@dataclass(frozen=True, eq=False)
+class RegionColumn:
+    """What one quasi-identifier is published as in each region.
+
+    Attributes
+    ----------
+    values: that are published, with their ``labels``, shape (values,).
+    of_region: position in ``values`` for each region, shape (regions,), int32.
+    """
+
+    values: PublishedValues
+    labels: Sequence[str]
+    of_region: CodeArray
+
+
+class RegionRecoding(Recoding):
+    """Multidimensional recoding: each row lies in a region, which has one published value per attribute.
+
+    Parameters
+    ----------
+    columns: one per quasi-identifier, in the order of the table.
+    region_of: region of each row of the table, shape (rows,), int64.
+    facts: further entries of the report's ``recoding``.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        columns: Sequence[RegionColumn],
+        region_of: IntArray,
+        suppressed: BoolArray,
+        removed: BoolArray,
+        owner: IntArray | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.table = table
+        self.suppressed = suppressed
+        self.removed = removed
+        self.owner = owner
+        self._columns = columns
+        self._region_of = region_of
+        self._facts = dict(facts or {})
+
+    def cells(self, position: int) -> Cells:
+        """Return a quasi-identifier by its regions."""
+        column = self._columns[position]
+        return Cells(column.values, column.labels, column.of_region[self._region_of])
+
+    def describe(self) -> dict[str, Any]:
+        """Return that there are no levels, and the further facts."""
+        return super().describe() | self._facts
