@@ -78,7 +78,7 @@ def verify(
     if not job.problem.moving_reference:
         references = {each.name: count_reference(source, each) for each in table.sensitive}
     measurements = measure(classes, job.constraints, references, job.grown)
-    _check_promise(release, measurements, groups, classes, job, promised)
+    _check_promise(release, measurements, groups, classes, promised)
     untouched = [name for name in columns if name not in names]
     _check_untouched(release, source, untouched, removed=source.rows - release.rows)
     return Audited(release.sha256, release.rows, classes.number, measurements)
@@ -89,7 +89,6 @@ def _check_promise(
     measurements: Sequence[Measurement],
     groups: Groups,
     classes: Classes,
-    job: Job,
     promised: Released,
 ) -> None:
     """Check that every constraint holds, and that the classes are those of the recoding."""

@@ -12,7 +12,7 @@ from anonymizer.core.measurement import Measurement
 from anonymizer.core.outcome import Outcome, Step
 from anonymizer.core.report import Report
 
-PACKAGES = ("duckdb", "networkx", "numpy", "ortools", "pandas", "pydantic", "scipy")
+PACKAGES = ("duckdb", "networkx", "numpy", "pandas", "pydantic")
 """Distributions whose versions can change a result."""
 
 

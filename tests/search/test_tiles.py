@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.core.outcome import Status
-from anonymizer.search.full_domain import tiles
 from anonymizer.search.control import Control
+from anonymizer.search.full_domain import tiles
 from anonymizer.search.lattice import Lattice
 from tests import strategies
 from tests.helpers import build

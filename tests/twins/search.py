@@ -39,6 +39,15 @@ class ProblemSpec:
 
 
 @dataclass(frozen=True)
+class Release:
+    """A valid release of a partition; starred rows form its last class."""
+
+    classes: list[Rows]
+    suppressed: frozenset[int]
+    starred: bool
+
+
+@dataclass(frozen=True)
 class NodeResult:
     """A valid node of the lattice."""
 
@@ -76,24 +85,35 @@ class BruteForce:
 
     def evaluate(self, levels: tuple[int, ...]) -> NodeResult | None:
         """Return what a node gives, None when it may not be released."""
-        classes = self.classes(levels)
+        release = self.release(self.classes(levels))
+        if release is None:
+            return None
+        sizes = tuple(len(rows) for rows in release.classes)
+        kept = TwinRelease(
+            self.data,
+            levels,
+            sizes,
+            release.suppressed,
+            len(release.suppressed) if release.starred else 0,
+            self.problem.k,
+        )
+        objective = LOSS_TWINS[self.problem.metric](kept, self.problem.aggregate)
+        return NodeResult(levels, objective, release.suppressed, release.starred)
+
+    def release(self, classes: list[Rows]) -> Release | None:
+        """Return what stays of a partition into classes when those that fail are dropped, None if invalid."""
         staying = [rows for rows in classes if self.holds(rows, self._everyone)]
         dropped = sorted(row for rows in classes if rows not in staying for row in rows)
         starred = self.problem.keep_rows and bool(dropped) and self.holds(dropped, self._everyone)
-        starred = starred and self._table_holds([*staying, dropped])
+        starred = starred and self.table_holds([*staying, dropped])
         if self.problem.moving_reference and not starred:
             staying = self._fixpoint(staying)
         released = {row for rows in staying for row in rows}
         suppressed = frozenset(row for row in self._everyone if row not in released)
-        release = [*staying, dropped] if starred else staying
-        if not release or len(suppressed) > self.problem.limit or not self._table_holds(release):
+        everything = [*staying, dropped] if starred else staying
+        if not everything or len(suppressed) > self.problem.limit or not self.table_holds(everything):
             return None
-        sizes = tuple(len(rows) for rows in release)
-        kept = TwinRelease(
-            self.data, levels, sizes, suppressed, len(dropped) if starred else 0, self.problem.k
-        )
-        objective = LOSS_TWINS[self.problem.metric](kept, self.problem.aggregate)
-        return NodeResult(levels, objective, suppressed, starred)
+        return Release(everything, suppressed, starred)
 
     def _fixpoint(self, staying: list[Rows]) -> list[Rows]:
         while staying:
@@ -134,7 +154,8 @@ class BruteForce:
         attribute = self.data.attribute(constraint.attribute)
         return self.data.column(position, rows), self.data.column(position, reference), attribute
 
-    def _table_holds(self, release: list[Rows]) -> bool:
+    def table_holds(self, release: list[Rows]) -> bool:
+        """Tell whether a release satisfies every model of the whole table."""
         for constraint in self.problem.constraints:
             if constraint.model in TABLE_TWINS:
                 parts = [part for rows in release for part in self.parts(rows, constraint)]

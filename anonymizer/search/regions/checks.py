@@ -1,0 +1,65 @@
+"""Whether regions satisfy the class constraints, under every reference distribution that counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.core.classes import Classes, Reference, SensitiveCodes
+from anonymizer.core.grouping import count
+from anonymizer.core.table import Table
+from anonymizer.search.base import Problem
+from anonymizer.search.regions.regions import Regions
+
+References = dict[str, Reference]
+
+
+class Checks:
+    """The class constraints of a problem with what they compare classes with.
+
+    Parameters
+    ----------
+    references: p of each sensitive attribute; a class has to hold under each of them.
+    """
+
+    def __init__(self, problem: Problem, references: Sequence[References]) -> None:
+        self._problem = problem
+        self._references = references
+        table = problem.table
+        self._sensitive = {
+            own.name: SensitiveCodes(own, table.sensitive_codes(own.name).astype(np.int64))
+            for own in table.sensitive
+        }
+
+    def classes(self, owner: IntArray, counts: IntArray, class_of: IntArray, number: int) -> Classes:
+        """Return classes of rows, each of some records of a combination of the table."""
+        sensitive = {
+            name: SensitiveCodes(own.attribute, own.codes[owner]) for name, own in self._sensitive.items()
+        }
+        return Classes(class_of, counts, number, sensitive)
+
+    def regions_hold(self, regions: Regions) -> BoolArray:
+        """Tell which regions satisfy every class constraint, shape (regions,)."""
+        return self.hold(self.classes(regions.owner, regions.counts, regions.region_of, regions.number))
+
+    def hold(self, classes: Classes) -> BoolArray:
+        """Tell which classes satisfy every class constraint, shape (classes,)."""
+        held = np.ones(classes.number, dtype=bool)
+        for constraint in self._problem.class_constraints:
+            if constraint.attribute is None:
+                held &= constraint.holds(classes, None)
+                continue
+            different = self._references if constraint.model.uses_reference else self._references[:1]
+            for references in different:
+                held &= constraint.holds(classes, references[constraint.attribute])
+        return held
+
+
+def references(table: Table, counts: IntArray) -> References:
+    """Return p of each sensitive attribute over some records of each combination, shape (combinations,)."""
+    return {
+        own.name: Reference(count(table.sensitive_codes(own.name).astype(np.int64), counts, own.column.size))
+        for own in table.sensitive
+    }

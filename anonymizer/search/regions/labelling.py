@@ -1,0 +1,43 @@
+"""How regions are published: what an axis of each quasi-identifier is, and the recoding that regions make."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from anonymizer.core.arrays import BoolArray
+from anonymizer.core.recoding import Recoding
+from anonymizer.core.table import Table
+from anonymizer.loss.cells import CellMetric
+from anonymizer.search.regions.axis import Axis
+from anonymizer.search.regions.regions import Regions
+from anonymizer.search.regions.sharing import Sharing
+
+
+class Labelling(ABC):
+    """The kind of labels that regions are published with.
+
+    Class attributes
+    ----------------
+    sharing: how a relaxed cut divides the records with the median value.
+
+    Parameters
+    ----------
+    metric: guides the cuts.
+    """
+
+    sharing: ClassVar[Sharing]
+    axes: tuple[Axis, ...]
+
+    @abstractmethod
+    def __init__(self, table: Table, metric: CellMetric) -> None: ...
+
+    @abstractmethod
+    def recoding(self, table: Table, regions: Regions, suppressed: BoolArray, removed: BoolArray) -> Recoding:
+        """Return what is published when each region is one class.
+
+        Parameters
+        ----------
+        regions: every record of the table lies in one.
+        suppressed, removed: regions, shape (regions,), bool.
+        """

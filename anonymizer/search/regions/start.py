@@ -1,0 +1,94 @@
+"""Where Mondrian starts from: regions that satisfy every model, and what has to be suppressed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from anonymizer.core.arrays import IntArray
+from anonymizer.core.outcome import Status, Step
+from anonymizer.core.recoding import levels_by_name
+from anonymizer.search.base import Problem
+from anonymizer.search.control import Control
+from anonymizer.search.full_domain.rollup import RollUp
+from anonymizer.search.judge import Judge, Verdict
+from anonymizer.search.lattice import Lattice
+from anonymizer.search.regions.checks import References, references
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """A full-domain recoding whose classes are cut further.
+
+    Attributes
+    ----------
+    class_of: class of each combination, shape (combinations,), int64.
+    classes: how many there are.
+    gone: records of each combination that are suppressed, shape (combinations,), int64.
+    starred: whether these stay as a class of their own.
+    references: what every class has to be compared with.
+    steps: taken to find it.
+    """
+
+    class_of: IntArray
+    classes: int
+    gone: IntArray
+    starred: bool
+    references: Sequence[References]
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class NoStart:
+    """No full-domain recoding can be released.
+
+    Attributes
+    ----------
+    status: infeasible where no recoding at all can be, else undecided.
+    """
+
+    status: Status
+    steps: tuple[Step, ...]
+    interrupted: bool
+
+
+def find_start(problem: Problem, control: Control) -> Start | NoStart:
+    """Return the classes at the highest allowed levels, or the best of the lattice where these fail.
+
+    Every recoding that keeps to the allowed levels is finer than the classes at the highest, so what is lost
+    there however they are cut is lost in all of them.
+
+    Raises
+    ------
+    Interrupted: the user ended the search before there was a start.
+    """
+    levels = [attribute.maximum for attribute in problem.table.quasi_identifiers]
+    classes = RollUp.of(problem.table).classes(levels)
+    verdict = Judge(problem).judge(classes)
+    certain = int(verdict.losses.sum())
+    candidate = {"levels": levels_by_name(problem.table.quasi_identifiers, levels)}
+    own = Step(candidate, None, verdict.valid, verdict.failed)
+    if verdict.valid:
+        return _started(problem, levels, verdict, (own,))
+    if certain > problem.limit or (certain == classes.records and not problem.keep_rows):
+        return NoStart(Status.INFEASIBLE, (own,), interrupted=False)
+    left = None if control.steps is None else control.steps - 1
+    found = Lattice().search(problem, replace(control, steps=left))
+    steps = (own, *found.steps)
+    if found.recoding is None or found.recoding.levels is None:
+        return NoStart(Status.UNDECIDED, steps, found.interrupted)
+    levels = list(found.recoding.levels)
+    verdict = Judge(problem).judge(RollUp.of(problem.table).classes(levels))
+    return _started(problem, levels, verdict, steps)
+
+
+def _started(problem: Problem, levels: Sequence[int], verdict: Verdict, steps: tuple[Step, ...]) -> Start:
+    table = problem.table
+    classes = RollUp.of(table).classes(levels)
+    gone = np.where(verdict.kept[classes.class_of], 0, table.counts)
+    compared = [references(table, table.counts)]
+    if problem.moving_reference and gone.any() and not verdict.starred:
+        compared.append(references(table, table.counts - gone))
+    return Start(classes.class_of, classes.number, gone, verdict.starred, compared, steps)

@@ -1,1 +1,0 @@
-"""Optimal suppression of records and of cells by integer programming."""

@@ -1,0 +1,88 @@
+"""Mondrian against a twin that cuts region by region in plain Python."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.core.outcome import Outcome, Status
+from anonymizer.core.table import Table
+from anonymizer.search.control import Control
+from anonymizer.search.mondrian import LabelName, ModeName, Mondrian, MondrianSettings
+from tests import strategies
+from tests.helpers.problems import problem
+from tests.twins.mondrian import TwinMondrian, in_table_order
+from tests.twins.privacy import CLASS_TWINS
+from tests.twins.search import ProblemSpec
+
+LABELS = tuple(LabelName)
+MODES = tuple(ModeName)
+Class = frozenset[tuple[tuple[str, ...], int]]
+"""How many records of each combination a class has."""
+
+
+def mondrian(labels: LabelName, mode: ModeName) -> Mondrian:
+    return Mondrian(MondrianSettings(labels=labels, mode=mode))
+
+
+def texts(combination: tuple[object, ...]) -> tuple[str, ...]:
+    return tuple("<missing>" if cell is None else str(cell) for cell in combination)
+
+
+def published(outcome: Outcome) -> Counter[Class]:
+    """Return the classes of a release as its reader sees them."""
+    assert outcome.recoding is not None
+    recoding = outcome.recoding
+    columns = recoding.published()
+    table: Table = recoding.table
+    names = [own.column.texts for own in (*table.quasi_identifiers, *table.sensitive)]
+    found: dict[tuple[int, ...], Counter[tuple[str, ...]]] = {}
+    for row in np.flatnonzero(~recoding.removed):
+        key = tuple(int(column.codes[row]) for column in columns)
+        own = tuple(name[code] for name, code in zip(names, table.codes[row], strict=True))
+        found.setdefault(key, Counter())[own] += int(table.counts[row])
+    return Counter(frozenset(own.items()) for own in found.values())
+
+
+def decided_by_cuts(random: Random) -> ProblemSpec:
+    """Return a problem that needs cuts alone: no table models, nothing suppressed, a metric of cells."""
+    spec = strategies.problem(random)
+    constraints = tuple(
+        own
+        for own in spec.constraints
+        if own.model in CLASS_TWINS and own.parameters.get("absent") != "ignored"
+    )
+    return replace(
+        spec, constraints=constraints, limit=0, moving_reference=False, metric=random.choice(("loss", "ncp"))
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("labels", LABELS)
+@given(random=st.randoms(use_true_random=False))
+def test_every_published_region_satisfies_the_twin(labels: LabelName, mode: ModeName, random: Random) -> None:
+    spec = decided_by_cuts(random)
+    twin = TwinMondrian(spec, labels, relaxed=mode is ModeName.RELAXED)
+    outcome = mondrian(labels, mode).search(problem(spec), Control())
+    if all(twin.holds(region) for region in twin.start()):
+        assert outcome.status is Status.SATISFIED
+        rows = {texts(own): own for own in in_table_order(spec.data)}
+        for region in published(outcome):
+            assert twin.holds(Counter({rows[own]: count for own, count in region}))
+    elif outcome.status is Status.SATISFIED:
+        assert "levels" in outcome.steps[1].candidate, "the lattice found a start below the highest levels"
+
+
+def test_the_twin_knows_the_order_of_the_table() -> None:
+    for seed in range(20):
+        spec = strategies.problem(Random(seed))
+        table = problem(spec).table
+        names = [own.column.texts for own in (*table.quasi_identifiers, *table.sensitive)]
+        rows = [tuple(name[code] for name, code in zip(names, own, strict=True)) for own in table.codes]
+        assert rows == [texts(own) for own in in_table_order(spec.data)]
