@@ -37,10 +37,8 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
 
 
 def how(content: Mapping[str, Any]) -> Iterator[str]:
-    """Yield how the records were recoded: who chose the algorithm, and what can be said in a line."""
-    search, levels = content["search"], content["recoding"]["levels"]
-    if search["chosen_because"]:
-        yield f"Chosen: {search['algorithm']}, {'; '.join(search['chosen_because'])}"
+    """Yield what can be said of the recoding in a line each."""
+    levels = content["recoding"]["levels"]
     if levels is not None:
         yield "Levels: " + ", ".join(f"{name} {level}" for name, level in levels.items())
     cells = content["release"]["suppressed_cells"]

@@ -47,8 +47,6 @@ class Outcome:
     objective: loss of ``recoding``.
     bound: proven lower bound on the loss of any valid candidate.
     interrupted: whether the user ended the search.
-    algorithm: name of the one that was chosen, None where there was no choice.
-    reasons: why it was chosen, a sentence each.
     """
 
     status: Status
@@ -60,8 +58,6 @@ class Outcome:
     steps: tuple[Step, ...] = field(default=())
     seconds: float = 0.0
     interrupted: bool = False
-    algorithm: str | None = None
-    reasons: tuple[str, ...] = ()
 
     @property
     def optimal(self) -> bool:

@@ -100,8 +100,7 @@ def build_report(parts: ReportParts) -> Report:
 
 def _search(facts: SearchFacts, outcome: Outcome) -> dict[str, Any]:
     return {
-        "algorithm": outcome.algorithm or facts.algorithm,
-        "chosen_because": list(outcome.reasons),
+        "algorithm": facts.algorithm,
         "candidates": outcome.candidates,
         "evaluated": outcome.evaluated,
         "steps": len(outcome.steps),
