@@ -79,7 +79,7 @@ def config(path: Path, limit: float, k: int = 5, attributes: Sequence[str] = ATT
     }
 
 
-def write_config(target: Path, path: Path, limit: float) -> Path:
-    """Write the config for a file in the shape of Adult, and return where it is."""
-    target.write_text(json.dumps(config(path, limit)), encoding="utf-8")
+def write_config(target: Path, path: Path, limit: float, **others: Any) -> Path:
+    """Write the config for a file in the shape of Adult with other keys, and return where it is."""
+    target.write_text(json.dumps({**config(path, limit), **others}), encoding="utf-8")
     return target

@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,7 @@ import anonymizer
 from anonymizer.engines.open import open_frame
 from anonymizer.flow.measure import check_names
 from benchmarks import adult
-from benchmarks.common import ROOT, machine, median_seconds, table
+from benchmarks.common import ROOT, environment, machine, median_seconds, table
 
 PEER = "pycanon==1.3.5"
 TARGET = 100
@@ -89,17 +88,6 @@ ROWS = (
         parameters=(("absent", "ignored"),),
     ),
 )
-
-
-def environment(folder: Path) -> Path:
-    """Make a virtual environment with the peer in it, unless it is there; return its Python."""
-    interpreter = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    if not interpreter.exists():
-        print(f"installing {PEER} …", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        pip = [str(interpreter), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", PEER]
-        subprocess.run(pip, check=True, stderr=subprocess.DEVNULL)
-    return interpreter
 
 
 def peer(interpreter: Path, data: Path) -> dict[str, Any]:
@@ -222,7 +210,7 @@ def main() -> None:
     )
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        interpreter = environment((chosen.environment or Path(folder) / "peer").absolute())
+        interpreter = environment((chosen.environment or Path(folder) / "peer").absolute(), PEER)
         records = adult.frame()
         print(f"Generalised (target: at least {TARGET} times faster): ", end="")
         print(compare(interpreter, adult.generalized(records, adult.LEVELS, k=5), chosen.rounds, chosen.runs))

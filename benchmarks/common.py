@@ -54,11 +54,26 @@ def run_process(command: Sequence[str]) -> Process:
     RuntimeError: its exit code is not 0; with the end of its standard error.
     """
     launcher = python("-I", "-S", str(ROOT / "benchmarks" / "launch.py"))
-    done = subprocess.run([*launcher, *command], cwd=ROOT, check=True, capture_output=True, text=True)
+    # A package that is installed has its bytecode, so whoever runs it may write it down here too.
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(
+        [*launcher, *command], cwd=ROOT, check=True, capture_output=True, text=True, env=variables
+    )
     found = json.loads(done.stdout)
     if found["code"]:
         raise RuntimeError(f"{' '.join(command[:4])} … ended with {found['code']}: {found['said']}")
     return Process(found["seconds"], found["cpu_seconds"], found["peak_bytes"])
+
+
+def environment(folder: Path, package: str) -> Path:
+    """Make a virtual environment with a peer in it, unless it is there; return its Python."""
+    interpreter = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    if not interpreter.exists():
+        print(f"installing {package} …", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        pip = [str(interpreter), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]
+        subprocess.run(pip, check=True, stderr=subprocess.DEVNULL)
+    return interpreter
 
 
 def run_command(config: Path, output: Path) -> list[str]:

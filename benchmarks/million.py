@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,7 +23,7 @@ from benchmarks.common import (
     machine,
     median_ratio,
     python,
-    require_proven,
+    read_report,
     run_command,
     table,
 )
@@ -68,11 +69,11 @@ def write(frame: pd.DataFrame, path: Path) -> None:
         connection.execute(f"COPY (SELECT * FROM frame) TO '{path}'")
 
 
-def group_by(path: Path) -> str:
+def group_by(path: Path, names: Sequence[str]) -> str:
     """Return a program that counts the distinct combinations of a file, its values read as text."""
-    names = ", ".join(f'"{name}"' for name in adult.ATTRIBUTES)
+    listed = ", ".join(f'"{name}"' for name in names)
     reader = f"read_csv('{path}', all_varchar = true)" if path.suffix == ".csv" else f"'{path}'"
-    query = f"SELECT {names}, count(*) FROM {reader} GROUP BY ALL"
+    query = f"SELECT {listed}, count(*) FROM {reader} GROUP BY ALL"
     return f"import duckdb; duckdb.connect().execute({query!r}).fetchnumpy()"
 
 
@@ -86,30 +87,54 @@ def process_row(name: str, found: list[Process]) -> list[object]:
     ]
 
 
-def compare(frame: pd.DataFrame, suffix: str, runs: int) -> str:
-    """Run both on records written in one format and return the results as Markdown."""
+def compare(frame: pd.DataFrame, suffix: str, asked: Mapping[str, Any], runs: int) -> str:
+    """Run both on records written in one format and return the results as Markdown.
+
+    Parameters
+    ----------
+    asked: keys of the config, the algorithm among them.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         path = folder / f"records{suffix}"
         write(frame, path)
-        config = adult.write_config(folder / "records.json", path, LIMIT)
-        commands = [run_command(config, folder / "out"), python("-c", group_by(path))]
+        config = adult.write_config(folder / "records.json", path, LIMIT, **asked)
+        commands = [
+            run_command(config, folder / "out"),
+            python("-c", group_by(path, list(asked["attributes"]))),
+        ]
         whole, bare = alternating(commands, runs)
-        report = require_proven(folder / "out")
+        report = read_report(folder / "out")
         size = path.stat().st_size / 2**20
-    search = report["search"]
-    summary = (
-        f"{suffix[1:]}, {size:.0f} MiB; limit {LIMIT:.0%}: loss {search['objective']:.6f} (proven), "
-        f"levels {' '.join(str(level) for level in report['recoding']['levels'].values())}, "
-        f"{report['release']['suppressed_records']:,} suppressed, {report['release']['classes']:,} classes; "
-        f"{search['evaluated']} of {search['candidates']:,} nodes evaluated in {search['seconds']:.2f} s"
-    )
     rows: list[list[object]] = [
         process_row(f"`anonymizer run` (memory target: under {MEMORY_TARGET} MiB)", whole),
         process_row("bare GROUP BY in DuckDB", bare),
         ["ratio", f"{median_ratio(whole, bare):.1f}", "", ""],
     ]
-    return f"{summary}\n\n{table(('process', 'seconds', 'CPU seconds', 'peak memory'), rows)}"
+    processes = table(("process", "seconds", "CPU seconds", "peak memory"), rows)
+    return f"{suffix[1:]}, {size:.0f} MiB; limit {LIMIT:.0%}: {summary(report)}\n\n{processes}"
+
+
+def summary(report: Mapping[str, Any]) -> str:
+    """Return what was found, in one sentence.
+
+    Raises
+    ------
+    RuntimeError: the release is not verified, or the lattice's is not proven optimal.
+    """
+    search, release, levels = report["search"], report["release"], report["recoding"]["levels"]
+    if not (release["verified"] and (search["optimal"] or levels is None)):
+        raise RuntimeError("the run ended without a verified release, or without its proof")
+    found = f"loss {search['objective']:.6f}"
+    if levels is not None:
+        found += f" (proven), levels {' '.join(str(level) for level in levels.values())}"
+    elif search["bound"] is not None:
+        found += f", best possible is at least {search['bound']:.6f}"
+    return (
+        f"{found}, {release['suppressed_records']:,} suppressed, {release['classes']:,} classes; "
+        f"{search['algorithm']}: {search['evaluated']:,} of {search['candidates']:,} candidates evaluated in "
+        f"{search['seconds']:.2f} s"
+    )
 
 
 def main() -> None:
@@ -119,15 +144,24 @@ def main() -> None:
     )
     parser.add_argument("--records", type=int, default=RECORDS, help=f"default {RECORDS:,}")
     parser.add_argument("--runs", type=int, default=3, help="measured runs of each (default 3)")
+    parser.add_argument("--algorithm", default="lattice", help="with its default options; default lattice")
+    parser.add_argument("--steps", type=int, help="budget of the search, for algorithms that go on improving")
+    parser.add_argument("--without", nargs="+", default=[], metavar="NAME", help="attributes to leave out")
     parser.add_argument("--keep", type=Path, help="write the records to this .csv or .parquet file and stop")
     chosen = parser.parse_args()
-    frame = resampled(chosen.records, SEED)
+    names = [name for name in adult.ATTRIBUTES if name not in chosen.without]
+    frame = resampled(chosen.records, SEED)[names]
     if chosen.keep is not None:
         write(frame, chosen.keep)
         return
-    distinct = frame.groupby(list(adult.ATTRIBUTES), observed=True).ngroups
-    print(f"{len(frame):,} records x {frame.shape[1]} attributes, seed {SEED}, {distinct:,} combinations\n")
-    print("\n\n".join(compare(frame, suffix, chosen.runs) for suffix in (".csv", ".parquet")))
+    asked = {
+        "attributes": adult.config(Path(), LIMIT, attributes=names)["attributes"],
+        "algorithm": {"name": chosen.algorithm},
+        **({} if chosen.steps is None else {"budget": {"steps": chosen.steps}}),
+    }
+    distinct = frame.groupby(names, observed=True).ngroups
+    print(f"{len(frame):,} records x {len(names)} attributes, seed {SEED}, {distinct:,} combinations\n")
+    print("\n\n".join(compare(frame, suffix, asked, chosen.runs) for suffix in (".csv", ".parquet")))
     print(f"\n{machine()}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,15 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     yield from (f"Warning: {warning}" for warning in content["warnings"])
     released, source, search = content["release"], content["input"], content["search"]
     if content["interrupted"]:
-        yield f"Interrupted after {search['evaluated']:,} of {search['candidates']:,} candidates: best so far"
+        yield f"Interrupted after {search['steps']:,} steps: the best so far"
     suppressed = released["suppressed_records"]
     starred = released["rows"] - (source["rows"] - suppressed)
     kept = f"Kept {source['rows'] - suppressed:,} of {source['rows']:,} records"
     if starred:
         kept += f", {starred:,} more with * in every quasi-identifier"
     yield f"{kept}; {content['config']['objective']['metric']} {search['objective']:.4g} ({proof(search)})"
+    if search["best_possible"] is not None and search["best_possible"] != search["bound"]:
+        yield f"Any recoding along the hierarchies: at least {floored(search['best_possible'])}"
     yield from how(content)
     yield "Read back and verified."
     yield f"Give:  {directory / 'share'}/    {Path(released['path']).name}  report.public.json"
@@ -37,8 +40,10 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
 
 
 def how(content: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what can be said of the recoding in a line each."""
-    levels = content["recoding"]["levels"]
+    """Yield how the records were recoded: who chose the algorithm, and what can be said in a line."""
+    search, levels = content["search"], content["recoding"]["levels"]
+    if search["chosen_because"]:
+        yield f"Chosen: {search['algorithm']}, {'; '.join(search['chosen_because'])}"
     if levels is not None:
         yield "Levels: " + ", ".join(f"{name} {level}" for name, level in levels.items())
     cells = content["release"]["suppressed_cells"]
@@ -67,3 +72,15 @@ def proof(search: Mapping[str, Any]) -> str:
     if search["gap"] is None:
         return "not proven best"
     return f"not proven best: gap {100 * search['gap']:.1f} %"
+
+
+def floored(bound: float) -> str:
+    """Return a lower bound with two digits, never above it.
+
+    >>> floored(0.1899), floored(0.0446), floored(0.0)
+    ('0.18', '0.044', '0')
+    """
+    exact = Decimal(bound)
+    return (
+        f"{float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), ROUND_FLOOR)):.2g}" if bound else "0"
+    )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field, PrivateAttr, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from anonymizer.config.attribute import AttributeSettings, Distance, Role
 from anonymizer.config.constraint import ConstraintSettings
@@ -106,6 +106,19 @@ class Config(Section):
         if not constraints:
             raise ValueError("no constraint; give at least one, such as {model: k-anonymity, k: 5}")
         return constraints
+
+    @model_validator(mode="after")
+    def _method_suits_algorithm(self) -> Self:
+        name, method = self.algorithm.name, self.suppression.method.value
+        accepted = sorted(each.value for each in self.algorithm.plug_in.suppressions)
+        if method not in accepted:
+            algorithms = self.algorithm.registry().items()
+            others = [other for other, each in algorithms if method in each.suppressions]
+            what = f"'{method}' is not for algorithm {name}; accepted: {', '.join(accepted)}"
+            if others:
+                what += f", or algorithm {' or '.join(others)}"
+            raise refusal([problem(what, ("suppression", "method"))])
+        return self
 
     @property
     def source(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -15,14 +15,24 @@ from anonymizer.loss.aggregate import AGGREGATES, AggregateName
 from anonymizer.settings import Exact, WholeNumber
 
 
+class Method(StrEnum):
+    """What is suppressed of a class that fails a constraint."""
+
+    CLASSES = "classes"
+    RECORDS = "records"
+    CELLS = "cells"
+
+
 class SuppressionSettings(Section):
     """How much may be suppressed, and how."""
 
     limit: Annotated[Exact, Field(ge=0, le=1)] = Field(
         default=Decimal(0), description="largest share of the records that may be suppressed"
     )
-    method: Literal["classes"] = Field(
-        default="classes", description="classes: every class that fails a constraint is suppressed whole"
+    method: Method = Field(
+        default=Method.CLASSES,
+        description="classes: every class that fails a constraint is suppressed whole; records: the fewest "
+        "records, so that the rest satisfies all; cells: single cells, and records only within the limit",
     )
     keep_rows: bool = Field(
         default=False, strict=True, description="suppressed records stay, with * in every quasi-identifier"

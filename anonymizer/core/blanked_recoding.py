@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, IntArray
@@ -17,15 +19,21 @@ class BlankedRecoding(Recoding):
     table: the searched table, or one with its combinations split into parts by ``owner``.
     base: recoding of the searched table; nothing of it is suppressed.
     blanks: shape (rows of the table, quasi-identifiers), bool. A row with blanks alone counts as suppressed.
+    removed: which of these are not in the release, shape (rows,), bool; None for none.
     """
 
     def __init__(
-        self, table: Table, base: Recoding, blanks: BoolArray, owner: IntArray | None = None
+        self,
+        table: Table,
+        base: Recoding,
+        blanks: BoolArray,
+        owner: IntArray | None = None,
+        removed: BoolArray | None = None,
     ) -> None:
         self.table = table
         self.owner = owner
         self.suppressed = np.logical_and.reduce(blanks, axis=1)
-        self.removed = np.zeros(len(blanks), dtype=bool)
+        self.removed = np.zeros(len(blanks), dtype=bool) if removed is None else removed
         self._base = base
         self._blanks = blanks
 
@@ -39,6 +47,17 @@ class BlankedRecoding(Recoding):
 
     @property
     def suppressed_cells(self) -> int:
-        """Blanked cells, those of records that are blanked as a whole not among them."""
+        """Blanked cells, those of suppressed records not among them."""
+        return int(self._blanked_cells().sum())
+
+    def _blanked_cells(self) -> IntArray:
+        """Return the blanked cells of each quasi-identifier, shape (quasi-identifiers,), int64."""
         single = self._blanks & ~self.suppressed[:, None]
-        return int(single.sum(axis=1) @ self.table.counts)
+        cells: IntArray = self.table.counts @ single
+        return cells
+
+    def describe(self) -> dict[str, Any]:
+        """Return the entry of the base, and the blanked cells of each quasi-identifier."""
+        names = [attribute.name for attribute in self.table.quasi_identifiers]
+        blanked = dict(zip(names, self._blanked_cells().tolist(), strict=True))
+        return self._base.describe() | {"blanked_cells": blanked}

@@ -108,6 +108,10 @@ class SensitiveCodes:
     attribute: SensitiveAttribute
     codes: IntArray
 
+    def at(self, items: IntArray | BoolArray) -> SensitiveCodes:
+        """Return the values of some items."""
+        return SensitiveCodes(self.attribute, self.codes[items])
+
 
 class Classes:
     """The partition of counted items (combinations of a table, or rows of a GROUP BY) into classes.
@@ -138,6 +142,10 @@ class Classes:
     def records(self) -> int:
         """Number of records in all classes."""
         return int(self.counts.sum())
+
+    def sensitive_codes(self, name: str) -> IntArray:
+        """Return the value code of each item, shape (items,), int64."""
+        return self._sensitive[name].codes
 
     def sensitive_counts(self, name: str, *, combined: bool = False) -> tuple[SensitiveCounts, IntArray]:
         """Count the values of a sensitive attribute in each class.
@@ -174,21 +182,44 @@ class Classes:
         """Return only the classes that are kept, shape (classes,), numbered anew."""
         items = kept[self.class_of]
         numbers = np.cumsum(kept) - 1
-        sensitive = {
-            name: SensitiveCodes(own.attribute, own.codes[items]) for name, own in self._sensitive.items()
-        }
+        sensitive = {name: own.at(items) for name, own in self._sensitive.items()}
         part = Classes(numbers[self.class_of[items]], self.counts[items], int(kept.sum()), sensitive)
         for key, (counts, owner) in self._counted.items():
             inside = kept[owner]
             part._counted[key] = counts.keep(inside), numbers[owner[inside]]
         return part
 
-    def merged(self, chosen: BoolArray) -> Classes:
-        """Return one class made of all the chosen classes' items; at least one must be chosen."""
-        inside = self.keep(chosen)
-        return Classes(np.zeros_like(inside.class_of), inside.counts, 1, inside._sensitive)
+    def part(self, counts: IntArray) -> tuple[Classes, IntArray]:
+        """Return the classes with fewer records of each item, without what has none left.
 
-    def with_rest_merged(self, kept: BoolArray) -> Classes:
-        """Return the kept classes and, last, one class of all others, of which there is at least one."""
-        numbers = np.where(kept, np.cumsum(kept) - 1, int(kept.sum()))
-        return Classes(numbers[self.class_of], self.counts, int(kept.sum()) + 1, self._sensitive)
+        Parameters
+        ----------
+        counts: records of each item that are left, shape (items,), int64.
+
+        Returns
+        -------
+        The classes, numbered anew, and the positions of their items among these, shape (items left,), int64.
+        """
+        items = np.flatnonzero(counts)
+        present = np.zeros(self.number, dtype=bool)
+        present[self.class_of[items]] = True
+        numbers = np.cumsum(present) - 1
+        own = {name: each.at(items) for name, each in self._sensitive.items()}
+        return Classes(numbers[self.class_of[items]], counts[items], int(present.sum()), own), items
+
+    def pooled(self) -> Classes:
+        """Return one class of all records, of which there is at least one."""
+        return Classes(np.zeros_like(self.class_of), self.counts, 1, self._sensitive)
+
+    def beside(self, other: Classes) -> Classes:
+        """Return these classes and, after them, those of another partition by the same attributes."""
+        sensitive = {
+            name: SensitiveCodes(own.attribute, np.concatenate([own.codes, other.sensitive_codes(name)]))
+            for name, own in self._sensitive.items()
+        }
+        return Classes(
+            np.concatenate([self.class_of, other.class_of + self.number]),
+            np.concatenate([self.counts, other.counts]),
+            self.number + other.number,
+            sensitive,
+        )

@@ -20,6 +20,8 @@ class NodeRecoding(Recoding):
     nodes: each an ancestor of the row's value or its leaf, shape (rows, quasi-identifiers), int32.
     """
 
+    along_hierarchies = True
+
     def __init__(
         self,
         table: Table,

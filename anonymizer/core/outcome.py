@@ -47,6 +47,9 @@ class Outcome:
     objective: loss of ``recoding``.
     bound: proven lower bound on the loss of any valid candidate.
     interrupted: whether the user ended the search.
+    algorithm: name of the one that was chosen, None where there was no choice.
+    reasons: why it was chosen, a sentence each.
+    best_possible: proven lower bound on the loss of any recoding along the hierarchies, local ones too.
     """
 
     status: Status
@@ -58,6 +61,9 @@ class Outcome:
     steps: tuple[Step, ...] = field(default=())
     seconds: float = 0.0
     interrupted: bool = False
+    algorithm: str | None = None
+    reasons: tuple[str, ...] = ()
+    best_possible: float | None = None
 
     @property
     def optimal(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,8 +61,14 @@ class Recoding(ABC):
     suppressed: rows whose records count as suppressed, shape (rows,), bool.
     removed: rows whose records are not in the release, shape (rows,), bool; a subset of ``suppressed``, the
         rest of which stays with ``*`` in every quasi-identifier.
+
+    Class attributes
+    ----------------
+    along_hierarchies: whether every published value of a record that is not suppressed is a node of the
+        hierarchy within the allowed levels.
     """
 
+    along_hierarchies: ClassVar[bool] = False
     table: Table
     owner: IntArray | None = None
     suppressed: BoolArray
@@ -112,6 +118,8 @@ def _interned(cells: Cells) -> tuple[list[str], CodeArray]:
 
 class FullDomainRecoding(Recoding):
     """Every value of an attribute is published at the same generalization level (global recoding)."""
+
+    along_hierarchies = True
 
     def __init__(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,8 +72,11 @@ class PublishedValues:
         numbers = column.numbers
         if numbers is None or np.isnan(numbers).all():
             return np.where(self.mixed, 1.0, 0.0)
-        span = float(np.nanmax(numbers) - np.nanmin(numbers))
-        width = np.where(np.isnan(self.high), 0.0, self.high - self.low)
+        lowest, highest = float(np.nanmin(numbers)), float(np.nanmax(numbers))
+        # A difference of two numbers may be too large for a float; that of their halves is not.
+        unit = 1.0 if isfinite(highest - lowest) else 0.5
+        span = unit * highest - unit * lowest
+        width = np.where(np.isnan(self.high), 0.0, unit * self.high - unit * self.low)
         costs = width / span if span > 0 else np.zeros(len(width))
         return np.where(self.mixed, 1.0, costs)
 

@@ -28,7 +28,7 @@ from anonymizer.hierarchy.placement import (
 )
 from anonymizer.privacy.constraint import ClassConstraint, Constraint, TableConstraint
 from anonymizer.release.formats import Csv, release_format
-from anonymizer.search.base import Problem
+from anonymizer.search.base import Problem, SuppressionMethod
 from anonymizer.table.load import ColumnRequest, encode, read_columns
 
 OPTION_KINDS: Mapping[str, tuple[type, str]] = {
@@ -142,6 +142,7 @@ def prepare(config: Config, relation: Relation) -> Job:
         config.suppression.keep_rows,
         config.reference is Reference.RELEASE,
         required_size(config),
+        SuppressionMethod(config.suppression.method.value),
     )
     return Job(problem, encoded.combination, constraints, grown_trees(config))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from anonymizer.config.attribute import Role
@@ -25,6 +25,7 @@ from anonymizer.release.write import project, write_release
 from anonymizer.report.build import InputFacts, ReleaseFacts, ReportParts, SearchFacts, build_report
 from anonymizer.report.public import public_report
 from anonymizer.search.control import Control, Progress
+from anonymizer.search.local_recoding.bound import best_possible
 
 DIAGNOSIS_SECONDS = 20.0
 """Longest time for finding out why there is no release, when the config sets no budget."""
@@ -104,7 +105,14 @@ def search(config: Config, job: Job, watch: Watch) -> Outcome:
     budget = config.budget
     control = Control(budget.seconds, budget.nodes, budget.steps, watch.stopped, watch.progress)
     outcome: Outcome = config.algorithm.build().search(job.problem, control)
-    return outcome
+    if (
+        outcome.recoding is None
+        or not outcome.recoding.along_hierarchies
+        or outcome.best_possible is not None
+    ):
+        return outcome
+    watch.phase("bounding what is possible")
+    return replace(outcome, best_possible=best_possible(job.problem, watch.stopped))
 
 
 def released_columns(config: Config, relation: Relation) -> list[str]:

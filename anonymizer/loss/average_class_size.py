@@ -40,5 +40,5 @@ class _AverageOnLattice(LatticeLoss):
         self.worst = float(table.records)
 
     def objective(self, facts: NodeFacts) -> float:
-        value = _average([*facts.class_sizes[facts.kept].tolist(), facts.starred], self._k)
+        value = _average([*facts.released.tolist(), facts.starred], self._k)
         return np.inf if value is None else value

@@ -39,8 +39,7 @@ class _DiscernibilityOnLattice(LatticeLoss):
         self.worst = float(table.records) ** 2
 
     def objective(self, facts: NodeFacts) -> float:
-        kept = facts.class_sizes[facts.kept]
-        return float((kept**2).sum() + facts.suppressed.records * self._records)
+        return float((facts.released**2).sum() + facts.suppressed.records * self._records)
 
     def below(self, facts: NodeFacts) -> list[FloatArray]:
         certain = facts.certain.records
@@ -49,7 +48,9 @@ class _DiscernibilityOnLattice(LatticeLoss):
         return [np.full(len(part), bound if position == 0 else 0.0) for position, part in enumerate(parts)]
 
     def above(self, facts: NodeFacts) -> float:
-        return float((facts.class_sizes**2).sum())
+        """Bound by convexity: of n records, x removed ones cost (n - x)^2 + x N, least for x = n - N / 2."""
+        sizes, half = facts.class_sizes, self._records / 2
+        return float(np.where(sizes <= half, sizes**2, self._records * sizes - half**2).sum())
 
 
 def _constant_parts(table: Table, constant: float) -> list[FloatArray]:

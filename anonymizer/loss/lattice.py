@@ -13,7 +13,7 @@ from functools import reduce
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.recoding import FullDomainRecoding
 from anonymizer.core.released import Released
 from anonymizer.core.table import QuasiIdentifier, Table
@@ -51,20 +51,20 @@ class NodeFacts:
     Attributes
     ----------
     class_sizes: of all classes, shape (classes,), int64.
-    kept: which classes are in the release, shape (classes,), bool.
+    released: records of each class of the release, shape (classes of the release,), int64.
     starred: suppressed records that stay in the release.
     suppressed: marginals of the suppressed records.
     certain: marginals of records that are suppressed at every node below, too.
-    mask: gives the suppressed and the removed combinations of the whole table; costs a pass over it.
+    recoding: gives the recoding that the node stands for; costs a pass over the whole table.
     """
 
     levels: tuple[int, ...]
     class_sizes: IntArray
-    kept: BoolArray
+    released: IntArray
     starred: int
     suppressed: Marginals
     certain: Marginals
-    mask: Callable[[], tuple[BoolArray, BoolArray]]
+    recoding: Callable[[], FullDomainRecoding]
 
 
 class LatticeLoss(ABC):
@@ -129,7 +129,7 @@ class UnboundedLatticeLoss(IndifferentLatticeLoss):
     """A metric of which nothing is known before a node is evaluated."""
 
     def __init__(self, table: Table, value: Callable[[Released], float | None], k: int | None) -> None:
-        self._table, self._value, self._k = table, value, k
+        self._value, self._k = value, k
         self.floors = [np.full(a.hierarchy.height + 1, -np.inf) for a in table.quasi_identifiers]
         self.worst = np.inf
 
@@ -139,16 +139,10 @@ class UnboundedLatticeLoss(IndifferentLatticeLoss):
 
     def objective(self, facts: NodeFacts) -> float:
         """Measure the recoding that the node stands for."""
-        suppressed, removed = facts.mask()
-        recoding = FullDomainRecoding(self._table, facts.levels, suppressed, removed)
+        recoding = facts.recoding()
         value = self._value(
             Released(
-                self._table,
-                recoding,
-                facts.class_sizes[facts.kept],
-                facts.starred,
-                facts.suppressed.records,
-                self._k,
+                recoding.table, recoding, facts.released, facts.starred, facts.suppressed.records, self._k
             )
         )
         return np.inf if value is None else value

@@ -16,6 +16,7 @@ from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
 from anonymizer.privacy.exact import settle
 from anonymizer.privacy.k_anonymity import GroupSize
+from anonymizer.privacy.retention import Retention
 from anonymizer.privacy.shares import largest_counts, whole_records
 from anonymizer.settings import Exact, Settings
 
@@ -66,6 +67,14 @@ class AlphaKAnonymity(ClassModel):
         )
         large: BoolArray = view.sizes >= self.settings.k
         return held & large
+
+    def retention(
+        self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
+    ) -> Retention | None:
+        """Cap every value at alpha."""
+        assert attribute is not None
+        caps = (Fraction(self.settings.alpha),) * attribute.column.size
+        return Retention(smallest=self.settings.k, caps=caps)
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
         """Return the smallest class size and the largest share of a value."""

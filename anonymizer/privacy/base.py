@@ -13,6 +13,7 @@ import numpy as np
 from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
+from anonymizer.privacy.retention import Retention
 from anonymizer.settings import Settings as PlugInSettings
 
 Measured = int | float | list[int | float]
@@ -124,6 +125,21 @@ class ClassModel(PrivacyModel):
     @abstractmethod
     def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Tell which classes show the worst measure, shape (classes,)."""
+
+    def retention(
+        self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
+    ) -> Retention | None:
+        """Return the model as conditions on the counts that stay when single records are suppressed.
+
+        They must say what ``holds`` says of any class whose values the reference has. With None, records of a
+        failing class are suppressed together, which is sound but may be more than needed.
+
+        Parameters
+        ----------
+        attribute: the sensitive attribute, None for a model without one.
+        missing: code of the missing value that does not count toward distinct values.
+        """
+        return None
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
         """Bound the records that every finer partition must lose.

@@ -15,6 +15,7 @@ from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
 from anonymizer.privacy.exact import settle
 from anonymizer.privacy.gains import entry_gains, exact_gains, largest_gains
+from anonymizer.privacy.retention import Retention
 from anonymizer.privacy.shares import excess_over_caps, reference_shares, whole_records
 from anonymizer.settings import Exact, Settings
 
@@ -65,6 +66,14 @@ class BasicBetaLikeness(ScoredClassModel):
             lambda i: tuple(view.counted.of_class(i)),
             lambda i: max(exact_gains(view.counted.of_class(i), reference)) <= beta,
         )
+
+    def retention(
+        self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
+    ) -> Retention | None:
+        """Cap every value at (1 + beta) p."""
+        assert reference is not None
+        factor = (1 + Fraction(self.settings.beta)) / reference.total
+        return Retention(caps=tuple(count * factor for count in reference.counts.tolist()))
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
         """Bound the loss by the values whose share exceeds (1 + beta) p."""

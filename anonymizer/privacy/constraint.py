@@ -9,7 +9,9 @@ import numpy as np
 
 from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.core.classes import Classes, ClassView, Reference
+from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, TableModel
+from anonymizer.privacy.retention import Retention
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +85,13 @@ class ClassConstraint(_Binding):
         held = self.model.holds(bound.view, reference)
         losses = self.model.certain_losses(bound.view, reference, held)
         return np.bincount(bound.owner, weights=losses, minlength=classes.number).astype(np.int64)
+
+    def retention(
+        self, attribute: SensitiveAttribute | None, reference: Reference | None
+    ) -> Retention | None:
+        """Return conditions on the counts that stay in each part of a class; None where unknown."""
+        missing = None if attribute is None or self.missing_is_value else attribute.column.missing
+        return self.model.retention(attribute, missing, reference)
 
     def measured(self, classes: Classes, reference: Reference | None) -> Measured:
         """Return the worst measure over all classes."""

@@ -15,7 +15,8 @@ from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
-from anonymizer.privacy.exact import log_of, settle
+from anonymizer.privacy.exact import exponential_of, log_of, settle
+from anonymizer.privacy.retention import Retention
 from anonymizer.privacy.shares import entry_shares, excess_over_caps, reference_shares, whole_records
 from anonymizer.settings import Exact, Settings
 
@@ -99,6 +100,20 @@ class DeltaDisclosure(ScoredClassModel):
             Fraction(count * reference.total, size * int(reference.counts[value])) for value, count in entries
         ]
         return all(log_of(ratio).copy_abs() < self.settings.delta for ratio in ratios)
+
+    def retention(
+        self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
+    ) -> Retention | None:
+        """Keep every share within a factor of exp(delta) of p."""
+        assert reference is not None
+        factor = exponential_of(self.settings.delta)
+        shares = [Fraction(count, reference.total) for count in reference.counts.tolist()]
+        violates = self.settings.absent is Absent.VIOLATES
+        return Retention(
+            caps=tuple(min(share * factor, Fraction(1)) for share in shares),
+            floors=tuple(share / factor for share in shares),
+            required=reference.present if violates else None,
+        )
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
         """Bound the loss by the values that are too frequent, too rare, or lacking."""

@@ -15,6 +15,7 @@ from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Thr
 from anonymizer.privacy.basic_beta_likeness import Beta
 from anonymizer.privacy.exact import log_of, settle
 from anonymizer.privacy.gains import entry_gains, exact_gains, largest_gains
+from anonymizer.privacy.retention import Retention
 from anonymizer.privacy.shares import excess_over_caps, reference_shares, whole_records
 from anonymizer.settings import Settings
 
@@ -82,6 +83,18 @@ class EnhancedBetaLikeness(ScoredClassModel):
             ):
                 return False
         return True
+
+    def retention(
+        self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
+    ) -> Retention | None:
+        """Cap every value at (1 + min(beta, -ln p)) p."""
+        assert reference is not None
+        shares = (Fraction(count, reference.total) for count in reference.counts.tolist())
+        return Retention(caps=tuple(self._cap(share) if share else share for share in shares))
+
+    def _cap(self, share: Fraction) -> Fraction:
+        beyond = Fraction(log_of(share).copy_negate())
+        return (1 + min(Fraction(self.settings.beta), beyond)) * share
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
         """Bound the loss by the values whose share exceeds (1 + min(beta, -ln p)) p."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
 from math import ceil, log
 from typing import Annotated
@@ -14,7 +15,8 @@ from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
-from anonymizer.privacy.exact import settle, sign_of_log_sum
+from anonymizer.privacy.exact import has_entropy, settle
+from anonymizer.privacy.retention import Retention
 from anonymizer.privacy.shares import entry_shares, largest_counts, whole_records
 from anonymizer.settings import Exact, Settings
 
@@ -72,14 +74,18 @@ class EntropyLDiversity(ScoredClassModel):
             return tuple(sorted(count for _, count in view.counted.of_class(position)))
 
         return settle(
-            margins <= 0, margins, threshold, signature, lambda i: self._holds_exactly(signature(i))
+            margins <= 0,
+            margins,
+            threshold,
+            signature,
+            lambda i: has_entropy(signature(i), Fraction(self.settings.l)),
         )
 
-    def _holds_exactly(self, counts: tuple[int, ...]) -> bool:
-        total = sum(counts)
-        numerator, denominator = self.settings.l.as_integer_ratio()
-        terms = [(total, total), (-total, numerator), (total, denominator)]
-        return sign_of_log_sum([*terms, *((-count, count) for count in counts)]) >= 0
+    def retention(
+        self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
+    ) -> Retention | None:
+        """Ask for the entropy."""
+        return Retention(entropies=(Fraction(self.settings.l),))
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
         """Bound the loss by the largest share that d distinct values allow at entropy ln l."""

@@ -115,3 +115,21 @@ def log_of(value: Fraction, digits: int = 60) -> Decimal:
     with localcontext() as context:
         context.prec = digits
         return Decimal(value.numerator).ln() - Decimal(value.denominator).ln()
+
+
+def has_entropy(counts: Sequence[int], l: Fraction) -> bool:  # noqa: E741
+    """Tell whether the entropy of a distribution, given as positive counts, is at least ln l.
+
+    >>> has_entropy([2, 2, 2], Fraction(3)), has_entropy([3, 2, 2], Fraction(3))
+    (True, False)
+    """
+    total = sum(counts)
+    terms = [(total, total), (-total, l.numerator), (total, l.denominator)]
+    return sign_of_log_sum([*terms, *((-count, count) for count in counts)]) >= 0
+
+
+def exponential_of(value: Decimal, digits: int = 60) -> Fraction:
+    """Return exp(value) to more digits than a threshold has; at 700 it is beyond any ratio of counts."""
+    with localcontext() as context:
+        context.prec = digits
+        return Fraction(min(value, Decimal(700)).exp())

@@ -16,6 +16,7 @@ from anonymizer.core.classes import Reference, SensitiveCounts
 from anonymizer.core.grouping import group_keys
 from anonymizer.core.hierarchy import Hierarchy
 from anonymizer.core.table import SensitiveAttribute
+from anonymizer.privacy.retention import Deviation
 
 Entries = list[tuple[int, int]]
 
@@ -30,6 +31,10 @@ class GroundDistance(ABC):
     @abstractmethod
     def exactly(self, entries: Entries, attribute: SensitiveAttribute, reference: Reference) -> Fraction:
         """Return EMD(q, p) of one class, given as (value code, count) pairs."""
+
+    @abstractmethod
+    def deviation(self, attribute: SensitiveAttribute, reference: Reference, t: Fraction) -> Deviation:
+        """Return EMD(q, p) <= t as a bound on the counts of nested groups of values."""
 
 
 def _extras(entries: Entries, reference: Reference) -> list[Fraction]:
@@ -53,6 +58,11 @@ class EqualDistance(GroundDistance):
     def exactly(self, entries: Entries, attribute: SensitiveAttribute, reference: Reference) -> Fraction:
         """Return half the sum of |q - p|."""
         return sum((abs(extra) for extra in _extras(entries, reference)), Fraction(0)) / 2
+
+    def deviation(self, attribute: SensitiveAttribute, reference: Reference, t: Fraction) -> Deviation:
+        """Return one group for each value."""
+        values = np.arange(len(reference.counts))
+        return Deviation(values, np.full(len(values), -1), reference.counts, reference.total, 2 * t, 2)
 
 
 class OrderedDistance(GroundDistance):
@@ -97,6 +107,17 @@ class OrderedDistance(GroundDistance):
         if len(extras) <= 1:
             return Fraction(0)
         return sum((abs(part) for part in accumulate(extras)), Fraction(0)) / (len(extras) - 1)
+
+    def deviation(self, attribute: SensitiveAttribute, reference: Reference, t: Fraction) -> Deviation:
+        """Return one group for each value of the reference and all before it; the last one never deviates."""
+        present = reference.present
+        stretches = max(int(present.sum()) - 1, 0)
+        rank = np.cumsum(present) - 1
+        group_of = np.where(present & (rank < stretches), rank, -1)
+        parent = np.arange(1, stretches + 1)
+        parent[-1:] = -1
+        expected = np.cumsum(reference.counts[present])[:stretches]
+        return Deviation(group_of, parent, expected, reference.total, t * stretches, stretches, steady=False)
 
 
 class HierarchicalDistance(GroundDistance):
@@ -144,6 +165,26 @@ class HierarchicalDistance(GroundDistance):
                 total += Fraction(height, tree.height) * min(positive, negative)
             extras = {node: sum(children, Fraction(0)) for node, children in inner.items()}
         return total
+
+    def deviation(self, attribute: SensitiveAttribute, reference: Reference, t: Fraction) -> Deviation:
+        """Return one group for each node but the root.
+
+        What a node's children move among them is half of what they deviate less half of what the node does:
+        in the sum over all nodes, each deviation is left with (height of its parent - its own) / 2 H.
+        """
+        tree, leaf = _tree(attribute)
+        nodes = len(tree.labels)
+        # Preorder, read backwards, puts children before parents.
+        parent = np.where(tree.parent > 0, nodes - 1 - tree.parent, -1)[:0:-1].astype(np.int64)
+        by_node = np.zeros(nodes, dtype=np.int64)
+        for level in range(tree.height):
+            np.add.at(by_node, tree.ancestors[level][leaf], reference.counts)
+        group_of = nodes - 1 - tree.ancestors[0][leaf].astype(np.int64)
+        if not tree.height:
+            group_of = np.full(len(leaf), -1)
+        return Deviation(
+            group_of, parent, by_node[:0:-1], reference.total, 2 * tree.height * t, 2 * tree.height
+        )
 
 
 def _tree(attribute: SensitiveAttribute) -> tuple[Hierarchy, IntArray]:

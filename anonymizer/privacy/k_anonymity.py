@@ -10,6 +10,7 @@ from anonymizer.core.arrays import BoolArray
 from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
+from anonymizer.privacy.retention import Retention
 from anonymizer.settings import Settings, WholeNumber
 
 GroupSize = Annotated[WholeNumber, Field(ge=1, description="smallest allowed size of an equivalence class")]
@@ -52,6 +53,12 @@ class KAnonymity(ClassModel):
         """Tell which classes have at least k records."""
         held: BoolArray = view.sizes >= self.settings.k
         return held
+
+    def retention(
+        self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
+    ) -> Retention | None:
+        """Ask for k records."""
+        return Retention(smallest=self.settings.k)
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
         """Return the smallest class size."""

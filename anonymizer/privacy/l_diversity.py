@@ -10,6 +10,7 @@ from anonymizer.core.arrays import BoolArray
 from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
+from anonymizer.privacy.retention import Distinct, Retention
 from anonymizer.privacy.shares import distinct_values
 from anonymizer.settings import Settings, WholeNumber
 
@@ -50,6 +51,12 @@ class LDiversity(ClassModel):
         """Tell which classes have l distinct values."""
         held: BoolArray = distinct_values(view) >= self.settings.l
         return held
+
+    def retention(
+        self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
+    ) -> Retention | None:
+        """Ask for l values."""
+        return Retention(distinct=(Distinct(self.settings.l, missing),))
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
         """Return the smallest number of distinct values."""

@@ -11,6 +11,7 @@ from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
 from anonymizer.privacy.k_anonymity import GroupSize
+from anonymizer.privacy.retention import Distinct, Retention
 from anonymizer.privacy.shares import distinct_values
 from anonymizer.settings import Settings, WholeNumber
 
@@ -57,6 +58,12 @@ class PSensitiveKAnonymity(ClassModel):
         """Tell which classes have k records and p distinct values."""
         held: BoolArray = (view.sizes >= self.settings.k) & (distinct_values(view) >= self.settings.p)
         return held
+
+    def retention(
+        self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
+    ) -> Retention | None:
+        """Ask for k records and p values."""
+        return Retention(smallest=self.settings.k, distinct=(Distinct(self.settings.p, missing),))
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
         """Return the smallest class size and the smallest number of distinct values."""

@@ -15,6 +15,7 @@ from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
 from anonymizer.privacy.exact import settle
+from anonymizer.privacy.retention import Distinct, Dominance, Retention
 from anonymizer.privacy.shares import distinct_values, largest_counts, whole_records
 from anonymizer.settings import Exact, Settings, WholeNumber
 
@@ -82,6 +83,15 @@ class RecursiveCLDiversity(ScoredClassModel):
         )
         diverse: BoolArray = distinct_values(view) >= self.settings.l
         return held & diverse
+
+    def retention(
+        self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
+    ) -> Retention | None:
+        """Bound the most frequent value by the rare ones."""
+        diverse = Distinct(self.settings.l, missing)
+        return Retention(
+            distinct=(diverse,), dominances=(Dominance(Fraction(self.settings.c), self.settings.l),)
+        )
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
         """Bound the loss: losing x records leaves r_1 - x or more on top and no more than the tail below."""

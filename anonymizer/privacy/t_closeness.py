@@ -15,6 +15,7 @@ from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
 from anonymizer.privacy.exact import settle
 from anonymizer.privacy.ground_distance import GROUND_DISTANCES, GroundDistance
+from anonymizer.privacy.retention import Retention
 from anonymizer.privacy.shares import whole_records
 from anonymizer.settings import Exact, Settings
 
@@ -86,6 +87,16 @@ class TCloseness(ScoredClassModel):
             lambda i: tuple(counts.of_class(i)),
             lambda i: distance.exactly(counts.of_class(i), counts.attribute, reference) <= t,
         )
+
+    def retention(
+        self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
+    ) -> Retention | None:
+        """Bound the distance; values that the reference lacks cannot stay."""
+        assert attribute is not None
+        assert reference is not None
+        deviation = self.distance(attribute).deviation(attribute, reference, Fraction(self.settings.t))
+        caps = tuple(Fraction(int(present)) for present in reference.present.tolist())
+        return Retention(caps=None if all(caps) else caps, deviations=(deviation,))
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
         """Bound the loss by convexity: EMD <= (1 - f) t + f where a share f is lost."""

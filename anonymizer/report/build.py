@@ -12,7 +12,7 @@ from anonymizer.core.measurement import Measurement
 from anonymizer.core.outcome import Outcome, Step
 from anonymizer.core.report import Report
 
-PACKAGES = ("duckdb", "networkx", "numpy", "pandas", "pydantic")
+PACKAGES = ("duckdb", "networkx", "numpy", "ortools", "pandas", "pydantic", "scipy")
 """Distributions whose versions can change a result."""
 
 
@@ -100,7 +100,8 @@ def build_report(parts: ReportParts) -> Report:
 
 def _search(facts: SearchFacts, outcome: Outcome) -> dict[str, Any]:
     return {
-        "algorithm": facts.algorithm,
+        "algorithm": outcome.algorithm or facts.algorithm,
+        "chosen_because": list(outcome.reasons),
         "candidates": outcome.candidates,
         "evaluated": outcome.evaluated,
         "steps": len(outcome.steps),
@@ -108,6 +109,7 @@ def _search(facts: SearchFacts, outcome: Outcome) -> dict[str, Any]:
         "objective": outcome.objective,
         "bound": outcome.bound,
         "gap": outcome.gap,
+        "best_possible": outcome.best_possible,
         "seconds": round(outcome.seconds, 3),
         "seed": facts.seed,
     }

@@ -17,6 +17,9 @@ COUNTS = {
 }
 """Entries that count records or classes; zero tells nothing of anybody."""
 
+OF_THE_OBJECTIVE = ("objective", "bound", "gap", "best_possible")
+"""What is known of the objective: numbers that compare the release with the input."""
+
 
 def public_report(report: Report, k: int | None) -> Report:
     """Return a report without seed, input hash and path, steps, times, and small counts.
@@ -41,12 +44,12 @@ def public_report(report: Report, k: int | None) -> Report:
     if content["release"]["suppressed_records"] is None:
         content["input"]["rows"] = None
         content["loss"] = dict.fromkeys(content["loss"])
-        content["search"] = {**content["search"], "objective": None, "bound": None, "gap": None}
+        content["search"] = {**content["search"], **dict.fromkeys(OF_THE_OBJECTIVE)}
     content["constraints"] = [_public_constraint(each, smallest) for each in content["constraints"]]
     content["loss"] = {name: _rounded(value) for name, value in content["loss"].items()}
     content["loss"]["nonuniform_entropy"] = None
     own = content["config"]["objective"]["metric"] == "nonuniform-entropy"
-    for key in ("objective", "bound", "gap"):
+    for key in OF_THE_OBJECTIVE:
         content["search"][key] = None if own else _rounded(content["search"][key])
     for key in ("steps", "diagnosis"):
         content.pop(key, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import ClassVar
 
 from anonymizer.core.outcome import Outcome
@@ -12,6 +13,14 @@ from anonymizer.loss.base import LossMetric
 from anonymizer.privacy.constraint import ClassConstraint, TableConstraint
 from anonymizer.search.control import Control
 from anonymizer.settings import Settings as PlugInSettings
+
+
+class SuppressionMethod(StrEnum):
+    """What is suppressed of a class that fails a constraint."""
+
+    CLASSES = "classes"
+    RECORDS = "records"
+    CELLS = "cells"
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +36,7 @@ class Problem:
     keep_rows: whether suppressed records stay, with ``*`` in every quasi-identifier, where that class holds.
     moving_reference: whether p is that of the release instead of the input's.
     k: of the config's k-anonymity, None without one.
+    suppression: what is suppressed of a class that fails.
     """
 
     table: Table
@@ -37,6 +47,7 @@ class Problem:
     keep_rows: bool
     moving_reference: bool
     k: int | None
+    suppression: SuppressionMethod = SuppressionMethod.CLASSES
 
     @property
     def minimum_size(self) -> int:
@@ -55,10 +66,12 @@ class SearchAlgorithm(ABC):
     ----------------
     name: as in the config.
     Settings: its parameters.
+    suppressions: the methods of suppression that it can use.
     """
 
     name: ClassVar[str]
     Settings: ClassVar[type[PlugInSettings]] = NoSettings
+    suppressions: ClassVar[frozenset[SuppressionMethod]] = frozenset({SuppressionMethod.CLASSES})
 
     def __init__(self, settings: PlugInSettings | None = None) -> None:
         self.settings = settings if settings is not None else self.Settings()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.classes import Classes, Reference
+from anonymizer.core.classes import Classes
 from anonymizer.core.grouping import count
 from anonymizer.privacy.base import Merging
-from anonymizer.privacy.constraint import ClassConstraint, describe
+from anonymizer.privacy.constraint import describe
 from anonymizer.search.base import Problem
+from anonymizer.search.suppression.methods import SUPPRESSORS
+from anonymizer.search.suppression.suppressor import Suppressed, holding
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,18 +20,29 @@ class Verdict:
 
     Attributes
     ----------
-    kept: classes that stay, shape (classes,), bool.
+    sizes: records of each class that stay, shape (classes,), int64.
+    gone: records of each item of the classes that are suppressed, shape (items,), int64.
     starred: whether the suppressed records stay as one class.
     suppressed: number of suppressed records.
+    least: no fewer records can be suppressed at this candidate; equal where that is proven optimal.
     failed: names of the constraints (and ``suppression.limit``) that the candidate fails as a whole.
     losses: records of each class that every finer candidate must suppress, shape (classes,), int64.
+    settled: whether no other choice of what is suppressed could make the candidate better, or valid.
     """
 
-    kept: BoolArray
+    sizes: IntArray
+    gone: IntArray
     starred: bool
     suppressed: int
+    least: int
     failed: tuple[str, ...]
     losses: IntArray
+    settled: bool
+
+    @property
+    def kept(self) -> BoolArray:
+        """Classes of which records stay, shape (classes,), bool."""
+        return self.sizes > 0
 
     @property
     def valid(self) -> bool:
@@ -40,96 +51,74 @@ class Verdict:
 
 
 class Judge:
-    """Applies the constraints of a problem to candidates.
-
-    The reference distribution of ``reference: release`` is the fixpoint that the contract defines: start
-    from p of the input, drop all failing classes, recompute p from what stays, until none fails. Whatever
-    fails under p of the input is gone for good, so that first round bounds every finer candidate.
-    """
+    """Applies the constraints of a problem to candidates."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        table = problem.table
-        self._input = {
-            name: Reference(
-                count(table.sensitive_codes(name).astype(np.int64), table.counts, attribute.column.size)
-            )
-            for name, attribute in zip(table.sensitive_names, table.sensitive, strict=True)
-        }
-        self._referring = [each for each in problem.class_constraints if each.model.uses_reference]
-        self._moving = problem.moving_reference and bool(self._referring)
+        self._suppressor = SUPPRESSORS[problem.suppression](problem)
+        referring = any(each.model.uses_reference for each in problem.class_constraints)
+        self._moving = problem.moving_reference and referring
         self.lossless_merging = all(
             constraint.merging is Merging.ANY for constraint in problem.class_constraints
         )
 
     def judge(self, classes: Classes) -> Verdict:
         """Tell what becomes of the classes of a candidate."""
-        kept = self._holding(classes, self._input)
-        losses = self._certain_losses(classes, kept)
-        starred = self._problem.keep_rows and not kept.all() and self._star_holds(classes, kept)
-        if self._moving and not starred:
-            kept = self._fixpoint(classes, kept)
-        suppressed = classes.records - int(classes.sizes[kept].sum())
-        failed = self._failures(classes, kept, starred, suppressed)
-        return Verdict(kept, starred, suppressed, failed, losses)
+        found = self._suppressor.under_input(classes)
+        certain = found.certain
+        starred = self._problem.keep_rows and self._star_holds(classes, found)
+        if self._moving:
+            moved = self._suppressor.under_release(classes, found)
+            certain = moved.certain
+            # Suppressed records that stay leave p as it is; removed, they may be fewer.
+            starred = starred and found.gone.sum() <= moved.gone.sum()
+            fewest = found.fewest if starred else moved.fewest
+            if self._problem.keep_rows and self._suppressor.chooses:
+                fewest = min(found.fewest, moved.fewest)
+            found = replace(found if starred else moved, fewest=fewest)
+        sizes = classes.sizes - count(classes.class_of, found.gone, classes.number)
+        suppressed, least = int(found.gone.sum()), found.fewest
+        broken = self._broken_without(classes, found) if not starred and suppressed < classes.records else []
+        failed = [*self._failures(classes, starred, suppressed), *broken]
+        # Whoever may choose the records may break no model of the whole table with others, or with more.
+        settled = least > self._problem.limit or (
+            least == suppressed and not (broken and self._suppressor.chooses)
+        )
+        return Verdict(sizes, found.gone, starred, suppressed, least, tuple(failed), certain, settled)
 
-    def _holding(self, classes: Classes, references: dict[str, Reference]) -> BoolArray:
-        kept = np.ones(classes.number, dtype=bool)
-        for constraint in self._problem.class_constraints:
-            kept &= constraint.holds(classes, self._reference(constraint, references))
-        return kept
-
-    @staticmethod
-    def _reference(constraint: ClassConstraint, references: dict[str, Reference]) -> Reference | None:
-        return None if constraint.attribute is None else references[constraint.attribute]
-
-    def _certain_losses(self, classes: Classes, kept: BoolArray) -> IntArray:
-        if self.lossless_merging:
-            return np.where(kept, 0, classes.sizes)
-        losses = np.zeros(classes.number, dtype=np.int64)
-        for constraint in self._problem.class_constraints:
-            reference = self._reference(constraint, self._input)
-            np.maximum(losses, constraint.certain_losses(classes, reference), out=losses)
-        return losses
-
-    def _star_holds(self, classes: Classes, kept: BoolArray) -> bool:
-        """Tell whether the dropped records may stay as one class; p is the input's then.
+    def _star_holds(self, classes: Classes, found: Suppressed) -> bool:
+        """Tell whether the suppressed records may stay as one class; p is the input's then.
 
         Where that class, or a model of the whole table with it, does not hold, they are removed instead.
         """
-        if not self._holding(classes.merged(~kept), self._input)[0]:
+        if not found.gone.any():
             return False
-        return not self._broken(classes.with_rest_merged(kept))
+        star = classes.part(found.gone)[0].pooled()
+        if not holding(self._problem.class_constraints, star, self._suppressor.input)[0]:
+            return False
+        return not self._broken(self._release(classes, found).beside(star))
+
+    @staticmethod
+    def _release(classes: Classes, found: Suppressed) -> Classes:
+        sizes = count(classes.class_of, found.gone, classes.number)
+        kept = sizes == 0
+        if (kept | (sizes == classes.sizes)).all():
+            # What was counted of whole classes need not be counted again.
+            return classes.keep(kept)
+        return classes.part(classes.counts - found.gone)[0]
 
     def _broken(self, release: Classes) -> list[str]:
         """Return the names of the models of the whole table that do not hold on a release."""
         return [describe(each) for each in self._problem.table_constraints if not each.holds(release)]
 
-    def _fixpoint(self, classes: Classes, kept: BoolArray) -> BoolArray:
-        """Drop classes that fail under p of what stays, until none does.
+    def _broken_without(self, classes: Classes, found: Suppressed) -> list[str]:
+        """Return the same with the suppressed records removed; starred, they were asked before they stay."""
+        return self._broken(self._release(classes, found)) if self._problem.table_constraints else []
 
-        Only the classes that stay are looked at: the others may have values that p no longer has.
-        """
-        staying, release = np.flatnonzero(kept), classes.keep(kept)
-        while release.number:
-            references = {name: release.sensitive_counts(name)[0].reference() for name in self._input}
-            held = np.ones(release.number, dtype=bool)
-            for constraint in self._referring:
-                held &= constraint.holds(release, self._reference(constraint, references))
-            if held.all():
-                break
-            staying, release = staying[held], release.keep(held)
-        final = np.zeros_like(kept)
-        final[staying] = True
-        return final
-
-    def _failures(self, classes: Classes, kept: BoolArray, starred: bool, suppressed: int) -> tuple[str, ...]:
+    def _failures(self, classes: Classes, starred: bool, suppressed: int) -> list[str]:
         failed = []
         if suppressed > self._problem.limit:
             failed.append("suppression.limit")
-        if not kept.any() and not starred:
+        if suppressed == classes.records and not starred:
             failed.append("no records left")
-        elif not starred and self._problem.table_constraints:
-            # With a starred class they were asked before it was let stay.
-            failed += self._broken(classes.keep(kept))
-        return tuple(failed)
+        return failed

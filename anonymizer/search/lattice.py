@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray
 from anonymizer.core.classes import Classes
 from anonymizer.core.outcome import Outcome, Status, Step
 from anonymizer.core.recoding import FullDomainRecoding, levels_by_name
 from anonymizer.errors import Interrupted
 from anonymizer.loss.lattice import NodeFacts
-from anonymizer.search.base import Problem, SearchAlgorithm
+from anonymizer.search.base import Problem, SearchAlgorithm, SuppressionMethod
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.full_domain.findings import Findings
 from anonymizer.search.full_domain.frontier import Frontier, Levels
@@ -20,6 +19,8 @@ from anonymizer.search.full_domain.guide import Guide
 from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.search.full_domain.tiles import Tiles
 from anonymizer.search.judge import Judge, Verdict
+from anonymizer.search.suppression.cell_lattice import BlankedLattice
+from anonymizer.search.suppression.parts import parts_of
 
 
 class Lattice(SearchAlgorithm):
@@ -30,14 +31,24 @@ class Lattice(SearchAlgorithm):
     """
 
     name = "lattice"
+    suppressions = frozenset(SuppressionMethod)
 
     def search(self, problem: Problem, control: Control) -> Outcome:
         """Return the optimum, or the best found and a proven bound when the budget ends first."""
-        return _Run(problem, control).run()
+        if problem.suppression is SuppressionMethod.CELLS:
+            return BlankedLattice(problem, control).run()
+        return _Run(problem, control, np.inf).run()
+
+    def search_below(self, problem: Problem, control: Control, objective: float) -> Outcome:
+        """Return the optimum if it is below an objective that another recoding has reached.
+
+        The status is infeasible where no node is both valid and below it.
+        """
+        return _Run(problem, control, objective).run()
 
 
 class _Run:
-    def __init__(self, problem: Problem, control: Control) -> None:
+    def __init__(self, problem: Problem, control: Control, below: float) -> None:
         self._problem = problem
         self._control = control
         self._table = problem.table
@@ -56,8 +67,10 @@ class _Run:
         self._findings = Findings()
         self._steps: list[Step] = []
         self._objectives: dict[Levels, float] = {}
-        self._best = np.inf
+        self._best = below
         self._best_levels: Levels | None = None
+        # Nodes whose suppression is not proven optimal might be better than they were found to be.
+        self._unproven = np.inf
         self._interrupted = False
 
     def run(self) -> Outcome:
@@ -66,9 +79,9 @@ class _Run:
             frontier.cut(self._best, self._loss.rounding)
             bound = self._explore(frontier)
             if bound < np.inf:
-                return self._outcome(min(bound, self._tiles.bound))
+                return self._outcome(min(bound, self._tiles.bound, self._unproven))
         self._prefer_finer()
-        return self._outcome(np.inf)
+        return self._outcome(self._unproven)
 
     def _explore(self, frontier: Frontier) -> float:
         """Evaluate nodes of a box; return the lowest bound left, infinity when all is settled."""
@@ -105,6 +118,8 @@ class _Run:
             parts = self._loss.below(facts)
             self._findings.raise_below(frontier, levels, parts, facts.certain.lowest, self._loss.combine)
             self._note(levels, facts, verdict)
+            if not verdict.settled:
+                self._unproven = min(self._unproven, frontier.bound(levels))
             frontier.cut(self._best, self._loss.rounding)
         frontier.mark(levels)
 
@@ -147,28 +162,28 @@ class _Run:
                 yield tuple(each - (i == position) for i, each in enumerate(self._best_levels))
 
     def _facts(self, levels: Levels, classes: Classes, verdict: Verdict) -> NodeFacts:
-        kept, whole = verdict.kept, verdict.losses == classes.sizes
-        suppressed = self._rollup.marginals(~kept[classes.class_of])
+        whole = verdict.losses == classes.sizes
+        suppressed = self._rollup.marginals(verdict.gone)
         certain = suppressed
         if not self._judge.lossless_merging:
             unplaced = int(verdict.losses[~whole].sum())
-            certain = self._rollup.marginals(whole[classes.class_of], unplaced)
+            certain = self._rollup.marginals(np.where(whole[classes.class_of], classes.counts, 0), unplaced)
         return NodeFacts(
             levels,
             classes.sizes,
-            kept,
+            verdict.sizes[verdict.kept],
             verdict.suppressed if verdict.starred else 0,
             suppressed,
             certain,
-            lambda: self._masks(levels),
+            lambda: self._recoded(levels),
         )
 
-    def _masks(self, levels: Levels) -> tuple[BoolArray, BoolArray]:
-        """Return the suppressed and the removed combinations of the whole table at a node."""
-        classes = self._whole.classes(levels)
-        verdict = self._judge.judge(classes)
-        suppressed = ~verdict.kept[classes.class_of]
-        return suppressed, np.zeros_like(suppressed) if verdict.starred else suppressed
+    def _recoded(self, levels: Levels) -> FullDomainRecoding:
+        """Return the recoding of a node, with its table split where records of a combination part."""
+        verdict = self._judge.judge(self._whole.classes(levels))
+        parts = parts_of(self._table, verdict.gone)
+        removed = np.zeros_like(parts.suppressed) if verdict.starred else parts.suppressed
+        return FullDomainRecoding(parts.table, levels, parts.suppressed, removed, parts.owner)
 
     def _progress(self, frontier: Frontier) -> Progress:
         bound = min(frontier.minimum(), self._tiles.bound, self._best)
@@ -197,6 +212,4 @@ class _Run:
         )
 
     def _recoding(self) -> FullDomainRecoding | None:
-        if self._best_levels is None:
-            return None
-        return FullDomainRecoding(self._table, self._best_levels, *self._masks(self._best_levels))
+        return None if self._best_levels is None else self._recoded(self._best_levels)

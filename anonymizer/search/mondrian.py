@@ -14,7 +14,7 @@ from anonymizer.core.released import released
 from anonymizer.errors import InputError
 from anonymizer.loss.cells import CellMetric
 from anonymizer.loss.leaf_share import LeafShareLoss
-from anonymizer.search.base import Problem, SearchAlgorithm
+from anonymizer.search.base import Problem, SearchAlgorithm, SuppressionMethod
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.regions.acceptance import Acceptance
 from anonymizer.search.regions.checks import Checks
@@ -83,6 +83,7 @@ class Mondrian(SearchAlgorithm):
     name = "mondrian"
     Settings = MondrianSettings
     settings: MondrianSettings
+    suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
 
     def search(self, problem: Problem, control: Control) -> Outcome:
         """Return the regions that no further cut improves, or those when the budget ended.

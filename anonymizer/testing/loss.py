@@ -48,11 +48,11 @@ def facts(table: Table, levels: Levels, kept: BoolArray, certain: BoolArray) -> 
     return NodeFacts(
         levels,
         classes.sizes,
-        kept,
+        classes.sizes[kept],
         0,
-        rollup.marginals(suppressed),
-        rollup.marginals(certain[classes.class_of]),
-        lambda: (suppressed, suppressed),
+        rollup.marginals(np.where(suppressed, classes.counts, 0)),
+        rollup.marginals(np.where(certain[classes.class_of], classes.counts, 0)),
+        lambda: FullDomainRecoding(table, levels, suppressed, suppressed),
     )
 
 

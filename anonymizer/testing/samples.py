@@ -129,6 +129,30 @@ def tables(seed: int, number: int = 20) -> Iterator[Table]:
         yield Table(tuple(own), (secret,), np.ascontiguousarray(distinct), counts.astype(np.int64))
 
 
+def numeric_tables(seed: int, number: int = 20) -> Iterator[Table]:
+    """Return random tables of one to three numbers without hierarchies and a sensitive attribute."""
+    random = np.random.default_rng(seed)
+    for _ in range(number):
+        records = int(random.integers(8, 40))
+        sizes = [int(size) for size in random.integers(1, 8, int(random.integers(2, 5)))]
+        codes = np.stack([covering(random, records, size) for size in sizes], axis=1)
+        own = [_number(random, f"q{i}", codes[:, i], size) for i, size in enumerate(sizes[:-1])]
+        secret = SensitiveAttribute(column(SENSITIVE, codes[:, -1], sizes[-1]))
+        distinct, counts = np.unique(codes, axis=0, return_counts=True)
+        yield Table(tuple(own), (secret,), np.ascontiguousarray(distinct), counts.astype(np.int64))
+
+
+def _number(random: np.random.Generator, name: str, codes: CodeArray, size: int) -> QuasiIdentifier:
+    numbers = np.sort(random.choice(50, size, replace=False))
+    texts = tuple(str(number) for number in numbers)
+    counts = np.bincount(codes, minlength=size)
+    own = Column(name, ValueType.INTEGER, texts, counts, numbers.astype(np.float64), None)
+    graph: nx.DiGraph[tuple[int, str]] = nx.DiGraph()
+    graph.add_edges_from(((1, "*"), (0, text)) for text in texts)
+    hierarchy = compile_tree(graph, name)
+    return QuasiIdentifier(own, hierarchy, np.arange(size, dtype=np.int32), 1.0, 0, 1, by_range=True)
+
+
 def _quasi_identifier(random: np.random.Generator, name: str, codes: CodeArray, size: int) -> QuasiIdentifier:
     hierarchy = tree(random, size + int(random.integers(0, 3)), int(random.integers(1, 3)))
     leaf = np.arange(size, dtype=np.int32)

@@ -2,64 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from decimal import Decimal
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 
-from anonymizer.core.classes import Classes, SensitiveCodes
+from anonymizer.core.arrays import IntArray
+from anonymizer.core.classes import Classes, Reference, SensitiveCodes
 from anonymizer.core.outcome import Outcome, Status
-from anonymizer.core.released import Released
+from anonymizer.core.recoding import Recoding
+from anonymizer.core.released import released
 from anonymizer.core.table import Table
 from anonymizer.loss.leaf_share import LeafShareLoss
-from anonymizer.privacy.constraint import ClassConstraint
+from anonymizer.privacy.base import ClassModel
+from anonymizer.privacy.basic_beta_likeness import BasicBetaLikeness, BasicBetaLikenessSettings
+from anonymizer.privacy.constraint import ClassConstraint, TableConstraint
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.privacy.l_diversity import LDiversity, LDiversitySettings
+from anonymizer.privacy.t_closeness import TCloseness, TClosenessSettings
+from anonymizer.privacy.vulnerability import Vulnerability, VulnerabilitySettings
 from anonymizer.search.base import Problem, SearchAlgorithm
 from anonymizer.search.control import Control
 from anonymizer.testing.samples import SENSITIVE, fail, tables
 
+Samples = Callable[[int], Iterator[Table]]
+"""Makes random tables from a seed; ``tables`` and ``numeric_tables`` of ``anonymizer.testing.samples`` do."""
 
-def check_search_algorithm(algorithm: SearchAlgorithm, seed: int = 0) -> None:
-    """Check an algorithm on random problems.
+
+def check_search_algorithm(
+    algorithm: SearchAlgorithm, seed: int = 0, samples: Samples = tables, steps: int | None = None
+) -> None:
+    """Check an algorithm on random problems, with each method of suppression that it names.
+
+    Parameters
+    ----------
+    samples: makes the tables; an algorithm that takes numbers alone is given ``numeric_tables``.
+    steps: budget of an algorithm that would go on for long without one.
 
     Raises
     ------
     AssertionError: what it returns breaks a constraint, is not what it says, or differs between two runs.
     """
-    for problem in problems(seed):
-        outcome = algorithm.search(problem, Control())
-        check_same(algorithm, outcome, algorithm.search(problem, Control()))
+    for problem in problems(algorithm, samples(seed), seed):
+        outcome = algorithm.search(problem, Control(steps=steps))
+        check_same(algorithm, outcome, algorithm.search(problem, Control(steps=steps)))
         check_proof(algorithm, outcome)
-        check_release(algorithm, problem, outcome)
+        if outcome.recoding is None:
+            check_refusal(algorithm, problem, outcome)
+            continue
+        check_rows(algorithm, problem.table, outcome.recoding)
+        check_values(algorithm, outcome.recoding)
+        check_release(algorithm, problem, outcome.recoding)
+        check_objective(algorithm, problem, outcome)
 
 
-def problems(seed: int) -> Iterator[Problem]:
-    """Return random problems with k-anonymity and l-diversity."""
+def problems(algorithm: SearchAlgorithm, samples: Iterator[Table], seed: int) -> Iterator[Problem]:
+    """Return random problems: of class sizes, of sensitive values, of their distribution, of the whole."""
     random = np.random.default_rng(seed)
-    for table in tables(seed):
+    methods = sorted(algorithm.suppressions)
+    for number, table in enumerate(chain.from_iterable((table, table) for table in samples)):
         k = int(random.integers(1, 5))
-        size = ClassConstraint(model=KAnonymity(KAnonymitySettings(k=k)))
-        values = ClassConstraint(
-            SENSITIVE, model=LDiversity(LDiversitySettings(l=int(random.integers(1, 3))))
-        )
-        limit = int(Fraction(int(random.integers(0, 11)), 10) * table.records)
+        chosen: list[ClassModel] = [KAnonymity(KAnonymitySettings(k=k))]
+        if random.random() < 0.3:
+            chosen.append(LDiversity(LDiversitySettings(l=int(random.integers(1, 3)))))
+        if random.random() < 0.6:
+            chosen.append(TCloseness(TClosenessSettings(t=_share(random, 5, 30))))
+        if random.random() < 0.3:
+            # What is suppressed moves the reference of this one most.
+            chosen.append(BasicBetaLikeness(BasicBetaLikenessSettings(beta=_share(random, 20, 200))))
+        guess = Vulnerability(VulnerabilitySettings(max=_share(random, 5, 35)))
         yield Problem(
             table,
-            (size, values),
-            (),
+            tuple(
+                ClassConstraint(SENSITIVE if model.needs_sensitive else None, model=model) for model in chosen
+            ),
+            (TableConstraint(model=guess),) if random.random() < 0.2 else (),
             LeafShareLoss(),
-            limit,
-            keep_rows=False,
-            moving_reference=False,
+            int(Fraction(int(random.integers(0, 10)), 10) * table.records),
+            keep_rows=bool(random.integers(0, 2)),
+            moving_reference=bool(random.integers(0, 2)),
             k=k,
+            suppression=methods[number % len(methods)],
         )
+
+
+def _share(random: np.random.Generator, low: int, high: int) -> Decimal:
+    return Decimal(int(random.integers(low, high + 1))) / 100
 
 
 def check_same(algorithm: SearchAlgorithm, one: Outcome, two: Outcome) -> None:
     """The same problem gives the same outcome."""
-    if (one.status, one.objective, one.steps) != (two.status, two.objective, two.steps):
+    if (one.status, one.objective, one.bound, one.steps) != (two.status, two.objective, two.bound, two.steps):
         fail(f"{algorithm.name}: two runs differ")
+    if one.recoding is None or two.recoding is None:
+        return
+    for left, right in zip(one.recoding.published(), two.recoding.published(), strict=True):
+        if left.labels != right.labels or not np.array_equal(left.codes, right.codes):
+            fail(f"{algorithm.name}: two runs publish '{left.name}' differently")
 
 
 def check_proof(algorithm: SearchAlgorithm, outcome: Outcome) -> None:
@@ -74,31 +115,105 @@ def check_proof(algorithm: SearchAlgorithm, outcome: Outcome) -> None:
         fail(f"{algorithm.name}: {outcome.evaluated} of {outcome.candidates} candidates evaluated")
 
 
-def published_classes(table: Table, outcome: Outcome) -> Classes:
-    """Return the classes of the release by what it publishes."""
-    assert outcome.recoding is not None
-    stays = ~outcome.recoding.removed
-    codes = np.stack([own.codes[stays] for own in outcome.recoding.published()])
-    groups = np.unique(codes, axis=1, return_inverse=True)[1].ravel().astype(np.int64)
+def check_refusal(algorithm: SearchAlgorithm, problem: Problem, outcome: Outcome) -> None:
+    """Nobody says infeasible where all records may be released as one class."""
+    table = problem.table
+    rows = np.arange(table.combinations)
+    if outcome.status is Status.INFEASIBLE and not broken(
+        problem, _classes(table, rows, np.zeros_like(rows))
+    ):
+        fail(f"{algorithm.name}: infeasible, though all records as one class satisfy every constraint")
+
+
+def check_rows(algorithm: SearchAlgorithm, searched: Table, recoding: Recoding) -> None:
+    """The rows of a recoding are the combinations that were searched, or parts of them; no record is lost."""
+    table, owner = recoding.table, recoding.owner
+    if owner is None:
+        owner = np.arange(searched.combinations)
+    if len(owner) != table.combinations or (np.diff(owner) < 0).any():
+        fail(f"{algorithm.name}: the owners of {table.combinations} rows are {len(owner)}, or not in order")
+    if not np.array_equal(table.codes, searched.codes[owner]):
+        fail(f"{algorithm.name}: rows hold other values than the combinations that they are parts of")
+    if (table.counts < 1).any() or not np.array_equal(
+        np.bincount(owner, table.counts, searched.combinations), searched.counts
+    ):
+        fail(f"{algorithm.name}: the parts of a combination have more or fewer records than it has")
+    if (recoding.removed & ~recoding.suppressed).any():
+        fail(f"{algorithm.name}: removed records that do not count as suppressed")
+
+
+def check_values(algorithm: SearchAlgorithm, recoding: Recoding) -> None:
+    """What is published stands for the values of the records that have it."""
+    table, kept = recoding.table, ~recoding.suppressed
+    for position, attribute in enumerate(table.quasi_identifiers):
+        cells, codes = recoding.cells(position), table.quasi_identifier_codes(position)
+        values = cells.values.take(cells.codes[kept].astype(np.int64))
+        numbers = attribute.column.numbers
+        outside = np.zeros(int(kept.sum()), dtype=bool)
+        if numbers is not None:
+            own = numbers[codes[kept]]
+            outside = (own < values.low) | (own > values.high)
+        pairs = np.unique(np.stack([cells.codes[kept], codes[kept]], axis=1), axis=0)
+        held = np.bincount(pairs[:, 0], minlength=len(cells.labels))
+        if outside.any() or (held > cells.values.covered).any():
+            fail(f"{algorithm.name}: '{attribute.name}' is published as what does not stand for its values")
+
+
+def _classes(table: Table, rows: IntArray, groups: IntArray) -> Classes:
     secret = {
-        own.name: SensitiveCodes(own, table.sensitive_codes(own.name)[stays].astype(np.int64))
+        own.name: SensitiveCodes(own, table.sensitive_codes(own.name)[rows].astype(np.int64))
         for own in table.sensitive
     }
-    return Classes(groups, table.counts[stays], int(groups.max()) + 1, secret)
+    return Classes(groups, table.counts[rows], int(groups.max(initial=-1)) + 1, secret)
 
 
-def check_release(algorithm: SearchAlgorithm, problem: Problem, outcome: Outcome) -> None:
-    """Every constraint holds on what is published, within the limit, at the loss that is claimed."""
-    if outcome.recoding is None:
-        return
-    suppressed = int(problem.table.counts[outcome.recoding.suppressed].sum())
+def published_classes(recoding: Recoding) -> Classes:
+    """Return the classes of the release: the records with equal labels, however they came by them."""
+    stays = np.flatnonzero(~recoding.removed)
+    codes = np.stack([own.codes[stays] for own in recoding.published()])
+    groups = np.unique(codes, axis=1, return_inverse=True)[1].ravel().astype(np.int64)
+    return _classes(recoding.table, stays, groups)
+
+
+def broken(problem: Problem, classes: Classes) -> list[str]:
+    """Return the names of the models that do not hold on the classes of a release."""
+    failed = [own.model.name for own in problem.table_constraints if not own.holds(classes)]
+    for constraint in problem.class_constraints:
+        reference = None
+        if constraint.attribute is not None:
+            reference = _reference(problem, classes, constraint.attribute)
+        if not constraint.holds(classes, reference).all():
+            failed.append(constraint.model.name)
+    return failed
+
+
+def _reference(problem: Problem, classes: Classes, name: str) -> Reference:
+    if problem.moving_reference:
+        return classes.sensitive_counts(name)[0].reference()
+    table, own = problem.table, problem.table.sensitive[problem.table.sensitive_names.index(name)]
+    return Reference(np.bincount(table.sensitive_codes(name), table.counts, own.column.size).astype(np.int64))
+
+
+def check_release(algorithm: SearchAlgorithm, problem: Problem, recoding: Recoding) -> None:
+    """Every constraint holds on what is published, within the limit."""
+    suppressed = int(recoding.table.counts[recoding.suppressed].sum())
     if suppressed > problem.limit:
         fail(f"{algorithm.name}: {suppressed} records suppressed; the limit is {problem.limit}")
-    classes = published_classes(problem.table, outcome)
-    for constraint in problem.class_constraints:
-        if not constraint.holds(classes, None).all():
-            fail(f"{algorithm.name}: the release fails {constraint.model.name}")
-    own = Released(problem.table, outcome.recoding, classes.sizes, 0, suppressed, problem.k)
+    if not problem.keep_rows and (recoding.suppressed & ~recoding.removed).any():
+        fail(f"{algorithm.name}: suppressed records stay, though keep_rows is off")
+    if recoding.removed.all():
+        fail(f"{algorithm.name}: a release without records")
+    for name in broken(problem, published_classes(recoding)):
+        fail(f"{algorithm.name}: the release fails {name}")
+
+
+def check_objective(algorithm: SearchAlgorithm, problem: Problem, outcome: Outcome) -> None:
+    """The loss is the one that is claimed, and no two classes are published alike."""
+    assert outcome.recoding is not None, "only releases have an objective"
+    own = released(outcome.recoding, problem.k)
     value = problem.metric.value(own)
     if value is None or outcome.objective is None or not np.isclose(value, outcome.objective, rtol=1e-9):
         fail(f"{algorithm.name}: the release has loss {value}, not {outcome.objective}")
+    published = published_classes(outcome.recoding).number
+    if own.classes != published:
+        fail(f"{algorithm.name}: {own.classes} classes are published as {published}")

@@ -198,7 +198,11 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (small(suppression={"limit": 1.01}), "suppression.limit", "1.01; accepted: a number from 0 to 1"),
     (small(suppression={"limit": -0.1}), "suppression.limit", "-0.1; accepted: a number from 0 to 1"),
     (small(suppression={"limit": "2 %"}), "suppression.limit", "'2 %'; accepted: a number from 0 to 1"),
-    (small(suppression={"method": "records"}), "suppression.method", "'records'; accepted: classes"),
+    (
+        small(suppression={"method": "rows"}),
+        "suppression.method",
+        "'rows'; accepted: cells, classes, records",
+    ),
     (small(suppression={"keep_rows": 1}), "suppression.keep_rows", "1; accepted: true or false"),
     (small(algorithm={"name": "latice"}), "algorithm.name", "'latice'; did you mean 'lattice'?"),
     (small(algorithm={"mode": "strict"}), "algorithm.mode", "unknown key; "),

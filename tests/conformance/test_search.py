@@ -2,65 +2,62 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from anonymizer.core.outcome import Outcome
-from anonymizer.search.base import Problem
-from anonymizer.search.control import Control
+from anonymizer.core.table import Table
+from anonymizer.search.base import SearchAlgorithm
 from anonymizer.search.lattice import Lattice
 from anonymizer.search.registry import SEARCH_ALGORITHMS
 from anonymizer.testing import check_search_algorithm
+from anonymizer.testing.samples import numeric_tables, tables
+from tests.conformance.liars import LIARS
 
 
 def test_there_are_algorithms_to_check() -> None:
     assert len(SEARCH_ALGORITHMS) > 0
 
 
-OF_NUMBERS = {"microaggregation"}
-"""Refuse the text columns of the suite; tests/search/test_microaggregation_models.py has tables for them."""
+Samples = Callable[[int, int], Iterator[Table]]
+TAKES_NUMBERS = {"microaggregation"}
+SLOW = ("local", "auto")
+"""They improve until their budget ends."""
 
 
-@pytest.mark.parametrize("name", sorted(set(SEARCH_ALGORITHMS) - OF_NUMBERS))
+def check_few(name: str, samples: Samples, number: int) -> None:
+    """Run the suite on so many tables, for slow algorithms with a budget and on fewer."""
+    if name in SLOW:
+        check_search_algorithm(SEARCH_ALGORITHMS[name](), 0, lambda seed: samples(seed, number // 3), 8)
+    else:
+        check_search_algorithm(SEARCH_ALGORITHMS[name](), 0, lambda seed: samples(seed, number))
+
+
+@pytest.mark.parametrize("name", SEARCH_ALGORITHMS)
 def test_conforms(name: str) -> None:
-    check_search_algorithm(SEARCH_ALGORITHMS[name]())
+    check_few(name, numeric_tables if name in TAKES_NUMBERS else tables, 20)
 
 
-class Boaster(Lattice):
-    """Claims a lower loss than the release has."""
-
-    name = "boaster"
-
-    def search(self, problem: Problem, control: Control) -> Outcome:
-        found = super().search(problem, control)
-        if found.objective is None:
-            return found
-        return replace(found, objective=found.objective - 0.1, bound=found.objective - 0.1)
+@pytest.mark.parametrize("name", SEARCH_ALGORITHMS)
+def test_conforms_on_numbers_without_hierarchies(name: str) -> None:
+    check_few(name, numeric_tables, 10)
 
 
-class Spender(Lattice):
-    """Suppresses more than it may."""
-
-    name = "spender"
-
-    def search(self, problem: Problem, control: Control) -> Outcome:
-        return super().search(replace(problem, limit=problem.table.records), control)
-
-
-class Careless(Lattice):
-    """Leaves out a constraint."""
-
-    name = "careless"
-
-    def search(self, problem: Problem, control: Control) -> Outcome:
-        return super().search(replace(problem, class_constraints=problem.class_constraints[1:]), control)
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("name", SEARCH_ALGORITHMS)
+def test_conforms_on_more_tables(name: str, seed: int) -> None:
+    samples = numeric_tables if name in TAKES_NUMBERS else tables
+    check_search_algorithm(SEARCH_ALGORITHMS[name](), seed, samples, 30 if name in SLOW else None)
 
 
-@pytest.mark.parametrize(
-    ("broken", "complaint"),
-    [(Boaster, "the release has loss"), (Spender, "the limit is"), (Careless, "fails k-anonymity")],
-)
+def check_often(algorithm: SearchAlgorithm) -> None:
+    """Run the suite with several seeds."""
+    for seed in range(20):
+        check_search_algorithm(algorithm, seed)
+
+
+@pytest.mark.parametrize(("broken", "complaint"), LIARS.items())
 def test_a_false_outcome_is_found(broken: type[Lattice], complaint: str) -> None:
     with pytest.raises(AssertionError, match=complaint):
-        check_search_algorithm(broken())
+        check_often(broken())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,12 +64,26 @@ def test_kept_and_merged_classes(random: Random) -> None:
     reference = inside.sensitive_counts(name)[0].reference()
     assert reference.counts.tolist() == [cells.count(value) for value in values]
     assert reference.total == len(cells)
-    merged = classes.merged(kept)
+    merged = inside.pooled()
     assert merged.number == 1
     assert merged.sizes.tolist() == [int(classes.sizes[kept].sum())]
     if not kept.all():
-        rest = classes.with_rest_merged(kept)
+        rest = inside.beside(classes.keep(~kept).pooled())
         assert rest.sizes.tolist() == [*inside.sizes.tolist(), int(classes.sizes[~kept].sum())]
+
+
+@given(random=RANDOMS)
+def test_a_part_has_the_records_that_are_left(random: Random) -> None:
+    own = partition(random)
+    name, classes = random.choice(own.data.sensitive).name, own.classes()
+    left = np.array([random.randint(0, 1) for _ in own.class_of])
+    part, items = classes.part(left)
+    assert items.tolist() == [row for row, count in enumerate(left) if count]
+    rows = [[row for row in members if left[row]] for members in own.rows()]
+    assert part.sizes.tolist() == [len(members) for members in rows if members]
+    values, everyone = in_order(set(own.everyone(name))), own.everyone(name)
+    counts = part.sensitive_counts(name)[0].reference().counts
+    assert counts.tolist() == [sum(everyone[row] == value for row in items) for value in values]
 
 
 @given(numbers=st.lists(st.integers(0, 5), min_size=1))

@@ -85,18 +85,19 @@ class Node:
         return NodeFacts(
             self.levels,
             classes.sizes,
-            kept,
+            classes.sizes[kept],
             len(self.suppressed) if self.starred else 0,
-            rollup.marginals(~kept[classes.class_of]),
+            rollup.marginals(np.where(kept[classes.class_of], 0, classes.counts)),
             self._marginals(rollup, table, certain, unplaced),
-            lambda: (suppressed, np.zeros_like(suppressed) if self.starred else suppressed),
+            lambda: self.released(table).recoding,
         )
 
     def _marginals(self, rollup: RollUp, table: Table, certain: frozenset[int], unplaced: int) -> Marginals:
         lost = np.zeros(RollUp.of(table).classes(self.levels).number, dtype=bool)
         whole = RollUp.of(table).classes(self.levels)
         lost[whole.class_of[self.mask(table, certain)]] = True
-        return rollup.marginals(lost[rollup.classes(self.levels).class_of], unplaced)
+        classes = rollup.classes(self.levels)
+        return rollup.marginals(np.where(lost[classes.class_of], classes.counts, 0), unplaced)
 
 
 def levels_between(random: Random, low: Sequence[int], high: Sequence[int]) -> Levels:

@@ -17,5 +17,5 @@ def released(case: Case) -> tuple[Released, int]:
     verdict = Judge(problem).judge(classes)
     gone = ~verdict.kept[classes.class_of]
     recoding = FullDomainRecoding(case.table, case.levels, gone, gone)
-    own = Released(case.table, recoding, classes.sizes[verdict.kept], 0, verdict.suppressed, case.k)
+    own = Released(case.table, recoding, verdict.sizes[verdict.kept], 0, verdict.suppressed, case.k)
     return own, classes.number

@@ -33,6 +33,7 @@ SHAPE: Shape = {
     },
     "search": {
         "algorithm": str,
+        "chosen_because": [str],
         "candidates": int,
         "evaluated": int,
         "steps": int,
@@ -40,6 +41,7 @@ SHAPE: Shape = {
         "objective": NUMBER,
         "bound": NUMBER,
         "gap": NUMBER,
+        "best_possible": (int, float, NONE),
         "seconds": NUMBER,
         "seed": int,
     },

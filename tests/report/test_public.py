@@ -64,7 +64,15 @@ def content(**counts: Any) -> dict[str, Any]:
         "config": {"seed": 1, "input": {"path": "x"}, "attributes": {}, "objective": {"metric": "loss"}},
         "input": {"path": "x", "sha256": "y", "rows": 100, "columns": 3},
         "release": {**release, "classes": 9, **counts},
-        "search": {"seed": 1, "seconds": 1.0, "steps": 2, "objective": 0.5, "bound": 0.5, "gap": 0.0},
+        "search": {
+            "seed": 1,
+            "seconds": 1.0,
+            "steps": 2,
+            "objective": 0.5,
+            "bound": 0.5,
+            "gap": 0.0,
+            "best_possible": 0.4,
+        },
         "constraints": [{"worst_classes": counts.get("worst_classes", 7), "verifiable_from_release": True}],
         "loss": {"loss": 0.5, "discernibility": 900},
         "steps": [],
@@ -87,7 +95,8 @@ def test_what_would_tell_a_hidden_number_of_suppressed_records_is_hidden_too() -
     public = public_report(Report(content(suppressed_records=1, rows=99)), 5).to_dict()
     assert public["input"]["rows"] is None
     assert set(public["loss"].values()) == {None}
-    assert (public["search"]["objective"], public["search"]["bound"], public["search"]["gap"]) == (None,) * 3
+    told = ("objective", "bound", "gap", "best_possible")
+    assert [public["search"][key] for key in told] == [None] * 4
     assert public["release"]["rows"] == 99
 
 

@@ -118,9 +118,14 @@ class Column:
 
 
 class TwinMondrian:
-    """Cuts one region after the other; ``relaxed`` shares the records of the median part."""
+    """Cuts one region after the other; ``relaxed`` shares the records of the median part.
 
-    def __init__(self, problem: ProblemSpec, labels: str, *, relaxed: bool) -> None:
+    Parameters
+    ----------
+    minimum: no cut leaves fewer records on a side; it decides which cuts are tried.
+    """
+
+    def __init__(self, problem: ProblemSpec, labels: str, minimum: int, *, relaxed: bool) -> None:
         self.data = problem.data
         self.brute = BruteForce(problem)
         self.labels, self.relaxed = labels, relaxed
@@ -128,14 +133,7 @@ class TwinMondrian:
             TwinAxis(self.data, position, problem.metric, labels)
             for position in range(len(self.data.quasi_identifiers))
         ]
-        self.minimum = max(
-            (
-                own.parameters.get("k", own.parameters.get("l", 1))
-                for own in problem.constraints
-                if own.model in ("k-anonymity", "alpha-k-anonymity", "p-sensitive-k-anonymity", "l-diversity")
-            ),
-            default=1,
-        )
+        self.minimum = minimum
         self.rows: dict[Combination, list[int]] = {}
         for row, record in enumerate(self.data.records):
             self.rows.setdefault(record, []).append(row)

@@ -67,6 +67,10 @@ class Frontier:
             self.evaluated[self._index(levels)] = True
             self.bounds[self._index(levels)] = np.inf
 
+    def bound(self, levels: Levels) -> float:
+        """Return the bound of a node; infinity for one outside the box."""
+        return float(self.bounds[self._index(levels)]) if self.contains(levels) else np.inf
+
     def rule_out_below(self, levels: Levels) -> None:
         """Rule out a node and all nodes below it."""
         self.bounds[self._below(levels)] = np.inf

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.classes import Classes, SensitiveCodes
 from anonymizer.core.grouping import count, group_keys
 from anonymizer.core.table import QuasiIdentifier, Table
@@ -118,16 +118,16 @@ class RollUp:
         groups, number = self._groups(levels)
         return Classes(groups, self.counts, number, self._sensitive)
 
-    def marginals(self, chosen: BoolArray, unplaced: int = 0) -> Marginals:
+    def marginals(self, records: IntArray, unplaced: int = 0) -> Marginals:
         """Count records by the values of each attribute.
 
         Parameters
         ----------
-        chosen: the combinations whose records are counted, shape (combinations,).
+        records: how many of each combination are counted, shape (combinations,), int64.
         unplaced: further records whose combinations are not known.
         """
-        items = np.flatnonzero(chosen)
-        weights = self.counts[items]
+        items = np.flatnonzero(records)
+        weights = records[items]
         return Marginals(
             tuple(
                 count(attribute.codes[items].astype(np.int64), weights, attribute.nodes.shape[1])

@@ -99,7 +99,7 @@ def refuse_texts(table: Table) -> None:
         named = ", ".join(f"'{name}'" for name in texts)
         raise InputError(
             f"algorithm microaggregation: quasi-identifier {named} holds text, which has no mean; accepted: "
-            "numbers and dates, or algorithm mondrian for text"
+            "numbers and dates, or algorithm mondrian or local for text"
         )
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.outcome import Status, Step
 from anonymizer.core.recoding import levels_by_name
-from anonymizer.search.base import Problem
+from anonymizer.search.base import Problem, SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.search.judge import Judge, Verdict
@@ -87,8 +85,10 @@ def find_start(problem: Problem, control: Control) -> Start | NoStart:
 def _started(problem: Problem, levels: Sequence[int], verdict: Verdict, steps: tuple[Step, ...]) -> Start:
     table = problem.table
     classes = RollUp.of(table).classes(levels)
-    gone = np.where(verdict.kept[classes.class_of], 0, table.counts)
     compared = [references(table, table.counts)]
-    if problem.moving_reference and gone.any() and not verdict.starred:
-        compared.append(references(table, table.counts - gone))
-    return Start(classes.class_of, classes.number, gone, verdict.starred, compared, steps)
+    if problem.moving_reference and verdict.gone.any() and not verdict.starred:
+        compared.append(references(table, table.counts - verdict.gone))
+        if problem.suppression is not SuppressionMethod.CLASSES:
+            # Whole classes are dropped by p of the input first, records by p of what stays alone.
+            compared = compared[1:]
+    return Start(classes.class_of, classes.number, verdict.gone, verdict.starred, compared, steps)

@@ -1,0 +1,23 @@
+"""Recodings found elsewhere as assignments: every class is published at its lowest common ancestors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anonymizer.core.recoding import Recoding
+from anonymizer.search.local_recoding.assignment import SUPPRESSED, Assignment
+from anonymizer.search.local_recoding.ground import Ground
+
+
+def assignment_of(ground: Ground, recoding: Recoding) -> Assignment:
+    """Return the classes of a recoding of the ground's table, or of that table split."""
+    positions = range(ground.trees.attributes)
+    published = np.stack([recoding.cells(position).codes for position in positions], axis=1)
+    labels = np.unique(published, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    owner = np.arange(recoding.table.combinations) if recoding.owner is None else recoding.owner
+    return Assignment.of(
+        ground,
+        ground.atoms.atom_of[owner],
+        recoding.table.counts,
+        np.where(recoding.suppressed, SUPPRESSED, labels),
+    )

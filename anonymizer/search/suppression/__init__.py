@@ -1,0 +1,1 @@
+"""Optimal suppression of records and of cells by integer programming."""

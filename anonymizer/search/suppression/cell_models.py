@@ -1,0 +1,153 @@
+"""The constraints of a problem as cell suppression sees them: exact models, and linear conditions."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import ceil, log
+
+import numpy as np
+
+from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.core.classes import Classes, Reference, SensitiveCodes
+from anonymizer.core.grouping import count
+from anonymizer.core.table import Table
+from anonymizer.privacy.constraint import ClassConstraint
+from anonymizer.privacy.retention import Retention
+from anonymizer.search.base import Problem
+from anonymizer.search.suppression.cell_problem import ClassJudge, ValueRule
+from anonymizer.search.suppression.suppressor import References, holding, reference_for, references_of
+
+
+class CellModels:
+    """Judges classes of rows, each of which has one value of every sensitive attribute that matters.
+
+    Attributes
+    ----------
+    names: sensitive attributes that a constraint on classes looks at, in the order of the table.
+    moving: whether the reference changes with what is suppressed.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        table, constraints = problem.table, problem.class_constraints
+        used = {each.attribute for each in constraints}
+        every = any(each.combined for each in constraints)
+        self.names = [name for name in table.sensitive_names if every or name in used]
+        referring = any(each.model.uses_reference for each in constraints)
+        self.moving = problem.moving_reference and referring and problem.limit > 0
+
+    @cached_property
+    def input(self) -> References:
+        """The distribution of each sensitive attribute in the table."""
+        table = self._problem.table
+        return {
+            each.name: Reference(
+                count(table.sensitive_codes(each.name).astype(np.int64), table.counts, each.column.size)
+            )
+            for each in table.sensitive
+        }
+
+    def judge(self, table: Table, first: IntArray) -> ClassJudge:
+        """Return the models under the reference of the input.
+
+        Parameters
+        ----------
+        first: a combination of the table for each row, with the row's sensitive values, shape (rows,).
+        """
+        attributes = [each for each in table.sensitive if each.name in self.names]
+        codes = {each.name: table.sensitive_codes(each.name)[first].astype(np.int64) for each in attributes}
+
+        def holds(class_of: IntArray, rows: IntArray, counts: IntArray, number: int) -> BoolArray:
+            own = {each.name: SensitiveCodes(each, codes[each.name][rows]) for each in attributes}
+            return holding(
+                self._problem.class_constraints, Classes(class_of, counts, number, own), self.input
+            )
+
+        return holds
+
+    def rules(self, table: Table, first: IntArray) -> tuple[tuple[ValueRule, ...], bool]:
+        """Return linear conditions, and whether these and the smallest size say all that is asked."""
+        rules: list[ValueRule] = []
+        complete = True
+        for constraint in self._problem.class_constraints:
+            found, whole = self._rules_of(constraint, table, first)
+            rules += found
+            complete &= whole
+        return tuple(rules), complete
+
+    def _rules_of(
+        self, constraint: ClassConstraint, table: Table, first: IntArray
+    ) -> tuple[list[ValueRule], bool]:
+        attribute = next((each for each in table.sensitive if each.name == constraint.attribute), None)
+        retention = constraint.retention(attribute, reference_for(constraint, self.input))
+        if retention is None or constraint.combined:
+            return [], False
+        whole = _linear(retention)
+        if attribute is None:
+            return [], whole
+        values = table.sensitive_codes(attribute.name)[first].astype(np.int64)
+        rules = [
+            ValueRule(np.where(values == each.missing, -1, values), each.number)
+            for each in retention.distinct
+            if each.number > 1 or each.missing is not None
+        ]
+        if retention.caps is not None:
+            # Rounded up: a cap must not be stricter than the model.
+            caps = np.array([float(cap) for cap in retention.caps]) * (1 + 1e-12)
+            rules.append(ValueRule(values, caps=np.minimum(caps, 1.0)))
+        number, share = _implied(retention, attribute.column.size)
+        if number > 1:
+            rules.append(ValueRule(values, number, np.full(attribute.column.size, share)))
+        return rules, whole
+
+    def valid(self, classes: Classes, *, starred: bool) -> bool:
+        """Tell whether classes may be released: every model holds under the reference that is asked for.
+
+        Parameters
+        ----------
+        starred: whether the last class are suppressed records that stay; no record is missing then.
+        """
+        references = self.input
+        if self._problem.moving_reference and not starred:
+            references = references_of(classes, [each.name for each in self._problem.table.sensitive])
+        if not holding(self._problem.class_constraints, classes, references).all():
+            return False
+        return all(each.holds(classes) for each in self._problem.table_constraints)
+
+
+def _implied(retention: Retention, size: int) -> tuple[int, float]:
+    """Return a number of values and a largest share that conditions which are not linear imply.
+
+    r_1 < c (r_l + ...) means r_1 < c (n - r_1). With a share q of one value, the entropy is at most that of q
+    and, evenly, the others.
+
+    Parameters
+    ----------
+    size: number of sensitive values.
+    """
+    number, share = 1, 1.0
+    for dominance in retention.dominances:
+        number = max(number, dominance.l)
+        share = min(share, float(dominance.c / (1 + dominance.c)))
+    for diversity in retention.entropies:
+        number = max(number, ceil(diversity))
+        share = min(share, _entropic_share(float(diversity), size))
+    return number, min(share * (1 + 1e-9), 1.0)
+
+
+def _entropic_share(diversity: float, size: int) -> float:
+    """Return the largest share of a value with which the entropy of ``size`` values can be ln(diversity)."""
+    low, high = 1.0 / max(size, 1), 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        rest = 1.0 - middle
+        entropy = -middle * log(middle) - (rest * log(rest / max(size - 1, 1)) if rest else 0.0)
+        low, high = (middle, high) if entropy >= log(diversity) else (low, middle)
+    return high
+
+
+def _linear(retention: Retention) -> bool:
+    """Tell whether size, distinct values and largest shares are all that is asked."""
+    required = retention.required is not None and bool(retention.required.any())
+    floors = retention.floors is not None and any(retention.floors)
+    return not (required or floors or retention.dominances or retention.entropies or retention.deviations)

@@ -1,0 +1,111 @@
+"""What is suppressed of a candidate that does not satisfy the constraints as it is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.core.classes import Classes, Reference
+from anonymizer.core.grouping import count
+from anonymizer.privacy.constraint import ClassConstraint
+from anonymizer.search.base import Problem
+
+References = Mapping[str, Reference]
+"""The distribution p by the name of the sensitive attribute."""
+
+
+@dataclass(frozen=True, eq=False)
+class Suppressed:
+    """What is suppressed of the classes of a candidate.
+
+    Attributes
+    ----------
+    gone: records of each item that are suppressed, shape (items,), int64.
+    least: no fewer records of each class can be suppressed, shape (classes,), int64; equal to what is gone of
+        it where that is proven optimal.
+    certain: no fewer records of each class are suppressed however it is split, shape (classes,), int64.
+    fewest: no fewer records of all classes can be suppressed.
+    """
+
+    gone: IntArray
+    least: IntArray
+    certain: IntArray
+    fewest: int
+
+
+class Suppressor(ABC):
+    """A method of suppression bound to a problem; remembers what it solved.
+
+    Class attributes
+    ----------------
+    chooses: whether there is a choice of what is suppressed, not a rule that says it.
+    """
+
+    chooses: ClassVar[bool]
+
+    def __init__(self, problem: Problem) -> None:
+        self.table = problem.table
+        self.constraints = problem.class_constraints
+        self.limit = problem.limit
+
+    @cached_property
+    def input(self) -> References:
+        """The distribution of each sensitive attribute in the table."""
+        return {
+            each.name: Reference(
+                count(
+                    self.table.sensitive_codes(each.name).astype(np.int64),
+                    self.table.counts,
+                    each.column.size,
+                )
+            )
+            for each in self.table.sensitive
+        }
+
+    @abstractmethod
+    def under_input(self, classes: Classes) -> Suppressed:
+        """Return what is suppressed with p of the input."""
+
+    @abstractmethod
+    def under_release(self, classes: Classes, first: Suppressed) -> Suppressed:
+        """Return what is suppressed with p of what stays.
+
+        Parameters
+        ----------
+        first: what is suppressed with p of the input.
+        """
+
+
+def references_of(classes: Classes, names: Sequence[str]) -> References:
+    """Return the distribution of each sensitive attribute over all classes."""
+    return {name: classes.sensitive_counts(name)[0].reference() for name in names}
+
+
+def reference_for(constraint: ClassConstraint, references: References) -> Reference | None:
+    """Return the distribution that a constraint compares with, None for one without an attribute."""
+    return None if constraint.attribute is None else references[constraint.attribute]
+
+
+def holding(constraints: Sequence[ClassConstraint], classes: Classes, references: References) -> BoolArray:
+    """Tell which classes satisfy every constraint, shape (classes,)."""
+    held = np.ones(classes.number, dtype=bool)
+    for constraint in constraints:
+        held &= constraint.holds(classes, reference_for(constraint, references))
+    return held
+
+
+def certain_losses(
+    constraints: Sequence[ClassConstraint], classes: Classes, references: References
+) -> IntArray:
+    """Return the most that any constraint is certain to lose of each class, shape (classes,), int64."""
+    losses = np.zeros(classes.number, dtype=np.int64)
+    for constraint in constraints:
+        own = constraint.certain_losses(classes, reference_for(constraint, references))
+        np.maximum(losses, own, out=losses)
+    return losses

@@ -1,0 +1,144 @@
+"""Local recoding on Adult beside the lattice, Mondrian and the bound; and on a million records.
+
+Run as ``python -m benchmarks.local`` in the folder of the checkout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from anonymizer.config.load import load_config
+from anonymizer.core.outcome import Outcome
+from anonymizer.flow.prepare import Job, input_path, open_as, prepare
+from anonymizer.search.control import Control
+from benchmarks import adult
+from benchmarks.common import machine, python, read_report, run_command, run_process, seconds_of, table
+from benchmarks.million import SEED, process_row, resampled, write
+
+PEER = {2: 0.0239, 5: 0.0524, 10: 0.0778, 25: 0.1156, 50: 0.1501, 100: 0.1924}
+"""Loss of ARX's local recoding by k, the best of six settings; its finest takes 32.7 s at k = 5."""
+
+MODELS: dict[str, tuple[Mapping[str, Any], float]] = {
+    "l-diversity, l 3": ({"model": "l-diversity", "l": 3}, 0.0325),
+    "t-closeness, t 0.2 (equal)": ({"model": "t-closeness", "t": 0.2, "distance": "equal"}, 0.4348),
+    "recursive (4, 3)-diversity": ({"model": "recursive-cl-diversity", "c": 4, "l": 3}, 0.0581),
+}
+"""With k = 5, and what ARX's local recoding loses."""
+
+HEADERS = ("local", "bound", "gap", "suppressed", "steps", "seconds", "lattice", "Mondrian", "ARX, local")
+LIMIT = 0.02
+MOST = 120.0
+"""Seconds that the lattice and Mondrian may take each."""
+
+MILLION = 1_000_000
+
+
+def job(config: Mapping[str, Any], name: str, **options: object) -> Job:
+    """Return a config as a problem with one of the algorithms."""
+    chosen = load_config({**config, "algorithm": {"name": name, **options}})
+    with open_as(chosen, input_path(chosen)) as relation:
+        return prepare(chosen, relation)
+
+
+def searched(config: Mapping[str, Any], control: Control, name: str, **options: object) -> Outcome:
+    """Return what an algorithm finds."""
+    asked = job(config, name, **options)
+    algorithm = load_config({**config, "algorithm": {"name": name, **options}}).algorithm.build()
+    return algorithm.search(asked.problem, control)
+
+
+def shown(loss: float | None) -> str:
+    """Return a loss as text, a dash where there is none."""
+    return "-" if loss is None else f"{loss:.4f}"
+
+
+def row(title: object, config: Mapping[str, Any], seconds: float, peer: float) -> list[object]:
+    """Return what the three algorithms lose."""
+    asked = job(config, "local")
+    algorithm = load_config({**config, "algorithm": {"name": "local"}}).algorithm.build()
+    found: list[Outcome] = []
+    taken = seconds_of(lambda: found.append(algorithm.search(asked.problem, Control(seconds=seconds))))
+    own = found[0]
+    lattice = searched(config, Control(seconds=MOST), "lattice")
+    mondrian = searched(config, Control(seconds=MOST), "mondrian", labels="hierarchy")
+    suppressed = 0
+    if own.recoding is not None:
+        suppressed = int(own.recoding.table.counts[own.recoding.suppressed].sum())
+    return [
+        title,
+        shown(own.objective),
+        shown(own.bound),
+        "-" if own.objective is None or own.bound is None else f"{1 - own.bound / own.objective:.1%}",
+        suppressed,
+        len(own.steps),
+        f"{taken:.1f}",
+        shown(lattice.objective),
+        shown(mondrian.objective),
+        shown(peer),
+    ]
+
+
+def with_model(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a config with occupation as the sensitive attribute and eight quasi-identifiers."""
+    config = adult.config(adult.data(), LIMIT)
+    config["attributes"][adult.SENSITIVE] = {"role": "sensitive"}
+    config["constraints"].append(dict(model))
+    return config
+
+
+def million() -> str:
+    """Run a million records with eight quasi-identifiers beside a bare GROUP BY; return Markdown."""
+    names = [name for name in adult.ATTRIBUTES if name != adult.SENSITIVE]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = folder / "records.parquet"
+        write(resampled(MILLION, SEED)[names], path)
+        target = folder / "records.json"
+        config = {**adult.config(path, LIMIT, attributes=names), "algorithm": {"name": "local"}}
+        target.write_text(json.dumps(config), encoding="utf-8")
+        command = [*run_command(target, folder / "out"), "--set", "budget.steps=1"]
+        columns = ", ".join(f'"{own}"' for own in names)
+        query = f"SELECT {columns}, count(*) FROM '{path}' GROUP BY ALL"
+        grouping = python("-c", f"import duckdb; duckdb.connect().execute({query!r}).fetchnumpy()")
+        whole, bare = run_process(command), run_process(grouping)
+        report = read_report(folder / "out")
+    search = report["search"]
+    title = (
+        f"{MILLION:,} records, the start alone: loss {search['objective']:.4f}, "
+        f"{report['release']['classes']:,} classes, {report['release']['suppressed_records']:,} suppressed, "
+        f"{search['seconds']:.1f} s of search"
+    )
+    rows = [process_row("`anonymizer run`", [whole]), process_row("bare GROUP BY in DuckDB", [bare])]
+    return f"{title}\n\n{table(('process', 'seconds', 'CPU seconds', 'peak memory'), rows)}"
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.local", description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--seconds", type=float, default=30.0, help="of each search (default 30)")
+    parser.add_argument("--k", type=int, nargs="*", default=list(PEER), help="values of k (default all)")
+    parser.add_argument("--skip-models", action="store_true", help="k-anonymity alone")
+    parser.add_argument("--skip-million", action="store_true", help="without the million records")
+    chosen = parser.parse_args()
+    print(f"k-anonymity, nine quasi-identifiers, at most {LIMIT:.0%} suppressed, metric loss\n")
+    rows = (
+        row(k, adult.config(adult.data(), LIMIT, k), chosen.seconds, PEER.get(k, float("nan")))
+        for k in chosen.k
+    )
+    print(table(("k", *HEADERS), rows))
+    if not chosen.skip_models:
+        print("\nk = 5 with occupation as sensitive attribute, eight quasi-identifiers\n")
+        named = (row(name, with_model(model), chosen.seconds, peer) for name, (model, peer) in MODELS.items())
+        print(table(("model", *HEADERS), named))
+    if not chosen.skip_million:
+        print(f"\n{million()}")
+    print(f"\n{machine()}")
+
+
+if __name__ == "__main__":
+    main()

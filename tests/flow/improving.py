@@ -1,0 +1,55 @@
+"""The command with local recoding that says when it improves, and pauses before it writes.
+
+``python -m tests.flow.improving run ...``
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from anonymizer.cli import progress
+from anonymizer.cli.main import main
+from anonymizer.core.outcome import Outcome
+from anonymizer.flow.run import Watch
+from anonymizer.search.base import Problem
+from anonymizer.search.control import Control, Progress
+from anonymizer.search.local import Local
+from anonymizer.search.registry import SEARCH_ALGORITHMS
+
+PAUSE = 1.0
+"""Seconds before the release is written, in which a signal arrives however busy the machine."""
+
+
+class Improving(Local):
+    """Local recoding; says on stderr when it has something to improve."""
+
+    name = "improving"
+
+    def search(self, problem: Problem, control: Control) -> Outcome:
+        """Search as local recoding does."""
+
+        def listen(found: Progress) -> None:
+            if found.best is not None:
+                print("found something", file=sys.stderr, flush=True)
+
+        return super().search(problem, replace(control, listen=listen))
+
+
+@contextmanager
+def _watching(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[Watch]:
+    def phase(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+        if text.startswith("writing"):
+            time.sleep(PAUSE)
+
+    yield Watch(phase=phase, stopped=stopped)
+
+
+if __name__ == "__main__":
+    SEARCH_ALGORITHMS.add(Improving)
+    progress.watching = _watching
+    sys.exit(main())

@@ -1,0 +1,199 @@
+"""The bound of local recoding is one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from anonymizer.search.base import Problem, SuppressionMethod
+from anonymizer.search.control import Control
+from anonymizer.search.lattice import Lattice
+from anonymizer.search.local_recoding.bound import DualBound, best_possible
+from anonymizer.search.local_recoding.facilities import Pricing, TooMany
+from anonymizer.search.local_recoding.lagrangian import Lagrangian
+from anonymizer.search.local_recoding.trees import allowed_trees, items_of
+from tests.helpers import problems
+from tests.search.bound_cases import Case, adult_problem, case
+from tests.twins.local_optimum import LocalOptimum
+
+ROUNDING = 1e-12
+"""By how much the twin's own sums may be wrong."""
+
+
+def dual(problem: Problem) -> DualBound:
+    """Return the bound of a problem before any ascent."""
+    trees = allowed_trees(problem.table.quasi_identifiers, problem.metric)
+    return DualBound(trees, items_of(problem.table, trees), problem.minimum_size)
+
+
+def ascended(problem: Problem, most: int = 12) -> DualBound:
+    """Return the bound of a problem after at most so many rounds; it never falls."""
+    bound = dual(problem)
+    while not bound.settled and bound.rounds < most:
+        before = bound.loss
+        bound.improve()
+        assert bound.loss >= before
+    return bound
+
+
+def shares(seeds: range) -> list[float]:
+    """Check the bounds of some cases; return what share of the optimum each one is."""
+    found = []
+    for seed in seeds:
+        own = case(seed)
+        optimum = own.twin.value()
+        bound = ascended(own.problem).loss
+        assert bound <= optimum + ROUNDING, seed
+        if 0 < optimum < math.inf:
+            found.append(bound / optimum)
+    return found
+
+
+def test_never_above_the_optimum_and_mostly_near() -> None:
+    found = shares(range(60))
+    assert len(found) > 30
+    assert np.mean(found) > 0.85
+
+
+@pytest.mark.slow
+def test_never_above_the_optimum_of_many() -> None:
+    found = shares(range(1000, 1300))
+    assert len(found) > 150
+    assert np.mean(found) > 0.85
+
+
+def lagrangians(twin: LocalOptimum, prices: list[float], k: int) -> tuple[float, float]:
+    """Return what prices prove over all publications, and over those that no cheaper wider one replaces."""
+    best: dict[tuple[int, ...], float] = {}
+    for covered, cost in twin.publications():
+        best[covered] = min(cost, best.get(covered, math.inf))
+    everything = needed = sum(number * price for number, price in zip(twin.counts, prices, strict=True))
+    for covered, cost in best.items():
+        worth = sorted((prices[i] - cost for i in covered for _ in range(twin.counts[i])), reverse=True)
+        if len(worth) < k:
+            continue
+        gain = max(0.0, sum(worth[:k]) + sum(max(more, 0.0) for more in worth[k:]))
+        everything -= gain
+        if not any(set(covered) < set(wider) and best[wider] <= cost for wider in best):
+            needed -= gain
+    return everything, needed
+
+
+def item_of_combination(own: Case, bound: DualBound) -> list[int]:
+    """Return the item of each combination of the twin."""
+    table = own.problem.table
+    codes = np.stack([table.quasi_identifier_codes(i) for i in range(len(table.quasi_identifiers))], axis=1)
+    numbers = []
+    for combination in own.twin.combinations:
+        texts = ["<missing>" if value is None else str(value) for value in combination]
+        wanted = [
+            attribute.column.texts.index(text)
+            for attribute, text in zip(table.quasi_identifiers, texts, strict=True)
+        ]
+        row = np.flatnonzero((codes == wanted).all(axis=1))[0]
+        numbers.append(int(bound.items.item_of[row]))
+    return numbers
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_prices_prove_what_all_publications_together_do(seed: int) -> None:
+    own = case(seed)
+    bound = dual(own.problem)
+    random = np.random.default_rng(seed)
+    size, counts = own.problem.minimum_size, bound.items.counts
+    ceilings = random.uniform(0, random.choice((0.3, 1.0)), bound.items.number)
+    trees = allowed_trees(own.problem.table.quasi_identifiers, own.problem.metric)
+    found = Pricing(trees, bound.items, size).facilities(ceilings, 10**6)
+    item_of = item_of_combination(own, bound)
+    for _ in range(3):
+        prices = ceilings * random.uniform(-0.2, 1.0, len(ceilings))
+        value, _ = Lagrangian(found, counts, size).value(prices)
+        everything, needed = lagrangians(own.twin, [float(prices[i]) for i in item_of], size)
+        assert value <= needed + 1e-9
+        if np.isinf(found.rest).all():
+            assert value >= everything - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_slope_leads_up_no_faster_than_the_bound(seed: int) -> None:
+    own = case(seed)
+    bound = dual(own.problem)
+    random = np.random.default_rng(seed)
+    ceilings = np.ones(bound.items.number)
+    trees = allowed_trees(own.problem.table.quasi_identifiers, own.problem.metric)
+    size = own.problem.minimum_size
+    found = Pricing(trees, bound.items, size).facilities(ceilings, 10**6)
+    if not np.isinf(found.rest).all():
+        return
+    function = Lagrangian(found, bound.items.counts, size)
+    first, second = random.uniform(-0.1, 1.0, (2, len(ceilings)))
+    value, slope = function.value(first)
+    assert function.value(second)[0] <= value + slope @ (second - first) + 1e-9
+
+
+def test_too_many_pairs_are_refused() -> None:
+    own = case(3)
+    bound = dual(own.problem)
+    trees = allowed_trees(own.problem.table.quasi_identifiers, own.problem.metric)
+    with pytest.raises(TooMany):
+        Pricing(trees, bound.items, 1).facilities(np.ones(bound.items.number), 1)
+
+
+def test_a_round_that_is_stopped_changes_nothing() -> None:
+    bound = dual(case(5).problem)
+    before = bound.prices.copy()
+    bound.improve(lambda: True)
+    assert (bound.loss, bound.rounds) == (0.0, 0)
+    assert np.array_equal(bound.prices, before)
+
+
+def test_the_same_rounds_prove_the_same() -> None:
+    problem = case(8).problem
+    first, second = ascended(problem), ascended(problem)
+    assert first.loss == second.loss
+    assert np.array_equal(first.prices, second.prices)
+
+
+def test_best_possible_is_below_the_best_of_the_lattice() -> None:
+    checked = 0
+    for seed in range(30):
+        problem = case(seed).problem
+        found = Lattice().search(problem, Control())
+        possible = best_possible(problem)
+        assert possible is not None
+        if found.objective is not None:
+            checked += 1
+            assert possible <= found.objective + ROUNDING
+    assert checked > 10
+
+
+def test_no_bound_for_metrics_that_are_no_mean_of_cells() -> None:
+    problem = case(0).problem
+    for metric in (problems.metric("discernibility"), problems.metric("loss", "geometric-mean")):
+        assert best_possible(replace(problem, metric=metric)) is None
+
+
+def test_no_bound_where_a_blank_is_more_than_the_highest_level_allows() -> None:
+    known = []
+    for seed in range(20):
+        problem = replace(case(seed).problem, suppression=SuppressionMethod.CELLS)
+        possible = best_possible(problem)
+        free = all(own.maximum == own.hierarchy.height for own in problem.table.quasi_identifiers)
+        assert (possible is not None) == free
+        known.append(free)
+    assert any(known)
+    assert not all(known)
+
+
+@pytest.mark.slow
+def test_adult_within_a_few_rounds() -> None:
+    bound = dual(adult_problem(5))
+    proven = []
+    for _ in range(3):
+        bound.improve()
+        proven.append(bound.loss)
+    assert proven[1] >= 0.0437
+    assert proven[2] >= 0.0443

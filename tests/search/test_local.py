@@ -1,0 +1,254 @@
+"""Local recoding against brute force, and what holds for any table and any models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from math import inf
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.core.outcome import Outcome, Status
+from anonymizer.core.table import Table
+from anonymizer.errors import Interrupted
+from anonymizer.search.base import Problem, SuppressionMethod
+from anonymizer.search.control import Control
+from anonymizer.search.lattice import Lattice
+from anonymizer.search.local import Local
+from anonymizer.search.local_recoding.exact import RECORDS, Exact
+from tests import strategies
+from tests.conformance.asked import about, any_table
+from tests.helpers.examples import share
+from tests.helpers.problems import problem
+from tests.twins.local import TwinLocal
+from tests.twins.microdata import Microdata, QuasiIdentifierSpec, SensitiveSpec
+from tests.twins.search import BruteForce, ConstraintSpec, ProblemSpec
+
+SEEDS = st.integers(0, 2**32)
+ENOUGH = 60
+"""Steps that suffice for a dozen records."""
+
+MERGEABLE = ("k-anonymity", "l-diversity", "entropy-l-diversity", "t-closeness", "basic-beta-likeness")
+"""Models that hold for the union of two classes if they do for both."""
+
+
+def searched(own: Problem, steps: int = ENOUGH) -> Outcome:
+    return Local().search(own, Control(steps=steps))
+
+
+def small(random: Random, most: int) -> ProblemSpec:
+    """Return a problem that the brute force can solve."""
+    names = [random.choice(MERGEABLE), "k-anonymity"]
+    spec = about(random, any_table(random, most), names, ["loss"])
+    plain = tuple(replace(each, combined=False) for each in spec.constraints)
+    return replace(
+        spec, constraints=plain, aggregate="arithmetic-mean", keep_rows=False, moving_reference=False
+    )
+
+
+def rows_of(outcome: Outcome, spec: ProblemSpec) -> tuple[list[list[int]], int]:
+    """Return the records of each class as published, and how many records are removed."""
+    assert outcome.recoding is not None
+    recoding, data = outcome.recoding, spec.data
+    table: Table = recoding.table
+    names = [own.column.texts for own in (*table.quasi_identifiers, *table.sensitive)]
+    waiting: dict[tuple[str, ...], list[int]] = {}
+    for row, record in enumerate(data.records):
+        waiting.setdefault(tuple("<missing>" if cell is None else str(cell) for cell in record), []).append(
+            row
+        )
+    columns = recoding.published()
+    classes: dict[tuple[str, ...], list[int]] = {}
+    removed = 0
+    for part in range(table.combinations):
+        queue = waiting[tuple(name[code] for name, code in zip(names, table.codes[part], strict=True))]
+        own = [queue.pop() for _ in range(int(table.counts[part]))]
+        if recoding.removed[part]:
+            removed += len(own)
+        else:
+            key = tuple(column.labels[column.codes[part]] for column in columns)
+            classes.setdefault(key, []).extend(own)
+    assert not any(waiting.values())
+    return list(classes.values()), removed
+
+
+def contents(outcome: Outcome, spec: ProblemSpec) -> Counter[frozenset[tuple[object, int]]]:
+    """Return how often each content of a class occurs."""
+    classes, _ = rows_of(outcome, spec)
+    return Counter(frozenset(Counter(spec.data.records[row] for row in rows).items()) for rows in classes)
+
+
+def check_valid(outcome: Outcome, spec: ProblemSpec) -> None:
+    """Check a release by the definitions."""
+    classes, removed = rows_of(outcome, spec)
+    assert removed <= spec.limit
+    assert classes
+    everyone = [row for rows in classes for row in rows]
+    twin = BruteForce(spec)
+    starred = spec.keep_rows and not removed
+    moving = spec.moving_reference and not starred
+    reference = everyone if moving else list(range(len(spec.data.records)))
+    assert all(twin.holds(rows, reference) for rows in classes)
+    assert twin.table_holds(classes)
+
+
+def missed(random: Random, most: int) -> bool:
+    """Tell whether the best recoding of a random table was not found; anything wrong fails at once."""
+    spec = small(random, most)
+    best = TwinLocal(spec).optimum()
+    outcome = searched(problem(spec))
+    if outcome.status is not Status.SATISFIED:
+        assert outcome.status is Status.UNDECIDED or best == inf
+        return best < inf
+    assert outcome.objective is not None
+    assert outcome.objective >= best - 1e-12
+    assert outcome.bound is None or outcome.bound <= best + 1e-12
+    check_valid(outcome, spec)
+    return outcome.objective > best + 1e-12
+
+
+@share(3)
+@given(seed=SEEDS)
+def test_a_handful_of_records_is_recoded_in_the_best_way(seed: int) -> None:
+    assert not missed(Random(seed), 9)
+
+
+@pytest.mark.slow
+def test_300_tables_are_recoded_in_the_best_way() -> None:
+    assert not any(missed(Random(seed), RECORDS) for seed in range(1000, 1300))
+
+
+def test_moves_alone_find_the_best_way_mostly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Exact, "applies", staticmethod(lambda _: False))
+    assert sum(missed(Random(seed), 9) for seed in range(30)) <= 3
+
+
+@share(3)
+@given(seed=SEEDS)
+def test_whatever_is_released_satisfies_every_model(seed: int) -> None:
+    spec = strategies.problem(Random(seed))
+    spec = replace(spec, metric=spec.metric if spec.metric != "height" else "loss")
+    outcome = searched(problem(spec), 8)
+    if outcome.status is Status.SATISFIED:
+        check_valid(outcome, spec)
+
+
+@share(3)
+@given(seed=SEEDS)
+def test_it_is_never_worse_than_the_lattice(seed: int) -> None:
+    spec = replace(
+        strategies.problem(Random(seed)), metric="loss", aggregate="arithmetic-mean", keep_rows=False
+    )
+    if spec.moving_reference:
+        spec = replace(spec, moving_reference=False)
+    best = Lattice().search(problem(spec), Control())
+    if best.status is Status.SATISFIED:
+        outcome = searched(problem(spec), 1)
+        assert outcome.objective is not None
+        assert best.objective is not None
+        assert outcome.objective <= best.objective + 1e-12
+
+
+@share(3)
+@given(seed=SEEDS)
+def test_the_order_of_the_rows_makes_no_difference(seed: int) -> None:
+    random = Random(seed)
+    spec = about(random, any_table(random, 60), ["k-anonymity", "l-diversity"], ["loss", "ncp"])
+    records = list(spec.data.records)
+    random.shuffle(records)
+    other = replace(spec, data=replace(spec.data, records=tuple(records)))
+    one, two = searched(problem(spec), 15), searched(problem(other), 15)
+    assert (one.status, one.objective, one.bound, one.steps) == (
+        two.status,
+        two.objective,
+        two.bound,
+        two.steps,
+    )
+    if one.recoding is not None:
+        assert contents(one, spec) == contents(two, other)
+
+
+def wide(seed: int = 0) -> ProblemSpec:
+    """Return a problem of 300 records, nearly all different, that takes many steps."""
+    random = Random(seed)
+    own = tuple(
+        QuasiIdentifierSpec(f"q{i}", strategies.tree(random, list("abcdefgh"), 3), maximum=3)
+        for i in range(4)
+    )
+    secret = SensitiveSpec("s", {value: (value, "*") for value in "xyz"})
+    columns = [list(spec.paths) for spec in own] + [list(secret.paths or ())]
+    records = tuple(tuple(random.choice(values) for values in columns) for _ in range(300))
+    constraints = (ConstraintSpec("k-anonymity", {"k": 4}), ConstraintSpec("l-diversity", {"l": 2}, "s"))
+    return ProblemSpec(Microdata(own, (secret,), records), constraints, limit=6, k=4)
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.4])
+def test_a_budget_of_steps_repeats_a_run_that_the_clock_ended(seconds: float) -> None:
+    spec = wide(3)
+    timed = Local().search(problem(spec), Control(seconds=seconds))
+    again = searched(problem(spec), len(timed.steps))
+    assert (timed.objective, timed.bound, timed.steps) == (again.objective, again.bound, again.steps)
+    assert contents(timed, spec) == contents(again, spec)
+
+
+def test_more_steps_never_lose_more() -> None:
+    spec = wide(1)
+    objectives = [searched(problem(spec), steps).objective for steps in (1, 5, 20, 40)]
+    known = [each for each in objectives if each is not None]
+    assert known == sorted(known, reverse=True)
+    assert known[-1] < known[0]
+
+
+def test_suppressing_records_is_what_it_does_anyway() -> None:
+    spec = wide(2)
+    own = problem(spec)
+    one = searched(own, 10)
+    two = searched(replace(own, suppression=SuppressionMethod.RECORDS), 10)
+    assert (one.objective, contents(one, spec)) == (two.objective, contents(two, spec))
+
+
+def test_stopped_before_anything_was_found() -> None:
+    with pytest.raises(Interrupted, match="nothing was written"):
+        Local().search(problem(wide()), Control(stopped=lambda: True))
+
+
+def test_stopped_later_the_best_so_far_is_kept() -> None:
+    spec = wide()
+    asked = 0
+
+    def stopped() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 1_000
+
+    outcome = Local().search(problem(spec), Control(seconds=60, stopped=stopped))
+    assert outcome.interrupted
+    assert outcome.status is Status.SATISFIED
+    check_valid(outcome, spec)
+
+
+def test_progress_shows_the_best_and_the_bound() -> None:
+    seen = []
+    spec = wide()
+    control = Control(steps=60, listen=seen.append)
+    control._told = -inf
+    outcome = Local().search(problem(spec), control)
+    assert seen
+    assert all(each.best is not None and each.best >= (outcome.bound or 0.0) for each in seen)
+    assert outcome.bound is not None
+    assert outcome.objective is not None
+    assert 0 < outcome.bound <= outcome.objective
+
+
+def test_weights_of_zero_cost_nothing() -> None:
+    spec = wide()
+    free = tuple(replace(own, weight=float(i == 0)) for i, own in enumerate(spec.data.quasi_identifiers))
+    spec = replace(spec, data=replace(spec.data, quasi_identifiers=free))
+    outcome = searched(problem(spec), 10)
+    assert outcome.objective is not None
+    assert np.isfinite(outcome.objective)
+    check_valid(outcome, spec)
