@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from anonymizer.errors import AnonymizerError, AuditFailed, Infeasible, InputError
 
 if TYPE_CHECKING:
-    from anonymizer.api import anonymize, check
+    from anonymizer.api import anonymize, attack, check
     from anonymizer.config.load import load_config
     from anonymizer.config.model import Config
     from anonymizer.core.report import Report
@@ -24,6 +24,7 @@ _HOMES = {
     "Report": "anonymizer.core.report",
     "Result": "anonymizer.flow.frame",
     "anonymize": "anonymizer.api",
+    "attack": "anonymizer.api",
     "check": "anonymizer.api",
     "load_config": "anonymizer.config.load",
 }
@@ -37,6 +38,7 @@ __all__ = [
     "Report",
     "Result",
     "anonymize",
+    "attack",
     "check",
     "load_config",
 ]

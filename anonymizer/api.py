@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,12 @@ from typing import TYPE_CHECKING, Any
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from anonymizer.engines.open import open_frame
+from anonymizer.flow.attack import run_attacks
 from anonymizer.flow.frame import Result, anonymize_frame
 from anonymizer.flow.measure import check_names
+from anonymizer.flow.scene import scene_of_files
+from anonymizer.flow.weights import weight_columns
+from anonymizer.report.attacks import ENTRY_KEYS, attack_entry
 
 if TYPE_CHECKING:
     import pandas
@@ -60,3 +65,41 @@ def check(
         measures = check_names(relation, quasi_identifiers, sensitive).measures
     columns = ["model", "attribute", "parameters", "measured", "worst_classes"]
     return pd.DataFrame([asdict(each) for each in measures], columns=columns)
+
+
+def attack(
+    release_df: pandas.DataFrame,
+    original_df: pandas.DataFrame | None,
+    config: Configured,
+    *,
+    second_df: pandas.DataFrame | None = None,
+) -> pandas.DataFrame:
+    """Run the attacks of a config on a release; without any, all that apply.
+
+    Parameters
+    ----------
+    release_df: the released records.
+    original_df: records that the adversary holds; None for one who has the release alone.
+    second_df: another release of the same people.
+
+    Returns
+    -------
+    One row per finding; its columns are the keys of an entry of the report's ``attacks``.
+
+    Raises
+    ------
+    InputError: the config asks for an attack that lacks something, or a DataFrame lacks a column.
+    """
+    import pandas as pd  # noqa: PLC0415 - the command line does without it
+
+    loaded = load_config(config)
+    with ExitStack() as stack:
+        first, original, second = (
+            None if frame is None else stack.enter_context(open_frame(frame))
+            for frame in (release_df, original_df, second_df)
+        )
+        assert first is not None
+        attacked = run_attacks(
+            loaded, scene_of_files(loaded, first, original, second, weight_columns(loaded))
+        )
+    return pd.DataFrame([attack_entry(each.finding, each.seconds) for each in attacked], columns=ENTRY_KEYS)

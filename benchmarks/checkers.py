@@ -7,9 +7,6 @@ index.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +19,7 @@ import anonymizer
 from anonymizer.engines.open import open_frame
 from anonymizer.flow.measure import check_names
 from benchmarks import adult
-from benchmarks.common import ROOT, environment, machine, median_seconds, table
+from benchmarks.common import machine, median_seconds, peer_environment, run_peer, table
 
 PEER = "pycanon==1.3.5"
 TARGET = 100
@@ -90,21 +87,6 @@ ROWS = (
 )
 
 
-def peer(interpreter: Path, data: Path) -> dict[str, Any]:
-    """Return what the peer measures on a file, and its seconds."""
-    script = ROOT / "benchmarks" / "peer.py"
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run(
-        [str(interpreter), "-W", "ignore", str(script), str(data), adult.SENSITIVE],
-        check=True,
-        capture_output=True,
-        text=True,
-        env=variables,
-    )
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
 def quasi_identifiers(records: pd.DataFrame) -> list[str]:
     """Return all columns but the sensitive one."""
     return [name for name in records.columns if name != adult.SENSITIVE]
@@ -157,7 +139,7 @@ class Round:
 
 def measure_round(interpreter: Path, path: Path, runs: int) -> tuple[Round, dict[str, Any]]:
     """Measure a file with both; return the times, and what the peer found."""
-    theirs = peer(interpreter, path)
+    theirs = run_peer(interpreter, "peer.py", str(path), adult.SENSITIVE)
     records = pd.read_csv(path, dtype=str, keep_default_na=False)
     columns = quasi_identifiers(records)
     ours(records)
@@ -210,7 +192,7 @@ def main() -> None:
     )
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        interpreter = environment((chosen.environment or Path(folder) / "peer").absolute(), PEER)
+        interpreter = peer_environment((chosen.environment or Path(folder) / "peer").absolute(), PEER)
         records = adult.frame()
         print(f"Generalised (target: at least {TARGET} times faster): ", end="")
         print(compare(interpreter, adult.generalized(records, adult.LEVELS, k=5), chosen.rounds, chosen.runs))

@@ -65,17 +65,6 @@ def run_process(command: Sequence[str]) -> Process:
     return Process(found["seconds"], found["cpu_seconds"], found["peak_bytes"])
 
 
-def environment(folder: Path, package: str) -> Path:
-    """Make a virtual environment with a peer in it, unless it is there; return its Python."""
-    interpreter = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    if not interpreter.exists():
-        print(f"installing {package} …", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        pip = [str(interpreter), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]
-        subprocess.run(pip, check=True, stderr=subprocess.DEVNULL)
-    return interpreter
-
-
 def run_command(config: Path, output: Path) -> list[str]:
     """Return the command of a whole run, which replaces what an earlier one left."""
     return python("-m", "anonymizer", "run", str(config), "-o", str(output), "--overwrite", "--quiet")
@@ -129,6 +118,31 @@ def seconds_of(task: Callable[[], object]) -> float:
 def median_seconds(task: Callable[[], object], runs: int) -> float:
     """Return the median over several calls."""
     return median(seconds_of(task) for _ in range(runs))
+
+
+def peer_environment(folder: Path, peer: str) -> Path:
+    """Make a virtual environment with a peer in it, unless it is there; return its Python."""
+    interpreter = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    if not interpreter.exists():
+        print(f"installing {peer} …", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        pip = [str(interpreter), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", peer]
+        subprocess.run(pip, check=True, stderr=subprocess.DEVNULL)
+    return interpreter
+
+
+def run_peer(interpreter: Path, script: str, *arguments: str) -> dict[str, Any]:
+    """Run a script of this folder in the environment of a peer and return what it prints, as JSON."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run(
+        [str(interpreter), "-W", "ignore", str(ROOT / "benchmarks" / script), *arguments],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=variables,
+    )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def table(headers: Iterable[str], rows: Iterable[Iterable[object]]) -> str:

@@ -22,8 +22,8 @@ from benchmarks import adult
 from benchmarks.common import (
     ROOT,
     Process,
-    environment,
     machine,
+    peer_environment,
     read_report,
     run_command,
     run_process,
@@ -230,7 +230,7 @@ def main() -> None:
     seven = frame[[*SEVEN, adult.SENSITIVE]]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        interpreter = environment((chosen.environment or folder / "peer").absolute(), PEER)
+        interpreter = peer_environment((chosen.environment or folder / "peer").absolute(), PEER)
         theirs = {k: peer(interpreter, folder, seven, k) for k in (PUBLISHED if chosen.all else (5,))}
         beside = {"seven": theirs[5], "eight": peer(interpreter, folder, frame, 5)}
         print(f"Whole processes at k = 5 ({PEER}), strict, value sets.\n")

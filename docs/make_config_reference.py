@@ -47,6 +47,7 @@ def tables() -> str:
     parts += ["\n### `constraints[i]`", *_constraints(definitions)]
     parts += ["\n### `objective`", *_choices("metric", "ObjectiveSettings", definitions, ("aggregate",))]
     parts += ["\n### `algorithm`", *_choices("name", "AlgorithmSettings", definitions, ())]
+    parts += ["\n### `attacks[i]`", *_attacks(definitions)]
     return "\n".join(parts) + "\n"
 
 
@@ -115,6 +116,18 @@ def _choices(key: str, name: str, definitions: JsonSchema, further: tuple[str, .
         yield "\n| further key | accepts | default | meaning |\n| --- | --- | --- | --- |"
         for own in further:
             yield _row(own, alternatives[0]["properties"][own], definitions, required=False)
+
+
+def _attacks(definitions: JsonSchema) -> Iterator[str]:
+    """Describe each attack with its options."""
+    yield "\n| `attack` | option | accepts | default | meaning |\n| --- | --- | --- | --- | --- |"
+    for one in definitions["AttackSettings"]["oneOf"]:
+        if "title" not in one:
+            continue
+        yield f"| `{one['title']}` | | | | {_cell(one['properties']['attack']['description'])} |"
+        for key, own in one["properties"].items():
+            if key != "attack":
+                yield f"| `{one['title']}` {_row(key, own, definitions, required=key in one['required'])}"
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any
 
+from anonymizer.cli.attack import line
 from anonymizer.core.report import Report
 
 IN_ONE_LINE = 2
@@ -34,6 +35,7 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     if search["best_possible"] is not None and search["best_possible"] != search["bound"]:
         yield f"Any recoding along the hierarchies: at least {floored(search['best_possible'])}"
     yield from how(content)
+    yield from (f"Attack {line(each)}" for each in content["attacks"])
     yield "Read back and verified."
     yield f"Give:  {directory / 'share'}/    {Path(released['path']).name}  report.public.json"
     yield f"Keep:  {directory}/    report.json  (internal)"

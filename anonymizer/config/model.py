@@ -9,6 +9,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
+from anonymizer.config.attack import AttackSettings
 from anonymizer.config.attribute import AttributeSettings, Distance, Role
 from anonymizer.config.constraint import ConstraintSettings
 from anonymizer.config.files import InputSettings, OutputSettings
@@ -59,6 +60,18 @@ def _suits_attributes(constraint: ConstraintSettings, info: ValidationInfo) -> C
     return constraint
 
 
+def _suits_knowledge(attack: AttackSettings, info: ValidationInfo) -> AttackSettings:
+    attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
+    if attributes is None:
+        return attack
+    known = [name for name, each in attributes.items() if each.role is Role.QUASI_IDENTIFIER]
+    for name in getattr(attack.settings, "knowledge", None) or ():
+        if name not in known:
+            what = f"'{name}' is no quasi-identifier, so nobody is taken to know it; {nearest(name, known)}"
+            raise refusal([problem(what, ("knowledge",))])
+    return attack
+
+
 class Config(Section):
     """A whole config. ``load_config`` makes one from a file or a mapping."""
 
@@ -83,6 +96,9 @@ class Config(Section):
     )
     budget: BudgetSettings = Field(default_factory=BudgetSettings, description="when to stop searching")
     engine: EngineSettings = Field(default_factory=EngineSettings, description="where records live")
+    attacks: tuple[Annotated[AttackSettings, AfterValidator(_suits_knowledge)], ...] = Field(
+        default=(), description="run on the release and reported: names, or mappings with attack and options"
+    )
     output: OutputSettings = Field(default_factory=OutputSettings, description="the released file")
     seed: Annotated[WholeNumber, Field(ge=0)] = Field(default=0, description="of everything random")
 

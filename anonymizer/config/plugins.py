@@ -32,6 +32,13 @@ def search_algorithms() -> AnyRegistry:
     return SEARCH_ALGORITHMS
 
 
+def attacks() -> AnyRegistry:
+    """Return what ``attacks`` may name."""
+    from anonymizer.attacks.registry import ATTACKS
+
+    return ATTACKS
+
+
 def hierarchy_sources() -> AnyRegistry:
     """Return what ``hierarchy`` may name."""
     from anonymizer.hierarchy.sources import HIERARCHY_SOURCES

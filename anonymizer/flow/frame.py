@@ -12,7 +12,9 @@ from anonymizer.engines.open import open_frame
 from anonymizer.flow.prepare import engine_options, prepare
 from anonymizer.flow.run import (
     UNWATCHED,
+    Verified,
     Watch,
+    attacks_of_run,
     refusal,
     release_facts,
     released_columns,
@@ -65,6 +67,7 @@ def anonymize_frame(frame: pandas.DataFrame, config: Config, watch: Watch = UNWA
         data = release_frame(relation, projection, frame, ROW_ORDERS[config.output.order.value])
         with auditing(), open_frame(data, options) as release:
             audited = verify(release, relation, job, promised, columns)
+            attacks = attacks_of_run(config, job, outcome, release, watch)
     found = release_facts(None, promised, audited)
-    parts = report_parts(config, job, outcome, facts, found, audited, all_losses(promised))
+    parts = report_parts(config, job, outcome, facts, found, Verified(audited, attacks), all_losses(promised))
     return Result(data, build_report(parts))

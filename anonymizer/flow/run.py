@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,16 +13,22 @@ from anonymizer.core.released import Released, released
 from anonymizer.core.report import Report
 from anonymizer.engines.base import Relation
 from anonymizer.errors import Infeasible
+from anonymizer.flow.attack import Attacked, run_attacks
 from anonymizer.flow.attributes import describe_attributes, hierarchy_files
 from anonymizer.flow.constraints import positions
 from anonymizer.flow.diagnose import Diagnosis, Diagnostician, explanation
 from anonymizer.flow.prepare import Job, engine_options, input_path, open_as, open_release, prepare
+from anonymizer.flow.recipe import recipe_of
+from anonymizer.flow.scene import scene_of_run
 from anonymizer.flow.verify import Audited, auditing, verify
+from anonymizer.flow.weights import weight_columns
 from anonymizer.loss.all_metrics import all_losses
 from anonymizer.release.order import ROW_ORDERS
 from anonymizer.release.publish import ReleaseFolder
 from anonymizer.release.write import project, write_release
+from anonymizer.report.attacks import attack_entry
 from anonymizer.report.build import InputFacts, ReleaseFacts, ReportParts, SearchFacts, build_report
+from anonymizer.report.matrix import attack_matrix
 from anonymizer.report.public import public_report
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.local_recoding.bound import best_possible
@@ -48,6 +54,20 @@ class Watch:
 
 
 UNWATCHED = Watch()
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was found in a release that was read back.
+
+    Attributes
+    ----------
+    audited: what it is.
+    attacks: what adversaries learn from it.
+    """
+
+    audited: Audited
+    attacks: Sequence[Attacked]
 
 
 def run(config: Config, directory: Path, *, overwrite: bool = False, watch: Watch = UNWATCHED) -> Report:
@@ -77,10 +97,10 @@ def run(config: Config, directory: Path, *, overwrite: bool = False, watch: Watc
         if outcome.recoding is None:
             raise refusal(config, job, outcome, facts, watch)
         promised = released(outcome.recoding, job.problem.k)
-        audited = _write_and_verify(config, job, relation, promised, folder, watch)
-        release = release_facts(f"share/{config.output.path}", promised, audited)
+        verified = _write_and_verify(config, job, relation, (outcome, promised), folder, watch)
+        release = release_facts(f"share/{config.output.path}", promised, verified.audited)
         report = build_report(
-            report_parts(config, job, outcome, facts, release, audited, all_losses(promised))
+            report_parts(config, job, outcome, facts, release, verified, all_losses(promised))
         )
         folder.public_report.write_text(public_report(report, job.problem.k).to_json(), encoding="utf-8")
         folder.report.write_text(report.to_json(), encoding="utf-8")
@@ -121,15 +141,33 @@ def released_columns(config: Config, relation: Relation) -> list[str]:
 
 
 def _write_and_verify(
-    config: Config, job: Job, relation: Relation, promised: Released, folder: ReleaseFolder, watch: Watch
-) -> Audited:
+    config: Config,
+    job: Job,
+    relation: Relation,
+    found: tuple[Outcome, Released],
+    folder: ReleaseFolder,
+    watch: Watch,
+) -> Verified:
+    outcome, promised = found
     columns = released_columns(config, relation)
     watch.phase("writing")
     projection = project(relation, job.combination, promised.recoding, columns)
     write_release(relation, projection, folder.release, ROW_ORDERS[config.output.order.value])
     watch.phase("reading back and verifying")
     with auditing(), open_release(folder.release, engine_options(config)) as release:
-        return verify(release, relation, job, promised, columns)
+        audited = verify(release, relation, job, promised, columns)
+        return Verified(audited, attacks_of_run(config, job, outcome, release, watch))
+
+
+def attacks_of_run(
+    config: Config, job: Job, outcome: Outcome, release: Relation, watch: Watch
+) -> list[Attacked]:
+    """Run the attacks that the config lists on a release that was read back."""
+    if not config.attacks or outcome.recoding is None:
+        return []
+    watch.phase("attacking the release")
+    scene = scene_of_run(config, job, outcome.recoding, release, weight_columns(config))
+    return run_attacks(config, replace(scene, recipe=recipe_of(job.problem, outcome)))
 
 
 def release_facts(name: str | None, promised: Released, audited: Audited) -> ReleaseFacts:
@@ -151,11 +189,13 @@ def report_parts(
     outcome: Outcome,
     facts: InputFacts,
     release: ReleaseFacts,
-    audited: Audited | None,
+    verified: Verified | None,
     losses: dict[str, float | None],
     diagnosis: Diagnosis | None = None,
 ) -> ReportParts:
     """Gather what a report is made of."""
+    attacks = [] if verified is None else verified.attacks
+    entries = [attack_entry(each.finding, each.seconds) for each in attacks]
     return ReportParts(
         config.to_dict(),
         describe_attributes(config, job.problem.table),
@@ -163,8 +203,10 @@ def report_parts(
         release,
         SearchFacts(config.algorithm.name, config.seed),
         outcome,
-        () if audited is None else audited.measurements,
+        () if verified is None else verified.audited.measurements,
         losses,
+        entries,
+        attack_matrix([each.model for each in job.constraints], entries, job.problem.k),
         warnings_of(config, job),
         None if diagnosis is None else diagnosis.to_dict(),
     )

@@ -18,6 +18,7 @@ from anonymizer.privacy.exact import settle
 from anonymizer.privacy.k_anonymity import GroupSize
 from anonymizer.privacy.retention import Retention
 from anonymizer.privacy.shares import largest_counts, whole_records
+from anonymizer.privacy.threats import WHO, Threat
 from anonymizer.settings import Exact, Settings
 
 
@@ -40,6 +41,7 @@ class AlphaKAnonymity(ClassModel):
     sensitive = True
     Settings = AlphaKAnonymitySettings
     settings: AlphaKAnonymitySettings
+    claims = WHO | {Threat.HOMOGENEITY}
     thresholds = (Threshold("alpha", 1), Threshold("k", 1, whole=True))
     merging = Merging.SATISFYING
 

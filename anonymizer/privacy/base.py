@@ -14,6 +14,7 @@ from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.retention import Retention
+from anonymizer.privacy.threats import Threat
 from anonymizer.settings import Settings as PlugInSettings
 
 Measured = int | float | list[int | float]
@@ -53,12 +54,14 @@ class PrivacyModel(ABC):
     Settings: its parameters.
     thresholds: the parameters by which a promise that cannot be kept may be loosened.
     sensitive: whether it needs a sensitive attribute, whatever its parameters.
+    claims: the attacks that it is said to stop; a report shows them beside what the attacks reached.
     """
 
     name: ClassVar[str]
     Settings: ClassVar[type[PlugInSettings]]
     sensitive: ClassVar[bool]
     thresholds: ClassVar[tuple[Threshold, ...]]
+    claims: ClassVar[frozenset[Threat]] = frozenset()
 
     def __init__(self, settings: PlugInSettings) -> None:
         self.settings = settings

@@ -17,6 +17,7 @@ from anonymizer.privacy.exact import settle
 from anonymizer.privacy.gains import entry_gains, exact_gains, largest_gains
 from anonymizer.privacy.retention import Retention
 from anonymizer.privacy.shares import excess_over_caps, reference_shares, whole_records
+from anonymizer.privacy.threats import Threat
 from anonymizer.settings import Exact, Settings
 
 Beta = Annotated[Exact, Field(gt=0, description="bound on the relative gain (q - p) / p of any value")]
@@ -41,6 +42,7 @@ class BasicBetaLikeness(ScoredClassModel):
     uses_reference = True
     Settings = BasicBetaLikenessSettings
     settings: BasicBetaLikenessSettings
+    claims = frozenset({Threat.SKEWNESS})
     thresholds = (Threshold("beta", inf),)
     merging = Merging.SATISFYING
 

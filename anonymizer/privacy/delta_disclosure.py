@@ -18,6 +18,7 @@ from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Thr
 from anonymizer.privacy.exact import exponential_of, log_of, settle
 from anonymizer.privacy.retention import Retention
 from anonymizer.privacy.shares import entry_shares, excess_over_caps, reference_shares, whole_records
+from anonymizer.privacy.threats import Threat
 from anonymizer.settings import Exact, Settings
 
 
@@ -51,6 +52,7 @@ class DeltaDisclosure(ScoredClassModel):
     uses_reference = True
     Settings = DeltaDisclosureSettings
     settings: DeltaDisclosureSettings
+    claims = frozenset({Threat.SKEWNESS, Threat.INFERENCE})
     thresholds = (Threshold("delta", inf),)
 
     @classmethod

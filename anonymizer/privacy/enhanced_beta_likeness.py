@@ -17,6 +17,7 @@ from anonymizer.privacy.exact import log_of, settle
 from anonymizer.privacy.gains import entry_gains, exact_gains, largest_gains
 from anonymizer.privacy.retention import Retention
 from anonymizer.privacy.shares import excess_over_caps, reference_shares, whole_records
+from anonymizer.privacy.threats import Threat
 from anonymizer.settings import Settings
 
 
@@ -39,6 +40,7 @@ class EnhancedBetaLikeness(ScoredClassModel):
     uses_reference = True
     Settings = EnhancedBetaLikenessSettings
     settings: EnhancedBetaLikenessSettings
+    claims = frozenset({Threat.SKEWNESS})
     thresholds = (Threshold("beta", inf),)
     merging = Merging.SATISFYING
 

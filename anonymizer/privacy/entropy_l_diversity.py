@@ -18,6 +18,7 @@ from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Thr
 from anonymizer.privacy.exact import has_entropy, settle
 from anonymizer.privacy.retention import Retention
 from anonymizer.privacy.shares import entry_shares, largest_counts, whole_records
+from anonymizer.privacy.threats import DIVERSE
 from anonymizer.settings import Exact, Settings
 
 
@@ -40,6 +41,7 @@ class EntropyLDiversity(ScoredClassModel):
     sensitive = True
     Settings = EntropyLDiversitySettings
     settings: EntropyLDiversitySettings
+    claims = DIVERSE
     thresholds = (Threshold("l", 1),)
     merging = Merging.SATISFYING
     larger_is_better = True

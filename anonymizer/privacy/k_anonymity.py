@@ -11,6 +11,7 @@ from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
 from anonymizer.privacy.retention import Retention
+from anonymizer.privacy.threats import WHO
 from anonymizer.settings import Settings, WholeNumber
 
 GroupSize = Annotated[WholeNumber, Field(ge=1, description="smallest allowed size of an equivalence class")]
@@ -36,6 +37,7 @@ class KAnonymity(ClassModel):
 
     Settings = KAnonymitySettings
     settings: KAnonymitySettings
+    claims = WHO
     thresholds = (Threshold("k", 1, whole=True),)
     merging = Merging.ANY
 

@@ -12,6 +12,7 @@ from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
 from anonymizer.privacy.retention import Distinct, Retention
 from anonymizer.privacy.shares import distinct_values
+from anonymizer.privacy.threats import DIVERSE
 from anonymizer.settings import Settings, WholeNumber
 
 
@@ -34,6 +35,7 @@ class LDiversity(ClassModel):
     sensitive = True
     Settings = LDiversitySettings
     settings: LDiversitySettings
+    claims = DIVERSE
     thresholds = (Threshold("l", 1, whole=True),)
     merging = Merging.ANY
 

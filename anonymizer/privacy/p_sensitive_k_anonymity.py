@@ -13,6 +13,7 @@ from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel,
 from anonymizer.privacy.k_anonymity import GroupSize
 from anonymizer.privacy.retention import Distinct, Retention
 from anonymizer.privacy.shares import distinct_values
+from anonymizer.privacy.threats import WHO, Threat
 from anonymizer.settings import Settings, WholeNumber
 
 
@@ -41,6 +42,7 @@ class PSensitiveKAnonymity(ClassModel):
     sensitive = True
     Settings = PSensitiveKAnonymitySettings
     settings: PSensitiveKAnonymitySettings
+    claims = WHO | {Threat.HOMOGENEITY}
     thresholds = (Threshold("p", 1, whole=True), Threshold("k", 1, whole=True))
     merging = Merging.ANY
 

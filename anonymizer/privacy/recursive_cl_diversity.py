@@ -17,6 +17,7 @@ from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Thr
 from anonymizer.privacy.exact import settle
 from anonymizer.privacy.retention import Distinct, Dominance, Retention
 from anonymizer.privacy.shares import distinct_values, largest_counts, whole_records
+from anonymizer.privacy.threats import DIVERSE
 from anonymizer.settings import Exact, Settings, WholeNumber
 
 
@@ -40,6 +41,7 @@ class RecursiveCLDiversity(ScoredClassModel):
     sensitive = True
     Settings = RecursiveCLDiversitySettings
     settings: RecursiveCLDiversitySettings
+    claims = DIVERSE
     thresholds = (Threshold("c", inf), Threshold("l", 1, whole=True))
     merging = Merging.SATISFYING
 

@@ -17,6 +17,7 @@ from anonymizer.privacy.exact import settle
 from anonymizer.privacy.ground_distance import GROUND_DISTANCES, GroundDistance
 from anonymizer.privacy.retention import Retention
 from anonymizer.privacy.shares import whole_records
+from anonymizer.privacy.threats import Threat
 from anonymizer.settings import Exact, Settings
 
 DistanceName = Literal["equal", "ordered", "hierarchical"]
@@ -46,6 +47,7 @@ class TCloseness(ScoredClassModel):
     uses_reference = True
     Settings = TClosenessSettings
     settings: TClosenessSettings
+    claims = frozenset({Threat.SKEWNESS, Threat.SIMILARITY})
     thresholds = (Threshold("t", 1),)
     merging = Merging.SATISFYING
 

@@ -57,6 +57,8 @@ class ReportParts:
     config: the config in plain types.
     attributes: role, type and hierarchy digest by column.
     loss: every loss metric by name.
+    attacks: entries of those that were run on the release.
+    matrix: what the constraints claim to stop, beside what the attacks measured.
     diagnosis: why there is no release, None when there is one.
     """
 
@@ -68,6 +70,8 @@ class ReportParts:
     outcome: Outcome
     measurements: Sequence[Measurement]
     loss: dict[str, float | None]
+    attacks: Sequence[dict[str, Any]]
+    matrix: Sequence[dict[str, Any]]
     warnings: Sequence[str]
     diagnosis: dict[str, Any] | None = None
 
@@ -89,7 +93,8 @@ def build_report(parts: ReportParts) -> Report:
         "recoding": recoding,
         "constraints": [asdict(measurement) for measurement in parts.measurements],
         "loss": parts.loss,
-        "attacks": [],
+        "attacks": list(parts.attacks),
+        "attack_matrix": list(parts.matrix),
         "steps": [_step(step) for step in outcome.steps],
         "environment": environment(),
     }

@@ -45,6 +45,10 @@ def public_report(report: Report, k: int | None) -> Report:
         content["input"]["rows"] = None
         content["loss"] = dict.fromkeys(content["loss"])
         content["search"] = {**content["search"], **dict.fromkeys(OF_THE_OBJECTIVE)}
+    content["attacks"] = [_public_attack(each, smallest) for each in content["attacks"]]
+    content["attack_matrix"] = [
+        {key: _rounded(value) for key, value in row.items()} for row in content["attack_matrix"]
+    ]
     content["constraints"] = [_public_constraint(each, smallest) for each in content["constraints"]]
     content["loss"] = {name: _rounded(value) for name, value in content["loss"].items()}
     content["loss"]["nonuniform_entropy"] = None
@@ -61,6 +65,12 @@ def _public_constraint(constraint: Mapping[str, Any], smallest: int) -> dict[str
     if not constraint["verifiable_from_release"]:
         return {**constraint, "measured": None, "worst_classes": None}
     return _without_small(constraint, ("worst_classes",), smallest)
+
+
+def _public_attack(attack: Mapping[str, Any], smallest: int) -> dict[str, Any]:
+    """Round what an attack reached, and leave out its time and details, which may count few records."""
+    shown = {key: _rounded(value) for key, value in attack.items() if key not in ("seconds", "details")}
+    return _without_small(shown, ("records",), smallest)
 
 
 def _rounded(value: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
+from anonymizer.core.mdav import Clustering, FixedSize
 from anonymizer.core.outcome import Outcome, Status, Step
 from anonymizer.core.region_recoding import RegionRecoding
 from anonymizer.core.released import released
@@ -16,7 +17,6 @@ from anonymizer.errors import InputError, Interrupted
 from anonymizer.search.base import Problem, SearchAlgorithm
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.judge import Judge, Verdict
-from anonymizer.search.regions.mdav import Clustering, FixedSize
 from anonymizer.search.regions.mdav_aggregate import AGGREGATES, AggregateName
 from anonymizer.search.regions.mdav_classes import Aggregator, Partition
 from anonymizer.search.regions.mdav_merging import merged

@@ -226,7 +226,8 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (small(output={"order": "input"}), "output.order", "'input'; accepted: shuffled, sorted"),
     (small(seed=-1), "seed", "-1; accepted: a whole number >= 0"),
     (small(supression={"limit": 0}), "supression", "unknown key; did you mean 'suppression'?"),
-    (small(attacks=["linkage"]), "attacks", "unknown key; accepted: algorithm, attributes, budget, "),
+    (small(zzz=1), "zzz", "unknown key; accepted: algorithm, attacks, attributes, budget, "),
+    (small(attacks=["homogeny"]), "attacks[0].attack", "'homogeny'; did you mean 'homogeneity'?"),
     ({}, "attributes", "missing; accepted: a mapping"),
 ]
 

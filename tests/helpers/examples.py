@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from hypothesis import settings
 
+USUAL = 150
+"""Examples of the profile that is not thorough."""
+
 
 def share(divisor: int) -> settings:
     """Return settings with a share of the profile's examples, for tests that run once per plug-in."""
     return settings(max_examples=max(settings().max_examples // divisor, 10))
+
+
+def many() -> settings:
+    """Return settings with 1,000 examples where the profile is thorough, for what all else rests on."""
+    usual = settings().max_examples
+    return settings(max_examples=1000 if usual > USUAL else usual)

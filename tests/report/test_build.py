@@ -67,6 +67,15 @@ SHAPE: Shape = {
         "height": int,
     },
     "attacks": [dict],
+    "attack_matrix": [
+        {
+            "threat": str,
+            "claimed_by": [str],
+            "success": (int, float, NONE),
+            "baseline": (int, float, NONE),
+            "contradicted": bool,
+        }
+    ],
     "steps": [{"candidate": dict, "objective": (int, float, NONE), "accepted": bool, "failed": [str]}],
     "environment": {"anonymizer": str, "python": str, "packages": dict},
 }

@@ -75,6 +75,8 @@ def content(**counts: Any) -> dict[str, Any]:
         },
         "constraints": [{"worst_classes": counts.get("worst_classes", 7), "verifiable_from_release": True}],
         "loss": {"loss": 0.5, "discernibility": 900},
+        "attack_matrix": [{"threat": "linkage", "success": 0.12345}],
+        "attacks": [{"records": 90, "success": 0.12345, "details": {}}],
         "steps": [],
     }
 

@@ -11,6 +11,7 @@ from anonymizer.core.outcome import Status
 from anonymizer.core.table import Table
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice
+from tests.helpers.examples import many
 from tests.helpers.problems import problem
 from tests.strategies import problems
 from tests.twins.microdata import Microdata
@@ -38,6 +39,7 @@ def texts_of(data: Microdata, rows: frozenset[int]) -> Counter[tuple[str, ...]]:
     )
 
 
+@many()
 @given(problems())
 def test_finds_the_optimum_of_an_exhaustive_search(spec: ProblemSpec) -> None:
     asked = problem(spec)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.search.regions.mdav_pool import norms
+from anonymizer.core.mdav_pool import norms
 
 CELLS_AT_ONCE = 1 << 24
 """Distances that are held in memory at a time."""

@@ -8,8 +8,8 @@ import numpy as np
 
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.classes import Classes, SensitiveCodes
+from anonymizer.core.mdav import Shares
 from anonymizer.core.table import Table
-from anonymizer.search.regions.mdav import Shares
 
 
 @dataclass(frozen=True, eq=False)

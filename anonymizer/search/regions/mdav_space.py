@@ -7,15 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.core.mdav import Clustering, Shares, Tick
+from anonymizer.core.mdav_points import whole_numbers
 from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.errors import InputError
-from anonymizer.search.regions.mdav import Clustering, Shares, Tick
-
-LARGEST_SQUARE = 2.0**50
-"""Bound on squared distances: sums of a few of them are still exact in float64."""
-
-LARGEST_SUM = 2.0**52
-"""Bound on sums of one coordinate over all records."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,25 +128,3 @@ def _axes(attribute: QuasiIdentifier) -> list[FloatArray]:
         return [axis]
     apart = float(axis.max() - axis.min()) if half > 0 else scale
     return [axis, np.where(known, 0.0, apart)]
-
-
-def whole_numbers(axes: FloatArray, records: int) -> FloatArray:
-    """Scale coordinates by a power of two to whole numbers that are as large as stays exact.
-
-    Parameters
-    ----------
-    axes: coordinates around 0, shape (points, dimensions).
-    records: whose coordinates may be added up.
-
-    Returns
-    -------
-    Shape (points, dimensions), float64.
-    """
-    spans = axes.max(axis=0) - axes.min(axis=0)
-    square = float(spans @ spans)
-    if square == 0:
-        return np.zeros_like(axes)
-    largest = min(np.sqrt(LARGEST_SQUARE / square), LARGEST_SUM / (records * float(spans.max())))
-    # A quarter less: rounding adds up to one to every span.
-    scaled: FloatArray = np.rint(axes * 2.0 ** np.floor(np.log2(0.75 * largest)))
-    return scaled

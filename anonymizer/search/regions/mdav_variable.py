@@ -8,8 +8,8 @@ from functools import reduce
 import numpy as np
 
 from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.search.regions.mdav import Clustering, Shares, Tick
-from anonymizer.search.regions.mdav_pool import Pool, Taken
+from anonymizer.core.mdav import Clustering, Shares, Tick
+from anonymizer.core.mdav_pool import Pool, Taken
 
 
 class VariableSize(Clustering):

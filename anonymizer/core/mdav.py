@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.search.regions.mdav_pool import Pool, Taken
+from anonymizer.core.mdav_pool import Pool, Taken
 
 Tick = Callable[[int], None]
 """Told, after every cluster, how many records have one; ends the run by raising."""

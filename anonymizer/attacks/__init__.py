@@ -1,0 +1,1 @@
+"""What adversaries learn from a release: each attack one class in one file, giving one honest number."""

@@ -1,0 +1,115 @@
+"""What an attack is: what the adversary has goes in, a number with its baseline comes out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from anonymizer.attacks.original import Original
+from anonymizer.attacks.published import PublishedTable
+from anonymizer.attacks.recipe import Recipe
+from anonymizer.settings import Settings as PlugInSettings
+
+Share = Fraction | float
+"""Of records; exact where it was counted, a float where it was estimated."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one attack reached.
+
+    Attributes
+    ----------
+    attack: its name.
+    knowledge: what the adversary knew and aimed at.
+    success: share of the targets.
+    baseline: what a guess without the release reaches.
+    low, high: ends of the 95 % interval; both are ``success`` where it was counted over all records.
+    records: targets.
+    details: what else was learned, in plain types.
+    """
+
+    attack: str
+    knowledge: dict[str, Any]
+    success: Share
+    baseline: Share
+    low: float
+    high: float
+    records: int
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What the adversary has.
+
+    Attributes
+    ----------
+    release: as its recipient counts it.
+    second: another release of the same people, None without one.
+    original: records that the adversary holds, and what became of them; None without.
+    second_original: the same records, and what became of them in the second release; None without.
+    recipe: how the release was made, None where that tells nothing or is not known.
+    """
+
+    release: PublishedTable
+    second: PublishedTable | None = None
+    original: Original | None = None
+    second_original: Original | None = None
+    recipe: Recipe | None = None
+
+
+class NoParameters(PlugInSettings):
+    """The parameters of an attack that has none."""
+
+
+class Attack(ABC):
+    """An adversary with a method.
+
+    Class attributes
+    ----------------
+    name: as in the config.
+    Settings: its parameters.
+    """
+
+    name: ClassVar[str]
+    Settings: ClassVar[type[PlugInSettings]] = NoParameters
+
+    def __init__(self, settings: PlugInSettings | None = None) -> None:
+        self.settings = settings if settings is not None else self.Settings()
+
+    @abstractmethod
+    def lacks(self, scene: Scene) -> str | None:
+        """Return what the attack would need and the scene has not, None when it applies."""
+
+    @abstractmethod
+    def run(self, scene: Scene, random: np.random.Generator) -> Sequence[Finding]:
+        """Attack, once for each sensitive attribute where there are several to learn.
+
+        Parameters
+        ----------
+        random: the source of all randomness.
+
+        Raises
+        ------
+        InputError: a parameter names a column that the release has not.
+        """
+
+    def counted(
+        self,
+        scene: Scene,
+        knowledge: dict[str, Any],
+        success: Fraction,
+        baseline: Fraction,
+        details: dict[str, Any] | None = None,
+    ) -> Finding:
+        """Return a finding that was counted over all records of the release."""
+        exact = float(success)
+        return Finding(
+            self.name, knowledge, success, baseline, exact, exact, scene.release.records, details or {}
+        )

@@ -1,0 +1,26 @@
+"""Homogeneity: all records of a class have one sensitive value."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anonymizer.attacks.knowing import ClassDisclosure
+from anonymizer.core.arrays import BoolArray
+from anonymizer.core.classes import Reference, SensitiveCounts
+
+
+class Homogeneity(ClassDisclosure):
+    """Share of records in classes that have a single sensitive value.
+
+    A missing value is one like any other: whoever finds a class of missing values knows that there is none.
+
+    Source: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, "l-Diversity" (ACM TKDD 1(1), 2007,
+    doi:10.1145/1217299.1217302), section 2.1.
+    """
+
+    name = "homogeneity"
+
+    def disclosed(self, counts: SensitiveCounts, overall: Reference) -> BoolArray:  # noqa: ARG002
+        """Tell which classes have one value."""
+        single: BoolArray = np.diff(counts.starts) == 1
+        return single

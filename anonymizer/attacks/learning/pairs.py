@@ -1,0 +1,115 @@
+"""Original records and masked ones, and how much nearer each masked record is than the true one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from anonymizer.attacks.learning.family import Family
+from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.errors import InputError
+
+KEPT = 12_000_000
+"""Gaps of at most so many numbers are kept; more are computed anew whenever they are needed."""
+BLOCK = 2_000_000
+"""Numbers that are computed at once."""
+TIE = 1e-12
+"""A masked record that is further than the true one by at most this is as near, in squared units."""
+
+
+class Pairs:
+    """Original record i became masked record i; further masked records are of other people.
+
+    A *gap* of original i and masked j holds the features of the pair (i, j) less those of (i, i): with
+    weights w, record i is linked rightly iff ``gap @ w`` is above ``TIE`` for every j other than i.
+
+    Parameters
+    ----------
+    original: shape (records, attributes), finite, in the units of the comparison.
+    masked: shape (at least as many records, attributes), in the same units.
+    family: of the distances.
+
+    Raises
+    ------
+    InputError: the shapes do not fit together, or a number is missing or infinite.
+    """
+
+    def __init__(self, original: FloatArray, masked: FloatArray, family: Family) -> None:
+        check(original, masked)
+        self.original, self.masked, self.family = original, masked, family
+        self.records = len(original)
+        size = len(masked) * len(family.members)
+        step = max(BLOCK // size, 1)
+        self._slices = [slice(start, start + step) for start in range(0, self.records, step)]
+        self._kept: list[FloatArray] | None = None
+        if size * self.records <= KEPT:
+            self._kept = [self._gaps(rows) for rows in self._slices]
+
+    def _gaps(self, rows: slice) -> FloatArray:
+        """Return the gaps of some originals with all masked records, shape (rows, masked, weights)."""
+        own = self.family.features(self.original[rows] - self.masked[: self.records][rows])
+        all_pairs = self.family.features(self.original[rows, None, :] - self.masked[None, :, :])
+        gaps: FloatArray = all_pairs - own[:, None, :]
+        return gaps
+
+    def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
+        """Yield the gaps of some originals after others."""
+        for number, rows in enumerate(self._slices):
+            yield rows, self._gaps(rows) if self._kept is None else self._kept[number]
+
+    def margins(self, weights: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Yield how much further than the true one each masked record is, that one itself infinitely.
+
+        Parameters
+        ----------
+        weights: shape (weights,).
+        """
+        for rows, gaps in self.blocks():
+            margins = gaps @ weights
+            margins[np.arange(len(margins)), np.arange(self.records)[rows]] = np.inf
+            yield rows, margins
+
+    def right(self, weights: FloatArray) -> BoolArray:
+        """Tell which originals are nearer to their own masked record than to any other, shape (records,)."""
+        right = np.empty(self.records, dtype=np.bool_)
+        for rows, margins in self.margins(weights):
+            right[rows] = margins.min(axis=1) > TIE
+        return right
+
+    def gaps_of(self, record: IntArray, masked: IntArray) -> FloatArray:
+        """Return the gaps of some pairs, shape (pairs, weights)."""
+        features = self.family.features
+        found: FloatArray = features(self.original[record] - self.masked[masked]) - features(
+            self.original[record] - self.masked[record]
+        )
+        return found
+
+    def hopeless(self) -> BoolArray:
+        """Tell which originals share their masked record's values with another: no weights link them."""
+        _, number, counts = np.unique(self.masked, axis=0, return_inverse=True, return_counts=True)
+        hopeless: BoolArray = counts[number.ravel()[: self.records]] > 1
+        return hopeless
+
+
+def check(original: FloatArray, masked: FloatArray) -> None:
+    """Refuse arrays that cannot be compared.
+
+    Raises
+    ------
+    InputError: their shapes do not fit together, or a number is missing or infinite.
+    """
+    shapes = f"{original.shape} and {masked.shape}"
+    if original.ndim != 2 or masked.ndim != 2 or original.shape[1] != masked.shape[1]:
+        raise InputError(f"linkage: arrays of shape {shapes}; accepted: records by the same attributes")
+    if not original.size or len(masked) < len(original):
+        raise InputError(f"linkage: arrays of shape {shapes}; accepted: a masked record for each original")
+    if not (np.isfinite(original).all() and np.isfinite(masked).all()):
+        raise InputError("linkage: a value is missing or infinite; accepted: finite numbers")
+
+
+def deviations(original: FloatArray) -> FloatArray:
+    """Return the standard deviation of each attribute as unit of comparison, 1 for a constant one."""
+    # A deviation of equal numbers need not be exactly 0.
+    varies = original.max(axis=0) > original.min(axis=0)
+    return np.where(varies, original.std(axis=0), 1.0)

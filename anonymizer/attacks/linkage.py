@@ -1,0 +1,247 @@
+"""Record linkage: how many records of the release are found again by who holds the original ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+from typing import Annotated, Any, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from anonymizer.attacks.base import Attack, Finding, Scene
+from anonymizer.attacks.knowing import KnowledgeSettings
+from anonymizer.attacks.learning.exact import Exact
+from anonymizer.attacks.learning.families import FAMILIES
+from anonymizer.attacks.learning.fast import Fast
+from anonymizer.attacks.learning.metric import Metric
+from anonymizer.attacks.linking.assignment import AssignmentLinking
+from anonymizer.attacks.linking.base import Distance, Linked, Linking
+from anonymizer.attacks.linking.euclidean import Euclidean
+from anonymizer.attacks.linking.learned import LearnedLinking
+from anonymizer.attacks.linking.mahalanobis import Mahalanobis
+from anonymizer.attacks.linking.nearest import NearestLinking
+from anonymizer.attacks.linking.probabilistic import ProbabilisticLinking
+from anonymizer.attacks.linking.rank import RankDistance
+from anonymizer.attacks.linking.space import ComparisonSpace, comparison_space
+from anonymizer.attacks.original import Links, Original, Truth
+from anonymizer.attacks.sampling import drawn, interval
+from anonymizer.core.arrays import IntArray
+from anonymizer.errors import InputError
+from anonymizer.settings import Exact as Decimals
+from anonymizer.settings import WholeNumber
+
+WORK = 1 << 30
+"""Values that are compared, at most, before the targets are sampled."""
+
+LEAST = 100
+"""Targets that are sampled, at least."""
+
+FALSE_LINKS, MISSED_LINKS = 0.001, 0.05
+"""Error rates of probabilistic linkage where none are given."""
+
+DISTANCES: Mapping[str, type[Distance]] = {
+    **{each.name: each for each in (Euclidean, Mahalanobis, RankDistance)},
+    **dict.fromkeys(FAMILIES, Euclidean),
+}
+"""All distances; with equal weights, those of the families order pairs as Euclid's does."""
+
+
+class Method(StrEnum):
+    """How records are linked."""
+
+    NEAREST = "nearest"
+    ASSIGNMENT = "assignment"
+    PROBABILISTIC = "probabilistic"
+    LEARNED = "learned"
+
+
+class DistanceName(StrEnum):
+    """How unlike two records are."""
+
+    EUCLIDEAN = "euclidean"
+    MAHALANOBIS = "mahalanobis"
+    RANK = "rank"
+    WEIGHTED_MEAN = "weighted-mean"
+    OWA = "owa"
+    BILINEAR = "bilinear"
+    CHOQUET = "choquet"
+
+
+class LinkageSettings(KnowledgeSettings):
+    """What the intruder holds and how he links."""
+
+    linkage: Annotated[Method, Field(description="how records are linked")] = Method.NEAREST
+    distance: Annotated[
+        DistanceName | None, Field(description="how unlike two records are; default: euclidean")
+    ] = None
+    overlap: Annotated[
+        Decimals, Field(gt=0, le=1, description="share of the original records that the intruder holds")
+    ] = Decimal(1)
+    targets: Annotated[
+        WholeNumber | None,
+        Field(ge=1, description="most records to be linked; default: all, or as many as can be compared"),
+    ] = None
+    aligned: Annotated[
+        bool, Field(description="row i of the release is row i of the original, as masked data have it")
+    ] = False
+    metric: Annotated[
+        bool, Field(description="with learned and bilinear: only forms that are distances in geometry")
+    ] = False
+    proof: Annotated[
+        Decimals | None,
+        Field(gt=0, description="with learned: seconds for proving what no weights exceed; default: none"),
+    ] = None
+    false_links: Annotated[
+        Decimals | None,
+        Field(gt=0, lt=1, description="with probabilistic: share of pairs of two persons that may be links"),
+    ] = None
+    missed_links: Annotated[
+        Decimals | None,
+        Field(
+            gt=0, lt=1, description="with probabilistic: share of pairs of one person that may be no links"
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        rates = self.false_links is not None or self.missed_links is not None
+        if rates and self.linkage is not Method.PROBABILISTIC:
+            raise ValueError("false_links and missed_links go with linkage: probabilistic; remove them")
+        if self.distance is not None and self.linkage is Method.PROBABILISTIC:
+            raise ValueError("linkage: probabilistic compares by agreement, not by a distance; remove it")
+        if self.linkage is Method.LEARNED:
+            if self.distance is not None and self.distance not in FAMILIES:
+                raise ValueError(
+                    f"distance {self.distance} has nothing to learn; accepted: {', '.join(FAMILIES)}"
+                )
+        elif self.proof is not None:
+            raise ValueError("proof goes with linkage: learned; remove it")
+        bilinear = self.linkage is Method.LEARNED and self.distance is DistanceName.BILINEAR
+        if self.metric and not bilinear:
+            raise ValueError("metric goes with linkage: learned and distance: bilinear; remove it")
+        return self
+
+    @property
+    def by(self) -> DistanceName:
+        """The distance, by default the simplest."""
+        simplest = DistanceName.WEIGHTED_MEAN if self.linkage is Method.LEARNED else DistanceName.EUCLIDEAN
+        return self.distance or simplest
+
+
+class Linkage(Attack):
+    """The expected share of records that are linked with the right person.
+
+    The target is a random record of the release. Whoever holds its original values, or a share ``overlap`` of
+    all original records, links them by the attributes in ``knowledge``. Records that look equally good
+    are equally likely, so that a tie of n counts 1/n. A guess without the release's values is right in
+    one of its records.
+    """
+
+    name = "linkage"
+    Settings = LinkageSettings
+    settings: LinkageSettings
+
+    def lacks(self, scene: Scene) -> str | None:
+        """Original records are needed, and what became of them."""
+        if scene.original is None:
+            return "original records"
+        if self.settings.aligned and scene.original.by_position is None:
+            return "an original with as many rows as the release, which aligned: true asks for"
+        if not self.settings.aligned and scene.original.truth is Truth.UNKNOWN:
+            return (
+                "to know which record became which: no published value stands for those of an original "
+                "record; where row i of the release is row i of the original, say aligned: true"
+            )
+        return None
+
+    def run(self, scene: Scene, random: np.random.Generator) -> Sequence[Finding]:
+        """Link the records that the intruder holds."""
+        lacking = self.lacks(scene)
+        if lacking is not None or scene.original is None:
+            raise InputError(f"{scene.release.source}: the attack linkage needs {lacking}")
+        original = scene.original
+        links = self._links(original)
+        names = original.known(self.settings.knowledge)
+        linking = self._linking()
+        held, targets = self._drawn(original, links, random)
+        space = comparison_space(scene.release, original, names, held, targets)
+        work = linking.work(space)
+        most = self.settings.targets or max(targets.records * WORK // max(work, 1), LEAST)
+        if most < targets.records:
+            targets = Links(targets.original, targets.release, drawn(targets.counts, most, random))
+            if linking.together:
+                held = np.bincount(targets.original, weights=targets.counts, minlength=len(held)).astype(
+                    np.int64
+                )
+            space = comparison_space(scene.release, original, names, held, targets)
+        linked = linking.link(space, random)
+        return [self._finding(scene, original, links, space, linked)]
+
+    def _links(self, original: Original) -> Links:
+        if self.settings.aligned and original.by_position is not None:
+            return original.by_position
+        return original.links
+
+    def _linking(self) -> Linking:
+        if self.settings.linkage is Method.PROBABILISTIC:
+            return ProbabilisticLinking(
+                float(self.settings.false_links or FALSE_LINKS),
+                float(self.settings.missed_links or MISSED_LINKS),
+            )
+        if self.settings.linkage is Method.LEARNED:
+            family = Metric if self.settings.metric else FAMILIES[self.settings.by]
+            seconds = self.settings.proof
+            return LearnedLinking(family, Fast() if seconds is None else Exact(float(seconds)))
+        distance = DISTANCES[self.settings.by]
+        if self.settings.linkage is Method.ASSIGNMENT:
+            return AssignmentLinking(distance)
+        return NearestLinking(distance)
+
+    def _drawn(self, original: Original, links: Links, random: np.random.Generator) -> tuple[IntArray, Links]:
+        """Return the records that the intruder holds of each combination, and the released among them."""
+        linked = np.bincount(links.original, weights=links.counts, minlength=len(original.counts))
+        lost = original.counts - linked.astype(np.int64)
+        number = round(self.settings.overlap * original.records)
+        if number < 1:
+            raise InputError(
+                f"{original.source}: a share {self.settings.overlap} of {original.records} records is none; "
+                "give a larger overlap"
+            )
+        own = drawn(np.concatenate([links.counts, lost]), number, random)
+        targets = Links(links.original, links.release, own[: len(links.counts)])
+        if not targets.records:
+            raise InputError(
+                f"{original.source}: none of the {number} records that the intruder holds is in the release; "
+                "give a larger overlap"
+            )
+        released = np.bincount(links.original, weights=targets.counts, minlength=len(lost))
+        return released.astype(np.int64) + own[len(links.counts) :], targets
+
+    def _finding(
+        self, scene: Scene, original: Original, links: Links, space: ComparisonSpace, linked: Linked
+    ) -> Finding:
+        targets = space.truth.records
+        right = float(linked.right @ space.truth.counts)
+        success = right / targets
+        estimated = linked.by_chance or targets < links.records
+        low, high = interval(right, targets) if estimated else (success, success)
+        knowledge: dict[str, Any] = {
+            "attributes": list(space.names),
+            "linkage": self.settings.linkage.value,
+            "overlap": float(self.settings.overlap),
+        }
+        if self.settings.linkage is not Method.PROBABILISTIC:
+            knowledge["distance"] = self.settings.by.value
+        truth = Truth.BY_POSITION if self.settings.aligned else original.truth
+        details: dict[str, Any] = {
+            "truth": truth.value,
+            "held_records": int(space.records.sum()),
+            "sampled": targets < links.records,
+            "without_original": scene.release.records - links.records,
+            "left_out": {name: list(columns) for name, columns in original.left_out.items()},
+        }
+        baseline = Fraction(1, scene.release.records)
+        return Finding(self.name, knowledge, success, baseline, low, high, targets, details | linked.details)

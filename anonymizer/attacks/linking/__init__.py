@@ -1,0 +1,1 @@
+"""Record linkage: comparing original with published combinations, and linking what is alike."""

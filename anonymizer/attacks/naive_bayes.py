@@ -1,0 +1,129 @@
+"""Naive Bayes, learned from published labels and asked about original values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from anonymizer.attacks.original import Meaning
+from anonymizer.core.arrays import FloatArray, IntArray
+
+WEIGHT = 2.0
+"""Records that the overall distribution of a value weighs as much as, beside those with a sensitive value."""
+
+_CELLS = 1 << 22
+"""Scores that are held at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCounts:
+    """How often each published label occurs with each sensitive value; sums and differences are such, too.
+
+    Attributes
+    ----------
+    values: records with each sensitive value, shape (sensitive values,), int64.
+    labels: for each attribute, records with each label and sensitive value, shape (labels, sensitive values),
+        int64.
+    """
+
+    values: IntArray
+    labels: tuple[IntArray, ...]
+
+    @classmethod
+    def of(
+        cls, codes: IntArray, values: IntArray, counts: IntArray, sizes: Sequence[int], size: int
+    ) -> LabelCounts:
+        """Count combinations.
+
+        Parameters
+        ----------
+        codes: labels of each combination, shape (combinations, attributes).
+        values, counts: its sensitive value and records, shape (combinations,).
+        sizes, size: number of labels of each attribute, and of sensitive values.
+        """
+        tables = []
+        for column, labels in zip(codes.T, sizes, strict=True):
+            cells = np.bincount(column * size + values, weights=counts, minlength=labels * size)
+            tables.append(cells.astype(np.int64).reshape(labels, size))
+        return cls(np.bincount(values, weights=counts, minlength=size).astype(np.int64), tuple(tables))
+
+    def without(self, other: LabelCounts) -> LabelCounts:
+        """Return what is left when some of the records are taken out."""
+        labels = tuple(own - gone for own, gone in zip(self.labels, other.labels, strict=True))
+        return LabelCounts(self.values - other.values, labels)
+
+
+class NaiveBayes:
+    """The chance of each sensitive value given original values, as if the attributes were independent.
+
+    A label counts for each value it stands for in equal parts; a number that no original record has for the
+    nearest that one has. Chances are m-estimates: the distribution of an attribute's values over all records
+    weighs as much as ``WEIGHT`` records.
+
+    Source: Cestnik, "Estimating probabilities: a crucial task in machine learning" (ECAI 1990).
+    """
+
+    def __init__(self, counts: LabelCounts, meanings: Sequence[Meaning]) -> None:
+        size = len(counts.values)
+        records = counts.values.sum()
+        self._prior = np.log((counts.values + 1 / size) / (records + 1))
+        self._evidence = [
+            self._logarithms(own, meaning, counts.values)
+            for own, meaning in zip(counts.labels, meanings, strict=True)
+        ]
+
+    @staticmethod
+    def _logarithms(labels: IntArray, meaning: Meaning, totals: IntArray) -> FloatArray:
+        """Return ln P(value | sensitive value), shape (values, sensitive values)."""
+        owners, values, shares = _parts(meaning)
+        joint = np.zeros((meaning.column.size, labels.shape[1]))
+        np.add.at(joint, values, labels[owners] * shares[:, None])
+        overall = (joint.sum(axis=1) + 1 / len(joint)) / (joint.sum() + 1)
+        chances: FloatArray = np.log((joint + WEIGHT * overall[:, None]) / (totals + WEIGHT))
+        return chances
+
+    def scores(self, people: IntArray, strength: float) -> FloatArray:
+        """Return the logarithm of the chance of each sensitive value, but for a constant of each person.
+
+        Parameters
+        ----------
+        people: codes of their original values, shape (people, attributes).
+        strength: exponent of the evidence; 0 leaves the overall distribution, 1 is Bayes' theorem.
+        """
+        evidence = np.zeros((len(people), len(self._prior)))
+        for position, own in enumerate(self._evidence):
+            evidence += own[people[:, position]]
+        scores: FloatArray = self._prior + strength * evidence
+        return scores
+
+    def guesses(self, people: IntArray, strength: float) -> IntArray:
+        """Return the most likely sensitive value of each person, the first of equal ones, shape (people,)."""
+        step = max(_CELLS // len(self._prior), 1)
+        parts = [
+            self.scores(people[start : start + step], strength).argmax(axis=1)
+            for start in range(0, len(people), step)
+        ]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+
+def _parts(meaning: Meaning) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return pairs of a label and a value it stands for, and the value's part in it."""
+    sizes = meaning.sizes
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    shares = 1 / sizes[owners]
+    numbers = meaning.column.numbers
+    alone = np.flatnonzero((sizes == 0) & ~np.isnan(meaning.low))
+    if numbers is None or not len(alone):
+        return owners, meaning.values, shares
+    present = numbers[: len(meaning.column.present)]
+    middle = (meaning.low[alone] + meaning.high[alone]) / 2
+    above = np.clip(np.searchsorted(present, middle), 1, max(len(present) - 1, 1)) if len(present) > 1 else 0
+    near = np.where(middle - present[above - 1] <= present[above] - middle, above - 1, above)
+    nearest = near if len(present) > 1 else np.zeros(len(alone), dtype=np.int64)
+    return (
+        np.concatenate([owners, alone]),
+        np.concatenate([meaning.values, nearest]),
+        np.concatenate([shares, np.ones(len(alone))]),
+    )

@@ -1,0 +1,1 @@
+"""What a sample tells about the population it was drawn from."""

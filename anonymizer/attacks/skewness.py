@@ -1,0 +1,46 @@
+"""Skewness: a class has much of what is rare."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from anonymizer.attacks.knowing import ClassDisclosure, KnowledgeSettings
+from anonymizer.attacks.shares import at_least, at_most
+from anonymizer.core.arrays import BoolArray
+from anonymizer.core.classes import Reference, SensitiveCounts
+from anonymizer.settings import Exact
+
+
+class SkewnessSettings(KnowledgeSettings):
+    """What the adversary knows of a target, and what counts as skewed."""
+
+    rare: Annotated[Exact, Field(ge=0, le=1, description="largest share in the release of a rare value")] = (
+        Decimal("0.05")
+    )
+    threshold: Annotated[
+        Exact, Field(ge=0, le=1, description="smallest share in a class that tells about its records")
+    ] = Decimal("0.5")
+
+
+class Skewness(ClassDisclosure):
+    """Share of records in classes where a value that is rare overall is frequent.
+
+    Source: Li, Li, Venkatasubramanian, "t-Closeness" (ICDE 2007, doi:10.1109/ICDE.2007.367856), section 2.
+    """
+
+    name = "skewness"
+    Settings = SkewnessSettings
+    settings: SkewnessSettings
+
+    def disclosed(self, counts: SensitiveCounts, overall: Reference) -> BoolArray:
+        """Tell which classes have a rare value in at least the share ``threshold``."""
+        total = np.full(len(overall.counts), overall.total)
+        rare = at_most(overall.counts, self.settings.rare, total)
+        sizes = np.add.reduceat(counts.counts, counts.starts[:-1])[counts.owners]
+        frequent = at_least(counts.counts, self.settings.threshold, sizes)
+        disclosed: BoolArray = np.logical_or.reduceat(rare[counts.values] & frequent, counts.starts[:-1])
+        return disclosed

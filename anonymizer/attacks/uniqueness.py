@@ -1,0 +1,137 @@
+"""Uniqueness: records that nobody else in the release resembles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Annotated, Any, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from anonymizer.attacks.base import Attack, Finding, Scene
+from anonymizer.attacks.knowing import SubsetSettings
+from anonymizer.attacks.population.base import SampleClasses, UniquesEstimator
+from anonymizer.attacks.population.negative_binomial import NegativeBinomialUniques, individual_risk
+from anonymizer.attacks.population.pitman import PitmanUniques
+from anonymizer.attacks.population.zayatz import ZayatzUniques
+from anonymizer.attacks.published import PublishedTable
+from anonymizer.attacks.subsets import KnownSubset, by_size, known_subset, known_subsets
+from anonymizer.core.arrays import FloatArray
+from anonymizer.errors import InputError
+from anonymizer.settings import WholeNumber
+
+ESTIMATORS: tuple[UniquesEstimator, ...] = (NegativeBinomialUniques(), ZayatzUniques(), PitmanUniques())
+
+
+class UniquenessSettings(SubsetSettings):
+    """What the adversary knows of a target, and what the release is a sample of."""
+
+    weights: Annotated[
+        str | None, Field(description="column of sampling weights: what is unique in the population, too")
+    ] = None
+    population: Annotated[
+        WholeNumber | None, Field(ge=1, description="people in the population, all of equal weight")
+    ] = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if self.weights and self.population:
+            raise ValueError("weights and population exclude each other; remove one")
+        return self
+
+
+class Uniqueness(Attack):
+    """Share of records that are alone in their class, by the quasi-identifiers that are known.
+
+    The details have the number of classes of each of the smallest sizes. With ``subsets: all`` the finding is
+    that of the worst set, and the details have every set, the worst and the mean of each size, and how many
+    records are singled out by one attribute already, by two, and so on.
+
+    With ``weights`` or ``population`` the details say what is expected of the population that the release was
+    drawn from: how many records are unique there, by each of three estimators, and the individual risk.
+
+    Source: Elliot, Manning, Ford, "A computational algorithm for handling the special uniques problem"
+    (Int. J. of Uncertainty, Fuzziness and Knowledge-Based Systems 10(5), 2002), for the last of these.
+    """
+
+    name = "uniqueness"
+    Settings = UniquenessSettings
+    settings: UniquenessSettings
+
+    def lacks(self, scene: Scene) -> str | None:
+        """The column of weights is needed where one is named."""
+        if self.settings.weights is not None and self.settings.weights not in scene.release.weights:
+            return f"the column of sampling weights '{self.settings.weights}'"
+        return None
+
+    def run(self, scene: Scene, random: np.random.Generator) -> Sequence[Finding]:  # noqa: ARG002 - it counts
+        """Count the records that are alone."""
+        release = scene.release
+        details: dict[str, Any] = {}
+        if self.settings.subsets:
+            subsets = list(known_subsets(release, self.settings.size or len(release.names)))
+            hits = [len(each.unique) for each in subsets]
+            worst = max(subsets, key=lambda each: (len(each.unique), -len(each.names)))
+            details = by_size(subsets, hits, release.records)
+            details["singled_out_by"] = _singled_out(release, subsets)
+        else:
+            worst = known_subset(release, self.settings.knowledge)
+        smallest = np.unique(worst.sizes, return_counts=True)
+        details["classes_by_size"] = dict(zip(*(part[:10].tolist() for part in smallest), strict=True))
+        if self.settings.weights or self.settings.population:
+            details["population"] = _expected(self.sample(release, worst.names))
+        success = Fraction(len(worst.unique), release.records)
+        return [self.counted(scene, {"attributes": list(worst.names)}, success, Fraction(0), details)]
+
+    def sample(self, release: PublishedTable, names: Sequence[str] | None = None) -> SampleClasses:
+        """Return the sizes of the classes in the release, f, and in the population as estimated, F.
+
+        F is the sum of the weights, or f × population / records, and no smaller than f.
+
+        Raises
+        ------
+        InputError: a weight is not a positive number, or the population smaller than the release.
+        """
+        classes = release.classes(names)
+        weights = self._weights(release)
+        sums = np.bincount(classes.class_of, weights=weights, minlength=classes.number).astype(np.float64)
+        return SampleClasses(classes.sizes, np.maximum(sums, classes.sizes))
+
+    def _weights(self, release: PublishedTable) -> FloatArray:
+        """Return the sum of the weights of each combination's records."""
+        if self.settings.weights is not None:
+            weights = release.weights[self.settings.weights]
+            if not (np.isfinite(weights) & (weights > 0)).all():
+                column = f"{release.source}: the weights in '{self.settings.weights}'"
+                raise InputError(f"{column} must be positive numbers")
+            return weights
+        people = self.settings.population or release.records
+        if people < release.records:
+            what = f"a population of {people} is smaller than the {release.records} records"
+            raise InputError(f"{release.source}: {what} of the release")
+        return release.counts.astype(np.float64) * (people / release.records)
+
+
+def _expected(sample: SampleClasses) -> dict[str, Any]:
+    """Return the estimates as the report has them."""
+    risk = individual_risk(sample)
+    return {
+        "people": sample.people,
+        "expected_uniques": {each.name: each.uniques(sample) for each in ESTIMATORS},
+        "individual_risk": {
+            "largest": float(risk.max()),
+            "mean": float(risk @ sample.sizes) / sample.records,
+            "expected_re_identifications": float(risk @ sample.sizes),
+        },
+    }
+
+
+def _singled_out(release: PublishedTable, subsets: Sequence[KnownSubset]) -> dict[int, int]:
+    """Return how many records are unique by so many attributes and by no fewer."""
+    never = len(release.names) + 1
+    fewest = np.full(len(release.counts), never)
+    for each in subsets:
+        fewest[each.unique] = np.minimum(fewest[each.unique], len(each.names))
+    sizes, records = np.unique(fewest[fewest < never], return_counts=True)
+    return dict(zip(sizes.tolist(), records.tolist(), strict=True))

@@ -1,0 +1,55 @@
+"""What a finished search tells whoever knows its config: that nothing of lower loss was valid."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from anonymizer.attacks.recipe import Promise, Recipe
+from anonymizer.core.outcome import Outcome
+from anonymizer.loss.aggregate import Maximum
+from anonymizer.privacy.constraint import ClassConstraint
+from anonymizer.privacy.retention import Retention
+from anonymizer.search.base import Problem
+
+
+def recipe_of(problem: Problem, outcome: Outcome) -> Recipe | None:
+    """Return how a release was made; None where something finer may have been valid and not published."""
+    recoding = outcome.recoding
+    if recoding is None or recoding.levels is None or not outcome.optimal:
+        return None
+    if problem.limit or problem.table_constraints or isinstance(problem.metric.aggregate, Maximum):
+        return None
+    own = problem.table.quasi_identifiers
+    return Recipe(
+        tuple(recoding.levels),
+        tuple(each.minimum for each in own),
+        tuple(each.weight > 0 for each in own),
+        problem.minimum_size,
+        tuple(
+            _promise(problem, each, each.attribute)
+            for each in problem.class_constraints
+            if each.attribute is not None
+        ),
+    )
+
+
+def _promise(problem: Problem, constraint: ClassConstraint, name: str) -> Promise:
+    """Return a constraint on sensitive values, with what it asks for where that is distinct values alone."""
+    if constraint.combined or constraint.model.uses_reference:
+        return Promise(name)
+    attribute = problem.table.sensitive[problem.table.sensitive_names.index(name)]
+    asked = constraint.retention(attribute, None)
+    if asked is None or len(asked.distinct) != 1:
+        return Promise(name)
+    (distinct,) = asked.distinct
+    if _is_plain(replace(asked, smallest=1, distinct=())):
+        return Promise(name, distinct.number, distinct.missing is None)
+    return Promise(name)
+
+
+def _is_plain(asked: Retention) -> bool:
+    """Tell whether nothing is asked for."""
+    shares = (asked.caps, asked.floors, asked.required)
+    return all(each is None for each in shares) and not (
+        asked.dominances or asked.entropies or asked.deviations
+    )

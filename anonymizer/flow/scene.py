@@ -1,0 +1,214 @@
+"""What adversaries have: a release as its recipient counts it, and the records that they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from anonymizer.attacks.base import Scene
+from anonymizer.attacks.combinations import numbered
+from anonymizer.attacks.meaning import meaning_of
+from anonymizer.attacks.original import Links, Original, Truth
+from anonymizer.attacks.published import PublishedTable
+from anonymizer.attacks.recoded import known_original
+from anonymizer.attacks.truth import links_of_pairs, located, reconstructed, same_values
+from anonymizer.audit.count import value_codes
+from anonymizer.config.attribute import Role
+from anonymizer.config.model import Config
+from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.core.classes import SensitiveCodes
+from anonymizer.core.grouping import count
+from anonymizer.core.recoding import Recoding
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.engines.base import Groups, Relation
+from anonymizer.errors import InputError
+from anonymizer.flow.prepare import Job, quasi_identifiers, sensitive_attributes
+from anonymizer.flow.weights import check_weight_columns, weights_of
+from anonymizer.table.load import ColumnRequest, Encoded, encode, read_columns
+
+
+def scene_of_files(
+    config: Config,
+    release: Relation,
+    original: Relation | None = None,
+    second: Relation | None = None,
+    weights: Sequence[str] = (),
+) -> Scene:
+    """Return the scene of who has files: the release, and perhaps original records and another release.
+
+    Which record became which is reconstructed: a record can have become one whose published values all stand
+    for its own and whose sensitive values are its own.
+
+    Parameters
+    ----------
+    config: says the roles of the columns and the hierarchies.
+    weights: columns of the release with sampling weights.
+
+    Raises
+    ------
+    InputError: the release has no quasi-identifier of the config, or none that the original has too.
+    """
+    table = read_release(config, release, weights)
+    own = None if original is None else _original(config, table, release, original)
+    if second is None:
+        return Scene(table, None, own)
+    other = read_release(config, second)
+    same = None if original is None else _original(config, other, second, original)
+    return Scene(table, other, own, same)
+
+
+def scene_of_run(
+    config: Config, job: Job, recoding: Recoding, release: Relation, weights: Sequence[str] = ()
+) -> Scene:
+    """Return the scene of a finished run: the written release, and the input with what became of each record.
+
+    Parameters
+    ----------
+    weights: columns of the release with sampling weights.
+
+    Raises
+    ------
+    InputError: the release is not what the recoding publishes.
+    """
+    table = read_release(config, release, weights)
+    source = str(config.input.path or "the input")
+    return Scene(
+        table, original=known_original(source, job.problem.table, recoding, table, config.input.missing)
+    )
+
+
+def read_release(config: Config, relation: Relation, weights: Sequence[str] = ()) -> PublishedTable:
+    """Count a release by its quasi-identifiers and sensitive attributes.
+
+    Parameters
+    ----------
+    weights: columns with sampling weights, which are added up.
+
+    Raises
+    ------
+    InputError: it has none of the quasi-identifiers of the config.
+    """
+    names = _with_role(config, relation, Role.QUASI_IDENTIFIER)
+    if not names:
+        wanted = ", ".join(config.with_role(Role.QUASI_IDENTIFIER))
+        raise InputError(f"{relation.name}: has no quasi-identifier of {config.source}; expected {wanted}")
+    attributes = _sensitive(config, relation, _with_role(config, relation, Role.SENSITIVE))
+    check_weight_columns(relation, weights)
+    groups = relation.group_counts([*names, *(attribute.name for attribute in attributes), *weights])
+    codes = {}
+    for position, attribute in enumerate(attributes, start=len(names)):
+        texts = groups.values[position]
+        values = value_codes(relation.name, attribute.column, texts)
+        codes[attribute.name] = SensitiveCodes(attribute, values[groups.codes[:, position]])
+    sums = {}
+    for position, name in enumerate(weights, start=len(names) + len(attributes)):
+        each = weights_of(relation.name, name, groups.values[position])
+        sums[name] = each[groups.codes[:, position]] * groups.counts
+    return _merged(relation.name, names, groups, codes, sums)
+
+
+def _merged(
+    source: str,
+    names: Sequence[str],
+    groups: Groups,
+    sensitive: dict[str, SensitiveCodes],
+    weights: dict[str, FloatArray],
+) -> PublishedTable:
+    """Return groups as a table; those that differ in a weight or a sensitive value's spelling become one."""
+    width = len(names)
+    columns = [*groups.codes[:, :width].T, *(own.codes for own in sensitive.values())]
+    keys, first = numbered(columns, len(groups.counts))
+    return PublishedTable(
+        source,
+        tuple(names),
+        groups.values[:width],
+        groups.codes[first, :width],
+        {name: own.at(first) for name, own in sensitive.items()},
+        count(keys, groups.counts, len(first)),
+        {name: _sums(keys, own, len(first)) for name, own in weights.items()},
+    )
+
+
+def _sums(keys: IntArray, weights: FloatArray, number: int) -> FloatArray:
+    return np.bincount(keys, weights=weights, minlength=number).astype(np.float64)
+
+
+def _with_role(config: Config, relation: Relation, role: Role) -> list[str]:
+    names = config.with_role(role)
+    return [name for name in relation.columns if name in names]
+
+
+def _sensitive(config: Config, relation: Relation, names: Sequence[str]) -> tuple[SensitiveAttribute, ...]:
+    requests = [ColumnRequest(name, config.attributes[name].type) for name in names]
+    read = read_columns(relation, requests, config.input.missing)
+    return sensitive_attributes(config, {name: each.column for name, each in read.items()})
+
+
+def _original(config: Config, table: PublishedTable, release: Relation, relation: Relation) -> Original:
+    """Return the records of a file by the columns that it shares with a release."""
+    names = [name for name in table.names if name in relation.columns]
+    if not names:
+        raise InputError(
+            f"{relation.name}: shares no quasi-identifier with {table.source}, which has "
+            f"{', '.join(table.names)}; nothing can be compared"
+        )
+    secret = [name for name in table.sensitive_names if name in relation.columns]
+    requests = [ColumnRequest(name, config.attributes[name].type) for name in (*names, *secret)]
+    read = read_columns(relation, requests, config.input.missing)
+    encoded = encode(relation, [read[name] for name in (*names, *secret)])
+    own = quasi_identifiers(config, {name: read[name].column for name in names})
+    attributes = sensitive_attributes(config, {name: read[name].column for name in secret})
+    sensitive = {
+        each.name: SensitiveCodes(each, encoded.codes[:, position].astype(np.int64))
+        for position, each in enumerate(attributes, start=len(names))
+    }
+    meanings = tuple(
+        meaning_of(attribute, table.labels[table.names.index(attribute.name)], config.input.missing)
+        for attribute in own
+    )
+    same = [same_values(sensitive[name], table.sensitive[name]) for name in secret]
+    published = [table.codes[:, table.names.index(name)] for name in names]
+    published += [table.sensitive[name].codes.astype(np.int32) for name in secret]
+    links = reconstructed(
+        (*meanings, *same), (encoded.codes, encoded.counts), (np.column_stack(published), table.counts)
+    )
+    return Original(
+        relation.name,
+        meanings,
+        encoded.codes[:, : len(names)],
+        sensitive,
+        encoded.counts,
+        links,
+        tuple(names),
+        Truth.RECONSTRUCTED if links.records else Truth.UNKNOWN,
+        _by_position(encoded, relation, release, table),
+        _left_out(release, relation),
+    )
+
+
+def _by_position(
+    encoded: Encoded, original: Relation, release: Relation, table: PublishedTable
+) -> Links | None:
+    """Return the links of row i to row i; None when the files have not as many rows."""
+    if original.rows != release.rows:
+        return None
+    columns = []
+    for position, name in enumerate(table.names):
+        place = {label: code for code, label in enumerate(table.labels[position])}
+        codes = np.array([place[text] for text, _ in release.dictionary(name)], dtype=np.int64)
+        columns.append(codes[release.codes(name)])
+    for name, own in table.sensitive.items():
+        texts = [text for text, _ in release.dictionary(name)]
+        columns.append(value_codes(release.name, own.attribute.column, texts)[release.codes(name)])
+    known = np.column_stack([*table.codes.T, *(own.codes for own in table.sensitive.values())])
+    rows = located(np.column_stack(columns), known.astype(np.int64))
+    return links_of_pairs(encoded.combination, rows, np.ones(len(rows), dtype=np.int64))
+
+
+def _left_out(release: Relation, original: Relation) -> dict[str, list[str]]:
+    """Return the columns that only one of two files has."""
+    return {
+        "release": [name for name in release.columns if name not in original.columns],
+        "original": [name for name in original.columns if name not in release.columns],
+    }

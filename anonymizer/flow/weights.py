@@ -1,0 +1,53 @@
+"""Columns of sampling weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from anonymizer.config.model import Config
+from anonymizer.core.arrays import FloatArray
+from anonymizer.engines.base import Relation
+from anonymizer.errors import DataError, InputError, nearest
+
+
+def weight_columns(config: Config) -> list[str]:
+    """Return the columns of sampling weights that attacks of a config name."""
+    named = (getattr(each.settings, "weights", None) for each in config.attacks)
+    return sorted({name for name in named if name is not None})
+
+
+def check_weight_columns(relation: Relation, names: Sequence[str]) -> None:
+    """Refuse weights that a file has not.
+
+    Raises
+    ------
+    InputError: naming the column.
+    """
+    for name in names:
+        if name not in relation.columns:
+            what = f"{relation.name}: has no column of weights '{name}'"
+            raise InputError(f"{what}; {nearest(name, relation.columns)}")
+
+
+def weights_of(source: str, name: str, texts: Sequence[str | None]) -> FloatArray:
+    """Return the weights that texts stand for, shape (texts,).
+
+    Raises
+    ------
+    DataError: one is not a positive number.
+    """
+    weights = np.array([_number(text) for text in texts], dtype=np.float64)
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    if len(wrong):
+        text = texts[int(wrong[0])]
+        raise DataError(f"{source}: column '{name}' holds {text!r}; a weight must be a positive number")
+    return weights
+
+
+def _number(text: str | None) -> float:
+    try:
+        return np.nan if text is None else float(text)
+    except ValueError:
+        return np.nan

@@ -1,0 +1,27 @@
+"""Methods that mask numbers: what record linkage is tried on. They promise no privacy model.
+
+>>> import numpy as np
+>>> from anonymizer.masking import Microaggregation
+>>> data = np.array([[1.0, 10.0], [2.0, 20.0], [9.0, 90.0], [8.0, 80.0]])
+>>> Microaggregation(k=2).mask(data)
+array([[ 1.5, 15. ],
+       [ 1.5, 15. ],
+       [ 8.5, 85. ],
+       [ 8.5, 85. ]])
+"""
+
+from anonymizer.masking.additive_noise import AdditiveNoise
+from anonymizer.masking.base import Masking
+from anonymizer.masking.correlated_noise import CorrelatedNoise
+from anonymizer.masking.individual_ranking import IndividualRanking
+from anonymizer.masking.microaggregation import Microaggregation
+from anonymizer.masking.rank_swapping import RankSwapping
+
+__all__ = [
+    "AdditiveNoise",
+    "CorrelatedNoise",
+    "IndividualRanking",
+    "Masking",
+    "Microaggregation",
+    "RankSwapping",
+]

@@ -1,0 +1,26 @@
+"""Additive noise: a normal error for every value."""
+
+from __future__ import annotations
+
+from anonymizer.core.arrays import FloatArray
+from anonymizer.masking.base import Given, Masking, require
+
+
+class AdditiveNoise(Masking):
+    """Adds to each value an independent normal error in proportion to its attribute's standard deviation.
+
+    Source: Brand, Microdata protection through noise addition (Inference Control in Statistical Databases,
+    LNCS 2316, 2002), masking by uncorrelated noise.
+
+    Parameters
+    ----------
+    share: standard deviation of the error divided by that of the attribute, 0 or more.
+    """
+
+    def __init__(self, share: float) -> None:
+        require(share >= 0, f"share = {share}; accepted: 0 or more")
+        self._share = share
+
+    def _masked(self, given: Given) -> FloatArray:
+        noise: FloatArray = given.random.standard_normal(given.values.shape) * given.values.std(axis=0)
+        return given.values + self._share * noise

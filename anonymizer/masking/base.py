@@ -1,0 +1,91 @@
+"""What a masking method is: numbers in, as many masked numbers out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anonymizer.core.arrays import FloatArray
+from anonymizer.errors import InputError
+
+Data = TypeVar("Data", pd.DataFrame, NDArray[Any])
+"""Records by attributes: a DataFrame of numeric columns, or a two-dimensional array of numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What a method works on.
+
+    Attributes
+    ----------
+    values: shape (records, attributes), float64, finite.
+    names: of the attributes; their positions for arrays.
+    random: the source of all randomness.
+    """
+
+    values: FloatArray
+    names: list[Any]
+    random: np.random.Generator
+
+
+class Masking(ABC):
+    """A method that replaces every number of a file; record i stays record i."""
+
+    def mask(self, data: Data, seed: int = 0) -> Data:
+        """Return the masked records, of the same kind and with the same labels as the given ones.
+
+        Parameters
+        ----------
+        data: shape (records, attributes), finite numbers. It is not modified.
+        seed: of all randomness; the same seed masks the same data alike.
+
+        Raises
+        ------
+        InputError: the data are not two-dimensional, have no records, or hold something else than finite
+            numbers; or an attribute that the method names is not among them.
+        """
+        if isinstance(data, pd.DataFrame):
+            values = self._masked(Given(_of_frame(data), list(data.columns), np.random.default_rng(seed)))
+            return pd.DataFrame(values, index=data.index, columns=data.columns)
+        values = _finite(np.asarray(data))
+        return self._masked(Given(values, list(range(values.shape[1])), np.random.default_rng(seed)))
+
+    @abstractmethod
+    def _masked(self, given: Given) -> FloatArray:
+        """Return the masked values, shape (records, attributes), leaving the given ones as they are."""
+
+
+def _of_frame(data: pd.DataFrame) -> FloatArray:
+    texts = [str(name) for name, kind in data.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
+    if texts:
+        named = ", ".join(f"'{name}'" for name in texts)
+        raise InputError(f"masking: column {named} holds no numbers; accepted: numeric columns")
+    return _finite(data.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _finite(values: NDArray[Any]) -> FloatArray:
+    if values.ndim != 2 or not values.size:
+        raise InputError(f"masking: data of shape {values.shape}; accepted: records by attributes, not empty")
+    try:
+        numbers: FloatArray = values.astype(np.float64, order="C")
+    except (TypeError, ValueError):
+        raise InputError("masking: the data hold something else than numbers; accepted: numbers") from None
+    if not np.isfinite(numbers).all():
+        raise InputError("masking: a value is missing or infinite; accepted: finite numbers")
+    return numbers
+
+
+def require(condition: bool, what: str) -> None:
+    """Refuse a parameter out of range.
+
+    Raises
+    ------
+    InputError: the condition does not hold.
+    """
+    if not condition:
+        raise InputError(f"masking: {what}")

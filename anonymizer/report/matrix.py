@@ -1,0 +1,62 @@
+"""The attack-by-model matrix: what the constraints claim to stop, beside what each attack measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from anonymizer.privacy.base import PrivacyModel
+from anonymizer.privacy.threats import WHO, Threat
+
+BY_ATTACK = {
+    "linkage": Threat.LINKAGE,
+    "homogeneity": Threat.HOMOGENEITY,
+    "background": Threat.BACKGROUND,
+    "skewness": Threat.SKEWNESS,
+    "similarity": Threat.SIMILARITY,
+    "inference": Threat.INFERENCE,
+}
+"""Which attack measures which threat; ``vulnerability`` measures re-identification by its target."""
+
+
+def attack_matrix(
+    models: Sequence[PrivacyModel], attacks: Sequence[Mapping[str, Any]], k: int | None
+) -> list[dict[str, Any]]:
+    """Return a row for each of the seven threats.
+
+    A claim is contradicted when a number exceeds what it allows: 1 / k for linkage and re-identification
+    where the config has a k, else the baseline that a guess without the release reaches. An estimate does so
+    by the lower end of its interval.
+
+    Parameters
+    ----------
+    attacks: entries of a report.
+    k: of the config, None without one.
+    """
+    rows = []
+    for threat in Threat:
+        claimed = sorted({model.name for model in models if threat in model.claims})
+        measured = [each for each in attacks if _threat(each) is threat]
+        worst = max(measured, key=lambda each: each["success"], default=None)
+        broken = [each for each in measured if each["low"] > _allowed(each, threat, k)]
+        rows.append(
+            {
+                "threat": threat.value,
+                "claimed_by": claimed,
+                "success": None if worst is None else worst["success"],
+                "baseline": None if worst is None else worst["baseline"],
+                "contradicted": bool(claimed and broken),
+            }
+        )
+    return rows
+
+
+def _threat(attack: Mapping[str, Any]) -> Threat | None:
+    if attack["attack"] == "vulnerability":
+        return Threat.RE_IDENTIFICATION if attack["knowledge"].get("target") == "re-identification" else None
+    return BY_ATTACK.get(attack["attack"])
+
+
+def _allowed(attack: Mapping[str, Any], threat: Threat, k: int | None) -> float:
+    baseline: float = attack["baseline"]
+    return max(baseline, 1 / k) if threat in WHO and k else baseline

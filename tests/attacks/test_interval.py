@@ -1,0 +1,144 @@
+"""Interval disclosure against a slow twin, its baseline under permutation, and a planted signal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from anonymizer.attacks.base import Finding, Scene
+from anonymizer.errors import InputError
+from tests.attacks.published import FEWER, attack, one, release, run
+from tests.attacks.scenes import scene
+from tests.twins import attacks as twins
+
+
+def masked(true: Sequence[int | None], published: Sequence[str | None]) -> Scene:
+    """Return the scene of one masked number; None became of a suppressed record."""
+    rows = [None if text is None else (text,) for text in published]
+    return scene(("x",), [(value,) for value in true], rows)
+
+
+PAIRS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=12)
+WIDTHS = st.sampled_from(["0.01", "0.1", "0.25", "0.5", "1"])
+
+
+@FEWER
+@given(PAIRS, WIDTHS)
+def test_rank_interval_is_what_a_loop_counts(pairs: list[tuple[int, int]], width: str) -> None:
+    true, published = zip(*pairs, strict=True)
+    found = one("interval", masked(true, [str(own) for own in published]), measure="rid", width=width)
+    reach = ceil(Fraction(width) * len(pairs))
+    assert found.success == twins.rid(true, published, reach)
+    assert found.baseline == twins.rid_by_chance(true, published, reach)
+    assert found.records == len(pairs)
+    assert found.low <= float(found.success) <= found.high
+
+
+@FEWER
+@given(PAIRS, WIDTHS)
+def test_deviation_interval_is_what_a_loop_counts(pairs: list[tuple[int, int]], width: str) -> None:
+    true, published = zip(*pairs, strict=True)
+    mean = Fraction(sum(published), len(published))
+    deviation = sqrt(sum((own - mean) ** 2 for own in published) / len(published))
+    reach = float(width) * deviation
+    whole = [abs(abs(one_ - other) - reach) for one_ in true for other in published]
+    if 0 < min(whole) < 1e-9:
+        return  # on the border, where the last bit of the deviation decides
+    found = one("interval", masked(true, [str(own) for own in published]), measure="sdid", width=width)
+    assert found.success == twins.sdid(true, published, reach)
+    assert found.baseline == twins.sdid_by_chance(true, published, reach)
+
+
+@FEWER
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=9))
+def test_constant_release_gives_the_baseline(true: list[int]) -> None:
+    for found in run("interval", masked(true, ["*"] * len(true))):
+        assert found.success == found.baseline
+
+
+def test_default_width_and_measures() -> None:
+    found = run("interval", masked([1, 2, 3], ["1", "2", "3"]))
+    assert [each.knowledge for each in found] == [
+        {"attribute": "x", "measure": "rid", "width": 0.05},
+        {"attribute": "x", "measure": "sdid", "width": 0.05},
+    ]
+    assert [each.success for each in found] == [1, 1]
+
+
+def test_interval_counts_as_its_middle() -> None:
+    """Around 15 and 35, half a deviation of 10 wide: 15 and 19 and 35 are inside, 10 and 39 and 30 - just."""
+    true = [10, 15, 19, 30, 35, 39]
+    own = masked(true, ["[10, 20]"] * 3 + ["[30, 40]"] * 3)
+    assert one("interval", own, measure="sdid", width="0.45").success == Fraction(4, 6)
+    assert one("interval", own, measure="sdid", width="0.5").success == 1
+
+
+def test_suppressed_and_missing_records_are_no_targets() -> None:
+    own = masked([1, 2, None, 4], ["1", None, "<missing>", "4"])
+    found = one("interval", own, measure="rid")
+    assert (found.success, found.records) == (1, 2)
+
+
+def test_only_numbers_are_attacked() -> None:
+    rows = [(1, "a", 10), (2, "b", 20)]
+    own = scene(("x", "t", "y"), rows, [("1", "a", "20"), ("2", "b", "10")])
+    found = run("interval", own, measure="rid", width="0.1")
+    assert [each.knowledge["attribute"] for each in found] == ["x", "y"]
+    assert one("interval", own, measure="rid", attributes=["y"]).knowledge["attribute"] == "y"
+    with pytest.raises(InputError, match=r"original\.csv: 't' is no quasi-identifier with numbers"):
+        run("interval", own, attributes=["t"])
+
+
+def test_it_says_what_it_lacks() -> None:
+    assert attack("interval").lacks(Scene(release(("x",), [("1",)]))) == "original records"
+    texts = scene(("t",), [("a",)], [("a",)])
+    assert attack("interval").lacks(texts) == "a quasi-identifier with numbers or dates"
+    with pytest.raises(InputError, match="the attack interval needs a quasi-identifier with numbers"):
+        run("interval", texts)
+    assert "as many rows" in str(attack("interval", aligned=True).lacks(texts))
+
+
+@pytest.mark.parametrize("width", [0, -1, "x"])
+def test_width_is_positive(width: object) -> None:
+    with pytest.raises(ValidationError):
+        attack("interval", width=width)
+
+
+def test_planted_signal_is_found_with_its_size() -> None:
+    """Of 200 records, 80 are published as they are, the others far away."""
+    true = list(range(1, 201))
+    published = [str(value) if value <= 80 else str((value + 60) % 120 + 1000) for value in true]
+    found = one("interval", masked(true, published), measure="sdid", width="0.01")
+    assert found.success == Fraction(80, 200)
+    assert found.baseline < found.low < 0.4 < found.high < 0.5
+    assert found.baseline == twins.sdid_by_chance(true, [int(own) for own in published], _reach(published))
+
+
+def _reach(published: Sequence[str]) -> float:
+    return float(np.std([int(own) for own in published])) * 0.01
+
+
+def permuted(seed: int) -> Sequence[Finding]:
+    random = np.random.default_rng(seed)
+    true = random.integers(0, 40, 60)
+    return run("interval", masked(true.tolist(), [str(own) for own in random.permutation(true)]), width="0.1")
+
+
+def test_no_skill_is_invented() -> None:
+    inside = [each.low <= each.baseline <= each.high for seed in range(20) for each in permuted(seed)]
+    assert sum(inside) >= 36
+
+
+@pytest.mark.slow
+def test_no_skill_is_invented_in_300_seeds() -> None:
+    found = [permuted(seed) for seed in range(300)]
+    for position in range(2):
+        inside = [each[position].low <= each[position].baseline <= each[position].high for each in found]
+        assert sum(inside) >= 0.93 * 300

@@ -1,0 +1,159 @@
+"""Linkage on masked numbers, whose rows are in the order of the original."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.helpers.examples import share
+from tests.helpers.linkage import EVERY, linkage, noisy
+from tests.helpers.linkage import frame_scene as scene
+from tests.twins.linkage import nearest_numbers
+
+
+@share(3)
+@given(st.randoms(use_true_random=False))
+def test_nearest_is_what_comparing_every_pair_finds(random: Random):
+    records, columns = random.randint(2, 12), random.randint(1, 3)
+    original = [[random.randint(0, 6) for _ in range(columns)] for _ in range(records)]
+    masked = [[value + random.choice((-1, 0, 0, 0.5, 1)) for value in row] for row in original]
+    names = [f"q{position}" for position in range(columns)]
+    given_scene = scene(pd.DataFrame(original, columns=names), pd.DataFrame(masked, columns=names))
+    found = linkage(given_scene, aligned=True)
+    assert found.success == pytest.approx(float(nearest_numbers(original, masked)), abs=1e-9)
+    assert found.details["truth"] == "by position"
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [*EVERY[:6], *(pytest.param(each, marks=pytest.mark.slow) for each in EVERY[6:])],
+    ids=str,
+)
+def test_a_planted_signal_is_found(parameters):
+    original, masked = noisy(3)
+    found = linkage(scene(original, masked), aligned=True, **parameters)
+    assert found.success > 0.3
+    assert found.baseline == pytest.approx(1 / 60)
+    assert found.low <= found.success <= found.high
+    assert found.records == 60
+
+
+@pytest.mark.parametrize("parameters", EVERY, ids=str)
+def test_copies_are_all_linked(parameters):
+    original, _ = noisy(4)
+    found = linkage(scene(original, original), aligned=True, **parameters)
+    assert found.success == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "distance",
+    [
+        "weighted-mean",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("owa", "bilinear", "choquet")),
+    ],
+)
+def test_learned_weights_never_link_less_than_equal_ones(distance):
+    original, masked = noisy(5, records=30, noise=8.0)
+    masked["c"] = masked["c"].to_numpy()[::-1]
+    given_scene = scene(original, masked)
+    equal = linkage(given_scene, aligned=True).success
+    found = linkage(given_scene, aligned=True, linkage="learned", distance=distance)
+    assert found.success >= equal
+    assert found.details["equal_weights"] == pytest.approx(equal)
+    assert found.details["in_sample"] <= found.details["bound"]
+    assert found.details["importance"].keys() == {"a", "b", "c"}
+    assert found.details["held_out"]["records"] == 15
+    if distance == "weighted-mean":
+        assert found.details["learned"]
+        assert found.success > equal
+        assert found.details["importance"]["c"] < 0.2
+
+
+def test_one_to_one_helps_against_swapped_ranks():
+    random = np.random.default_rng(1)
+    original = pd.DataFrame({name: random.permutation(200) for name in ("a", "b", "c")})
+    masked = original.apply(lambda column: (column + random.integers(-20, 21, 200)).rank(method="first") - 1)
+    given_scene = scene(original, masked)
+    together = linkage(given_scene, aligned=True, linkage="assignment", distance="rank")
+    assert together.success > linkage(given_scene, aligned=True, distance="rank").success
+
+
+def test_blocks_of_an_assignment_share_what_is_left(monkeypatch):
+    original, masked = noisy(6)
+    given_scene = scene(original, masked)
+    whole = linkage(given_scene, aligned=True, linkage="assignment")
+    monkeypatch.setattr("anonymizer.attacks.linking.assignment.BLOCK", 20)
+    parts = linkage(given_scene, aligned=True, linkage="assignment")
+    assert (whole.details["blocks"], parts.details["blocks"]) == (1, 3)
+    assert parts.success == pytest.approx(whole.success, abs=0.2)
+
+
+def test_probabilities_of_agreement_are_learned():
+    random = np.random.default_rng(2)
+    original = pd.DataFrame({name: random.integers(0, 40, 300) for name in ("a", "b", "c")})
+    masked = original.copy()
+    changed = random.permutation(300)[:90]
+    masked.loc[changed, "a"] = random.integers(0, 40, 90)
+    found = linkage(scene(original, masked), aligned=True, linkage="probabilistic", false_links=0.001)
+    details = found.details
+    assert details["m"]["a"]["agree"] == pytest.approx(0.7, abs=0.08)
+    assert details["m"]["b"]["agree"] > 0.95
+    assert details["u"]["b"]["agree"] == pytest.approx(1 / 40, abs=0.01)
+    assert details["links"] + details["possible_links"] + details["no_links"] == 300 * 300
+    assert details["upper_threshold"] > details["lower_threshold"]
+    assert 200 < details["links"] < 400
+    assert found.success > 0.8
+
+
+def test_sampled_targets_are_told_with_an_interval():
+    original, masked = noisy(7, records=200)
+    given_scene = scene(original, masked)
+    all_of_them = linkage(given_scene, aligned=True)
+    assert (all_of_them.low, all_of_them.high) == (all_of_them.success, all_of_them.success)
+    assert not all_of_them.details["sampled"]
+    some = linkage(given_scene, aligned=True, targets=50, seed=3)
+    assert some.records == 50
+    assert some.details["sampled"]
+    assert some.low < some.success < some.high
+    inside = [
+        each.low <= all_of_them.success <= each.high
+        for each in (linkage(given_scene, seed=seed, aligned=True, targets=50) for seed in range(40))
+    ]
+    assert sum(inside) >= 36
+    assert linkage(given_scene, aligned=True, targets=50, seed=3) == some
+
+
+def test_an_intruder_may_hold_a_share_and_know_some_attributes():
+    original, masked = noisy(8, records=100)
+    given_scene = scene(original, masked)
+    found = linkage(given_scene, aligned=True, overlap=0.3, knowledge=["b", "a"])
+    assert found.details["held_records"] == found.records == 30
+    assert found.knowledge["attributes"] == ["a", "b"]
+    assert found.baseline == pytest.approx(0.01)
+    assert found.success < linkage(given_scene, aligned=True).success
+
+
+def test_too_much_work_is_sampled(monkeypatch):
+    monkeypatch.setattr("anonymizer.attacks.linkage.WORK", 100)
+    monkeypatch.setattr("anonymizer.attacks.linkage.LEAST", 10)
+    original, masked = noisy(9)
+    given_scene = scene(original, masked)
+    assert linkage(given_scene, aligned=True).records == 10
+    assert linkage(given_scene, aligned=True, linkage="assignment").details["held_records"] == 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("parameters", EVERY[:6], ids=str)
+def test_no_skill_is_invented_on_permuted_truth(parameters):
+    inside = 0
+    for seed in range(300):
+        original, masked = noisy(seed, records=120, noise=1.0)
+        shuffled = masked.iloc[np.random.default_rng(1000 + seed).permutation(120)].reset_index(drop=True)
+        found = linkage(scene(original, shuffled), seed=seed, aligned=True, targets=100, **parameters)
+        inside += found.low <= found.baseline <= found.high
+    assert inside >= 279

@@ -1,0 +1,205 @@
+"""The parts of linkage: what texts stand for, how far values are from them, and who became who."""
+
+from __future__ import annotations
+
+from math import comb
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.attacks.covering import CoveringJoin
+from anonymizer.attacks.meaning import meaning_of
+from anonymizer.attacks.original import Meaning
+from anonymizer.attacks.recoded import published_table, scene_of_recoding
+from anonymizer.attacks.sampling import drawn, interval
+from anonymizer.attacks.truth import located, reconstructed
+from anonymizer.core.node_recoding import NodeRecoding
+from anonymizer.core.table import Table
+from tests import strategies
+from tests.helpers import build
+from tests.helpers.examples import share
+from tests.helpers.linkage import TREE, attribute, linkage
+from tests.twins.linkage import exact_linkage
+from tests.twins.microdata import Microdata
+
+
+def stands_for(meaning: Meaning) -> list[list[str]]:
+    parts = np.split(meaning.values, meaning.starts[1:-1])
+    return [[meaning.column.texts[code] for code in part] for part in parts]
+
+
+def test_texts_stand_for_what_they_cover():
+    meaning = meaning_of(
+        attribute([1, 2, 5, 9, None]), ["*", None, "<missing>", "", "2", "[2, 9]", "{1, 5}", "3.5", "?"]
+    )
+    numbers = ["1", "2", "5", "9"]
+    assert stands_for(meaning) == [
+        [*numbers, "<missing>"],
+        ["<missing>"],
+        ["<missing>"],
+        ["<missing>"],
+        ["2"],
+        numbers[1:],
+        ["1", "5"],
+        [],
+        [],
+    ]
+    assert meaning.low.tolist()[4:8] == [2, 2, 1, 3.5]
+    assert meaning.high.tolist()[4:8] == [2, 9, 5, 3.5]
+    assert np.isnan(meaning.low[[1, 2, 3, 8]]).all()
+    assert meaning.covers(np.array([1, 0]), np.array([5, 5])).tolist() == [True, False]
+
+
+def test_nodes_sets_and_values_of_texts_are_read():
+    own = attribute(["a", "b", "c", "d"], TREE)
+    assert stands_for(meaning_of(own, ["ab", "c", "{a, d}"])) == [["a", "b"], ["c"], ["a", "d"]]
+    odd = attribute(["a, b", "c", "x\\"])
+    assert stands_for(meaning_of(odd, ["{a\\, b, c}", "{c, x\\\\}"])) == [["a, b", "c"], ["c", "x\\"]]
+
+
+def test_a_label_of_several_levels_is_read_at_the_one_that_has_all():
+    paths = {"a": ("a", "a", "*"), "b": ("b", "a", "*"), "c": ("c", "c", "*")}
+    own = attribute(["a", "b", "c"], paths)
+    assert stands_for(meaning_of(own, ["a", "c"])) == [["a"], ["c"]]
+    assert stands_for(meaning_of(own, ["a", "b", "c"])) == [["a"], ["b"], ["c"]]
+
+
+def test_dates_are_read():
+    import dataclasses
+
+    from anonymizer.core.table import ValueType
+
+    own = attribute([738000, 738100, 738200])
+    texts = ("2021-07-25", "2021-11-02", "2022-02-10")
+    column = dataclasses.replace(own.column, type=ValueType.DATE, texts=texts)
+    dated = dataclasses.replace(own, column=column)
+    meaning = meaning_of(dated, ["[2021-07-25, 2021-12-31]", "2021-11-02", "2021-02-30"])
+    assert stands_for(meaning) == [list(texts[:2]), [texts[1]], []]
+
+
+@given(st.randoms(use_true_random=False))
+def test_the_join_finds_all_pairs_that_cover(random: Random):
+    width = random.randint(1, 3)
+    own = [attribute(["a", "b", "c", "d"], TREE) for _ in range(width)]
+    labels = ["a", "b", "c", "d", "ab", "cd", "*", "{a, c}"]
+    meanings = [meaning_of(each, labels) for each in own]
+    original = np.unique([[random.randrange(4) for _ in own] for _ in range(12)], axis=0)
+    published = np.array([[random.randrange(8) for _ in own] for _ in range(15)])
+    expected = {
+        (i, j)
+        for i, codes in enumerate(original)
+        for j, texts in enumerate(published)
+        if all(
+            code in meaning.values[meaning.starts[text] : meaning.starts[text + 1]]
+            for meaning, code, text in zip(meanings, codes, texts, strict=True)
+        )
+    }
+    found = [
+        (int(block[i]), int(j))
+        for block, pairs in CoveringJoin(meanings, published).blocks(original)
+        for i, j in zip(pairs.original, pairs.published, strict=True)
+    ]
+    assert len(found) == len(set(found))
+    assert set(found) == expected
+
+
+def test_a_join_of_many_pairs_goes_by_smaller_blocks(monkeypatch):
+    monkeypatch.setattr("anonymizer.attacks.covering.PAIRS", 4)
+    meanings = [meaning_of(attribute(["a", "b", "c", "d"], TREE), ["*", "ab"])] * 2
+    original = np.array([[i, j] for i in range(4) for j in range(4)])
+    blocks = list(CoveringJoin(meanings, np.array([[0, 0], [0, 1], [1, 1]])).blocks(original))
+    assert len(blocks) > 1
+    assert sum(len(pairs.original) for _, pairs in blocks) == 16 + 8 + 4
+
+
+@given(st.randoms(use_true_random=False))
+def test_a_reconstructed_truth_is_feasible(random: Random):
+    meanings = [meaning_of(attribute(["a", "b", "c", "d"], TREE), ["a", "b", "c", "d", "ab", "cd", "*"])] * 2
+    people = [(random.randrange(4), random.randrange(4)) for _ in range(random.randint(1, 15))]
+    texts = [
+        tuple(random.choice((code, 4 + code // 2, 6)) for code in person)
+        for person in people
+        if random.random() < 0.9
+    ]
+    if not texts:
+        return
+    codes, records = np.unique(people, axis=0, return_counts=True)
+    published, sizes = np.unique(texts, axis=0, return_counts=True)
+    links = reconstructed(meanings, (codes, records), (published, sizes))
+    assert links.records == len(texts)
+    assert np.bincount(links.release, weights=links.counts).tolist() == sizes.tolist()
+    assert (np.bincount(links.original, weights=links.counts, minlength=len(records)) <= records).all()
+    for position, meaning in enumerate(meanings):
+        assert meaning.covers(codes[links.original, position], published[links.release, position]).all()
+
+
+def test_rows_are_located():
+    known = np.array([[0, 3], [2, 1]])
+    assert located(np.array([[2, 1], [0, 0], [-1, 3], [0, 3]]), known).tolist() == [1, -1, -1, 0]
+
+
+def test_the_interval_holds_its_level_for_rare_successes():
+    low, high = interval(2, 50)
+    assert sum(comb(50, i) * low**i * (1 - low) ** (50 - i) for i in range(2, 51)) == pytest.approx(0.025)
+    assert sum(comb(50, i) * high**i * (1 - high) ** (50 - i) for i in range(3)) == pytest.approx(0.025)
+    assert interval(0, 10)[0] == 0
+    assert interval(10, 10)[1] == 1
+    assert interval(2, 50) < interval(2.5, 50) < interval(3, 50)
+
+
+def test_records_are_drawn_without_replacement():
+    counts = np.array([3, 0, 5, 1])
+    own = drawn(counts, 4, np.random.default_rng(1))
+    assert own.sum() == 4
+    assert (own <= counts).all()
+    assert drawn(counts, 9, np.random.default_rng(1)).tolist() == counts.tolist()
+
+
+def local_recoding(random: Random, data: Microdata, table: Table) -> NodeRecoding:
+    """Return a recoding in which every combination has nodes of its own."""
+    nodes = np.empty((table.combinations, len(table.quasi_identifiers)), dtype=np.int32)
+    for position, own in enumerate(table.quasi_identifiers):
+        for row, code in enumerate(table.quasi_identifier_codes(position)):
+            nodes[row, position] = own.nodes(random.randint(0, own.hierarchy.height))[code]
+    removed = np.array([random.random() < 0.1 for _ in range(table.combinations)])
+    removed[0] = False
+    return NodeRecoding(table, nodes, removed, removed)
+
+
+@share(3)
+@given(st.randoms(use_true_random=False))
+def test_on_a_local_recoding_the_narrowest_class_is_taken(random: Random):
+    data = strategies.table(random, most=15)
+    table = build.table(data)
+    recoding = local_recoding(random, data, table)
+    release = published_table("x", recoding)
+    meanings = [
+        meaning_of(own, labels) for own, labels in zip(table.quasi_identifiers, release.labels, strict=True)
+    ]
+    covered = [
+        dict(zip(labels, stands_for(each), strict=True))
+        for labels, each in zip(release.labels, meanings, strict=True)
+    ]
+    columns = recoding.published()
+    original, released, became = [], [], []
+    for row, count in enumerate(table.counts):
+        values = [
+            own.column.texts[code]
+            for own, code in zip(table.quasi_identifiers, table.codes[row], strict=False)
+        ]
+        for _ in range(count):
+            original.append(values)
+            became.append(None if recoding.removed[row] else len(released))
+            if not recoding.removed[row]:
+                released.append([column.labels[column.codes[row]] for column in columns])
+    expected = exact_linkage(
+        original,
+        released,
+        became,
+        lambda i, text, own: own in covered[i][text],
+        lambda i, text: len(covered[i][text]),
+    )
+    assert linkage(scene_of_recoding(table, recoding)).success == pytest.approx(float(expected), abs=1e-12)

@@ -1,0 +1,105 @@
+"""Linkage after a run: the scene of the written release, with the truth that the run knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anonymizer.attacks.original import Truth
+from anonymizer.attacks.recoded import scene_of_recoding
+from anonymizer.attacks.registry import ATTACKS
+from anonymizer.config.load import load_config
+from anonymizer.core.recoding import FullDomainRecoding
+from anonymizer.errors import InputError
+from anonymizer.flow.prepare import open_as, open_release, prepare
+from anonymizer.flow.run import UNWATCHED, search
+from anonymizer.flow.scene import scene_of_files, scene_of_run
+from anonymizer.release.write import project, write_release
+from tests.helpers.linkage import linkage, write
+
+ALGORITHMS: tuple[dict[str, Any], ...] = (
+    {"name": "lattice"},
+    {"name": "mondrian", "labels": "interval"},
+    {"name": "mondrian", "labels": "set", "mode": "relaxed"},
+    {"name": "local"},
+    {"name": "microaggregation", "k": 3},
+)
+
+
+def run(folder: Path, algorithm: dict[str, Any]):
+    """Return the scenes of a run: as it knows it, and as files tell it; and the job with its recoding."""
+    random = np.random.default_rng(1)
+    people = zip(
+        random.integers(20, 60, 80), random.integers(0, 5, 80), random.integers(0, 3, 80), strict=True
+    )
+    rows = [(str(age), f"10{zip_code}", "abc"[secret]) for age, zip_code, secret in people]
+    original = write(folder / "original.csv", ["age", "zip", "illness"], rows)
+    numbers = {"type": "integer", "hierarchy": {"intervals": {"width": [5, 20]}}}
+    if algorithm["name"] == "microaggregation":
+        numbers = {"type": "integer"}
+    config = load_config(
+        {
+            "input": {"path": str(original)},
+            "attributes": {
+                "age": {"role": "quasi-identifier", **numbers},
+                "zip": {"role": "quasi-identifier", "type": "integer"},
+                "illness": {"role": "sensitive"},
+            },
+            "constraints": [{"model": "k-anonymity", "k": 3}],
+            "suppression": {"limit": 0 if algorithm["name"] == "microaggregation" else 0.05},
+            "algorithm": algorithm,
+            "budget": {"steps": 200},
+        }
+    )
+    with open_as(config, original) as relation:
+        job = prepare(config, relation)
+        recoding = search(config, job, UNWATCHED).recoding
+        assert recoding is not None
+        projection = project(relation, job.combination, recoding, relation.columns)
+        write_release(relation, projection, folder / "release.csv")
+        with open_release(folder / "release.csv") as release:
+            known = scene_of_run(config, job, recoding, release)
+            return known, scene_of_files(config, release, relation), job, recoding
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
+def test_a_run_knows_the_truth(tmp_path, algorithm):
+    known, files, job, recoding = run(tmp_path, algorithm)
+    found = linkage(known)
+    assert found.details["truth"] == "known"
+    assert found.details["without_original"] == 0
+    assert 1 / 80 < found.success <= 1 / 3
+    assert found.success == pytest.approx(linkage(scene_of_recoding(job.problem.table, recoding)).success)
+    assert known.original.links.records == known.release.records
+    if algorithm["name"] != "microaggregation":
+        told = linkage(files)
+        assert told.details["truth"] == "reconstructed"
+        assert told.details["without_original"] == 0
+        if algorithm["name"] == "lattice":
+            assert told.success == found.success
+
+
+def test_means_are_linked_by_distance(tmp_path):
+    known, files, _, _ = run(tmp_path, ALGORITHMS[-1])
+    assert files.original.truth is not Truth.KNOWN
+    learned = linkage(known, linkage="learned", distance="owa")
+    assert learned.success >= linkage(known).success
+    assert learned.success <= 1 / 3
+
+
+def test_another_release_is_not_of_the_run(tmp_path):
+    _, _, job, recoding = run(tmp_path, ALGORITHMS[0])
+    table = job.problem.table
+    none = np.zeros(table.combinations, dtype=bool)
+    other = FullDomainRecoding(table, [0, 1], none, none)
+    from anonymizer.attacks.recoded import known_original, published_table
+
+    with pytest.raises(InputError, match="not what the recoding publishes"):
+        known_original("x", table, recoding, published_table("y", other))
+
+
+def test_it_is_registered():
+    assert "linkage" in ATTACKS

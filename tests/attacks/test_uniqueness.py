@@ -1,0 +1,161 @@
+"""Uniqueness in the population: the published example, slow twins, and simulated populations."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from fractions import Fraction
+from math import comb, log
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from anonymizer.attacks.base import Scene
+from anonymizer.attacks.population.base import SampleClasses
+from anonymizer.attacks.population.negative_binomial import NegativeBinomialUniques, individual_risk
+from anonymizer.attacks.population.pitman import PitmanUniques, fitted, log_likelihood
+from anonymizer.attacks.population.zayatz import ZayatzUniques
+from anonymizer.attacks.uniqueness import Uniqueness, UniquenessSettings
+from anonymizer.errors import InputError
+from tests.attacks.published import FEWER, attack, one, release
+from tests.shared import shared
+from tests.twins import attacks as twins
+
+KEYS = ("Key1", "Key2", "Key3", "Key4")
+
+
+def sample(*classes: tuple[int, float]) -> SampleClasses:
+    sizes, population = zip(*classes, strict=True)
+    return SampleClasses(np.array(sizes), np.array(population, dtype=np.float64))
+
+
+def test_published_example_of_eight_records() -> None:
+    """fk and Fk as in the literature of the example, and the individual risk by its closed forms."""
+    with shared("data", "sdc_francdat", "data.csv").open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    rows = [tuple(line[key] for key in KEYS) for line in lines]
+    table = release(KEYS, rows, weights=[float(line["w"]) for line in lines])
+    own = Uniqueness(UniquenessSettings(weights="w")).sample(table)
+    risk = individual_risk(own)
+    place = {
+        tuple(labels[code] for labels, code in zip(table.labels, codes, strict=True)): number
+        for codes, number in zip(table.codes, table.classes().class_of, strict=True)
+    }
+    classes = [place[row] for row in rows]
+    assert own.sizes[classes].tolist() == [2, 2, 2, 1, 1, 1, 1, 2]
+    assert own.population[classes].tolist() == [110, 84.5, 84.5, 17, 541, 8, 5, 110]
+    known = [0.01714426, 0.02204233, 0.02204233, 0.17707583, 0.01165448, 0.29706308, 0.40235948, 0.01714426]
+    assert risk[classes].tolist() == pytest.approx(known, abs=6e-9)
+    found = one("uniqueness", table, weights="w")
+    assert found.success == Fraction(4, 8)
+    expected = found.details["population"]
+    assert expected["people"] == 765.5
+    assert expected["expected_uniques"]["negative-binomial"] == pytest.approx(
+        1 / 17 + 1 / 541 + 1 / 8 + 1 / 5
+    )
+    assert expected["individual_risk"]["largest"] == pytest.approx(log(5) / 4)
+
+
+@FEWER
+@given(st.integers(1, 12), st.floats(1.0, 60.0))
+def test_individual_risk_is_the_mean_of_one_over_the_class(size: int, weight: float) -> None:
+    risk = individual_risk(sample((size, size * weight)))[0]
+    assert risk == pytest.approx(twins.individual_risk(size, 1 / weight), rel=1e-7)
+
+
+def test_closed_forms_of_individual_risk() -> None:
+    p = 2 / 110
+    risk = individual_risk(sample((1, 17), (2, 110), (3, 3)))
+    assert risk.tolist() == pytest.approx([log(17) / 16, p / (1 - p) ** 2 * (p * log(p) + 1 - p), 1 / 3])
+
+
+@FEWER
+@example(sizes=[1, 1, 1, 4, 2], others=3)
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=8), st.integers(0, 30))
+def test_zayatz_is_bayes_theorem(sizes: list[int], others: int) -> None:
+    people = sum(sizes) + others
+    own = sample(*((size, size * people / sum(sizes)) for size in sizes))
+    left_one = {
+        size: Fraction(size * comb(people - size, sum(sizes) - 1), comb(people, sum(sizes)))
+        for size in set(sizes)
+    }
+    numbers = Counter(sizes)
+    whole = sum(numbers[size] * left_one[size] for size in left_one)
+    expected = 0.0
+    if numbers[1]:
+        expected = float(numbers[1] * numbers[1] * left_one[1] / whole)
+    assert ZayatzUniques().uniques(own) == pytest.approx(expected, rel=1e-6)
+
+
+def restaurant(number: int, alpha: float, theta: float, random: np.random.Generator) -> list[int]:
+    """Return the table of each guest: the process that Pitman's sampling formula describes."""
+    tables: list[int] = []
+    seats: list[int] = []
+    for guest in range(number):
+        weights = np.array([*(size - alpha for size in seats), theta + alpha * len(seats)]) / (guest + theta)
+        chosen = int(random.choice(len(weights), p=weights))
+        if chosen == len(seats):
+            seats.append(0)
+        seats[chosen] += 1
+        tables.append(chosen)
+    return tables
+
+
+def test_pitman_finds_the_uniques_of_its_own_populations() -> None:
+    random = np.random.default_rng(5)
+    unique, expected = 0, 0.0
+    for _ in range(6):
+        people = restaurant(1500, 0.6, 20.0, random)
+        everywhere = Counter(people)
+        chosen = random.choice(1500, 300, replace=False)
+        here = Counter(people[position] for position in chosen)
+        unique += sum(everywhere[people[position]] == 1 for position in chosen)
+        expected += PitmanUniques().uniques(sample(*((size, size * 5.0) for size in here.values())))
+    assert expected == pytest.approx(unique, rel=0.15)
+
+
+def test_pitman_is_fitted_by_largest_likelihood() -> None:
+    own = sample(*(((1, 10.0),) * 12), *(((2, 20.0),) * 4), (7, 70.0), (15, 150.0))
+    alpha, theta = fitted(own)
+    best = log_likelihood(own, alpha, theta)
+    for other in np.linspace(0.02, 0.98, 25):
+        for start in np.linspace(-other + 0.05, 60, 40):
+            assert log_likelihood(own, float(other), float(start)) <= best + 1e-9
+    twin = twins.pitman_log_likelihood(own.sizes.tolist(), alpha, theta)
+    shift = twins.pitman_log_likelihood(own.sizes.tolist(), 0.3, 4.0) - log_likelihood(own, 0.3, 4.0)
+    assert twin - best == pytest.approx(shift, abs=1e-8)
+
+
+def test_uniques_of_a_sample_that_is_the_population() -> None:
+    own = sample((1, 1.0), (1, 1.0), (2, 2.0), (3, 3.0))
+    for estimator in (NegativeBinomialUniques(), ZayatzUniques(), PitmanUniques()):
+        assert estimator.uniques(own) == pytest.approx(2, abs=1e-6)
+
+
+def test_no_uniques_in_the_sample() -> None:
+    own = sample((2, 20.0), (3, 30.0))
+    for estimator in (NegativeBinomialUniques(), ZayatzUniques(), PitmanUniques()):
+        assert estimator.uniques(own) == 0
+
+
+def test_population_of_equal_weights() -> None:
+    rows = [("a",), ("b",), ("b",), ("c",)]
+    found = one("uniqueness", release(("q",), rows), population=40)
+    assert found.details["population"]["people"] == pytest.approx(40)
+    assert found.details["population"]["expected_uniques"]["negative-binomial"] == pytest.approx(0.2)
+    assert found.success == Fraction(2, 4)
+    assert found.details["classes_by_size"] == {1: 2, 2: 1}
+
+
+def test_bad_weights_are_refused() -> None:
+    table = release(("q",), [("a",), ("b",)], weights=[1.0, -2.0])
+    with pytest.raises(InputError, match=r"release\.csv: the weights in 'w' must be positive numbers"):
+        one("uniqueness", table, weights="w")
+    with pytest.raises(InputError, match="population of 1 is smaller than the 2 records"):
+        one("uniqueness", table, population=1)
+    assert attack("uniqueness", weights="v").lacks(Scene(table)) == "the column of sampling weights 'v'"
+    with pytest.raises(ValidationError):
+        attack("uniqueness", weights="w", population=3)

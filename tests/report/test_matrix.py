@@ -1,0 +1,85 @@
+"""What the models claim to stop, and when a number contradicts them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from anonymizer.privacy.registry import PRIVACY_MODELS
+from anonymizer.privacy.threats import Threat
+from anonymizer.report.matrix import attack_matrix
+from tests.helpers import build
+
+TABLE = {
+    "k-anonymity": {"linkage", "re-identification"},
+    "alpha-k-anonymity": {"linkage", "re-identification", "homogeneity"},
+    "l-diversity": {"homogeneity", "background knowledge"},
+    "entropy-l-diversity": {"homogeneity", "background knowledge"},
+    "recursive-cl-diversity": {"homogeneity", "background knowledge"},
+    "t-closeness": {"skewness", "similarity"},
+    "basic-beta-likeness": {"skewness"},
+    "enhanced-beta-likeness": {"skewness"},
+    "delta-disclosure": {"skewness", "inference"},
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_the_claims_are_those_of_the_overview(name: str) -> None:
+    assert {threat.value for threat in PRIVACY_MODELS[name].claims} == TABLE[name]
+
+
+@pytest.mark.parametrize("name", PRIVACY_MODELS)
+def test_every_model_claims_something(name: str) -> None:
+    assert PRIVACY_MODELS[name].claims
+
+
+def entry(attack: str, success: float, low: float, **knowledge: str) -> dict[str, Any]:
+    return {"attack": attack, "success": success, "low": low, "baseline": 0.1, "knowledge": knowledge}
+
+
+def row(threat: Threat, *attacks: dict[str, Any], k: int | None = 5) -> dict[str, Any]:
+    models = [build.model("k-anonymity", {"k": 5}), build.model("l-diversity", {"l": 2})]
+    rows = {each["threat"]: each for each in attack_matrix(models, attacks, k)}
+    assert list(rows) == [each.value for each in Threat]
+    return rows[threat.value]
+
+
+def test_a_threat_without_an_attack_has_no_number() -> None:
+    found = row(Threat.HOMOGENEITY)
+    assert found == {
+        "threat": "homogeneity",
+        "claimed_by": ["l-diversity"],
+        "success": None,
+        "baseline": None,
+        "contradicted": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("threat", "attack", "contradicted"),
+    [
+        (Threat.HOMOGENEITY, entry("homogeneity", 0.1, 0.1), False),
+        (Threat.HOMOGENEITY, entry("homogeneity", 0.2, 0.2), True),
+        (Threat.LINKAGE, entry("linkage", 0.2, 0.2), False),
+        (Threat.LINKAGE, entry("linkage", 0.21, 0.21), True),
+        (Threat.LINKAGE, entry("linkage", 0.25, 0.19), False),
+        (Threat.RE_IDENTIFICATION, entry("vulnerability", 0.3, 0.3, target="re-identification"), True),
+        (Threat.SKEWNESS, entry("skewness", 0.9, 0.9), False),
+    ],
+)
+def test_a_claim_is_contradicted_by_more_than_it_allows(
+    threat: Threat, attack: dict[str, Any], contradicted: bool
+) -> None:
+    found = row(threat, attack)
+    assert found["contradicted"] is contradicted
+    assert found["success"] == attack["success"]
+
+
+def test_without_a_k_linkage_is_held_to_its_baseline() -> None:
+    assert row(Threat.LINKAGE, entry("linkage", 0.15, 0.15), k=None)["contradicted"]
+
+
+def test_guessing_a_value_is_no_re_identification() -> None:
+    inferred = entry("vulnerability", 0.9, 0.9, target="attribute-inference", sensitive="s")
+    assert row(Threat.RE_IDENTIFICATION, inferred)["success"] is None

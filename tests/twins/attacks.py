@@ -1,0 +1,258 @@
+"""The attacks on records as they stand in a file, one at a time: slow and obvious."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations, permutations, product
+from math import log
+from typing import Any
+
+Row = Sequence[Any]
+"""A record: the published texts, None for a missing sensitive value."""
+
+STAR = "*"
+
+
+def alike(rows: Sequence[Row], known: Sequence[int]) -> dict[tuple[str, ...], list[Row]]:
+    """Return the records by their values of the known columns."""
+    classes: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        classes.setdefault(tuple(row[position] for position in known), []).append(row)
+    return classes
+
+
+def re_identification(rows: Sequence[Row], known: Sequence[int]) -> Fraction:
+    """Average over the records of one divided by how many look the same."""
+    classes = alike(rows, known)
+    chances = [Fraction(1, len(classes[tuple(row[position] for position in known)])) for row in rows]
+    return sum(chances, Fraction(0)) / len(rows)
+
+
+def attribute_inference(rows: Sequence[Row], known: Sequence[int], secret: int) -> Fraction:
+    """Share of the records whose value is the most frequent of their class, one of the ties."""
+    right = 0
+    for own in alike(rows, known).values():
+        values = Counter(row[secret] for row in own)
+        right += max(values.values())
+    return Fraction(right, len(rows))
+
+
+def uniqueness(rows: Sequence[Row], known: Sequence[int]) -> Fraction:
+    """Share of records that no other looks like."""
+    seen = [tuple(row[position] for position in known) for row in rows]
+    alone = sum(seen.count(own) == 1 for own in seen)
+    return Fraction(alone, len(rows))
+
+
+def singled_out(rows: Sequence[Row], width: int) -> dict[int, int]:
+    """Count the records by the fewest columns that nobody else has the values of."""
+    fewest: Counter[int] = Counter()
+    for row in rows:
+        for size in range(1, width + 1):
+            if any(
+                sum(all(row[p] == other[p] for p in known) for other in rows) == 1
+                for known in combinations(range(width), size)
+            ):
+                fewest[size] += 1
+                break
+    return dict(fewest)
+
+
+def _share(rows: Sequence[Row], known: Sequence[int], gives: Callable[[list[Row]], bool]) -> Fraction:
+    classes = alike(rows, known)
+    hit = sum(gives(classes[tuple(row[position] for position in known)]) for row in rows)
+    return Fraction(hit, len(rows))
+
+
+def homogeneity(rows: Sequence[Row], known: Sequence[int], secret: int) -> Fraction:
+    """Share of records that all records like them share the value of."""
+    return _share(rows, known, lambda own: all(row[secret] == own[0][secret] for row in own))
+
+
+def background(rows: Sequence[Row], known: Sequence[int], secret: int, facts: int) -> Fraction:
+    """Share of records whose value is left alone when the most frequent others are struck out."""
+    classes = alike(rows, known)
+    certain = 0
+    for row in rows:
+        own = classes[tuple(row[position] for position in known)]
+        others = Counter(each[secret] for each in own if each[secret] != row[secret])
+        excluded = [value for value, _ in others.most_common(facts)]
+        certain += not set(others) - set(excluded)
+    return Fraction(certain, len(rows))
+
+
+def skewness(
+    rows: Sequence[Row], known: Sequence[int], secret: int, rare: Fraction, threshold: Fraction
+) -> Fraction:
+    """Share of records in classes that have much of a value that is rare among all."""
+    everywhere = Counter(row[secret] for row in rows)
+
+    def skewed(own: list[Row]) -> bool:
+        here = Counter(row[secret] for row in own)
+        return any(
+            Fraction(number, len(own)) >= threshold and Fraction(everywhere[value], len(rows)) <= rare
+            for value, number in here.items()
+        )
+
+    return _share(rows, known, skewed)
+
+
+def similarity(
+    rows: Sequence[Row], known: Sequence[int], secret: int, parents: Mapping[str, Sequence[str]], level: int
+) -> Fraction:
+    """Share of records in classes that mean one thing at a level of the values' tree."""
+    return _share(rows, known, lambda own: len({parents[row[secret]][level] for row in own}) == 1)
+
+
+def wildcard(rows: Sequence[Row], width: int) -> Fraction:
+    """Share of records of which no other has all values that are left."""
+    unique = 0
+    for position, row in enumerate(rows):
+        left = [column for column in range(width) if row[column] != STAR]
+        unique += not any(
+            all(other[column] == row[column] for column in left)
+            for number, other in enumerate(rows)
+            if number != position
+        )
+    return Fraction(unique, len(rows))
+
+
+def _around(position: int, ordered: Sequence[float], reach: int) -> tuple[float, float]:
+    """Return the ends of the interval by rank around the number at a position, which is counted from 1."""
+    return ordered[max(position - reach, 1) - 1], ordered[min(position + reach, len(ordered)) - 1]
+
+
+def rid(true: Sequence[float], masked: Sequence[float], reach: int) -> Fraction:
+    """Share of true values inside the interval by rank, over all orders of equal masked values."""
+    ordered = sorted(masked)
+    hit = Fraction(0)
+    for value, own in zip(true, masked, strict=True):
+        ranks = [rank for rank, each in enumerate(ordered, start=1) if each == own]
+        inside = [low <= value <= high for low, high in (_around(rank, ordered, reach) for rank in ranks)]
+        hit += Fraction(sum(inside), len(ranks))
+    return hit / len(true)
+
+
+def rid_by_chance(true: Sequence[float], masked: Sequence[float], reach: int) -> Fraction:
+    """Average of the share inside over all ways to deal the masked values out, one pair at a time."""
+    ordered = sorted(masked)
+    intervals = [_around(rank, ordered, reach) for rank in range(1, len(ordered) + 1)]
+    inside = [low <= value <= high for value in true for low, high in intervals]
+    return Fraction(sum(inside), len(inside))
+
+
+def sdid(true: Sequence[float], masked: Sequence[float], reach: float) -> Fraction:
+    """Share of true values at most so far from the masked one."""
+    inside = [own - reach <= value <= own + reach for value, own in zip(true, masked, strict=True)]
+    return Fraction(sum(inside), len(inside))
+
+
+def sdid_by_chance(true: Sequence[float], masked: Sequence[float], reach: float) -> Fraction:
+    """Average of that over all ways to deal the masked values out."""
+    inside = [own - reach <= value <= own + reach for value in true for own in masked]
+    return Fraction(sum(inside), len(inside))
+
+
+def candidates(person: Row, rows: Sequence[Row], stands_for: Sequence[Mapping[str, set[str]]]) -> set[str]:
+    """Return the sensitive values, which come last, of the records whose texts all stand for a person's."""
+    return {
+        row[-1]
+        for row in rows
+        if all(value in own[text] for value, text, own in zip(person, row, stands_for, strict=False))
+    }
+
+
+def certain(people: Sequence[Row], found: Sequence[set[str]]) -> Fraction:
+    """Share of people of whom one candidate value is left, the true one, which comes last."""
+    right = [own == {person[-1]} for person, own in zip(people, found, strict=True)]
+    return Fraction(sum(right), len(right))
+
+
+def intersection(first: Sequence[set[str]], second: Sequence[set[str]]) -> list[set[str]]:
+    """Return what is left of each person's candidates; who has none in a release is judged by the other."""
+    return [one & other if one and other else one or other for one, other in zip(first, second, strict=True)]
+
+
+def individual_risk(size: int, share: float) -> float:
+    """Mean of 1/F where F, at least ``size``, is negative binomial: term by term until nothing is left."""
+    if share >= 1:
+        return 1 / size
+    total, term, people = 0.0, share**size, size
+    left = 1.0
+    while left > 1e-13 and people < 200_000:
+        total += term / people
+        left -= term
+        term *= people * (1 - share) / (people - size + 1)
+        people += 1
+    return total
+
+
+def pitman_log_likelihood(sizes: Sequence[int], alpha: float, theta: float) -> float:
+    """Logarithm of the chance that guests, one after another, sit down at tables of these sizes."""
+    chance, guests = 0.0, 0
+    for tables, size in enumerate(sizes):
+        for seated in range(size):
+            weight = theta + alpha * tables if seated == 0 else seated - alpha
+            chance += log(weight / (guests + theta)) if guests else 0.0
+            guests += 1
+    return chance
+
+
+def naive_bayes(
+    people: Sequence[Row],
+    rows: Sequence[Row],
+    stands_for: Sequence[Mapping[str, set[str]]],
+    secrets: Sequence[str],
+    weight: float,
+) -> list[list[float]]:
+    """Return the logarithm of the chance of each sensitive value, which comes last, for each person."""
+    width = len(stands_for)
+    every = [sorted(set().union(*own.values())) for own in stands_for]
+
+    def part(row: Row, column: int, value: str) -> float:
+        own = stands_for[column][row[column]]
+        return (value in own) / len(own)
+
+    def chance(column: int, value: str, secret: str) -> float:
+        everywhere = sum(part(row, column, value) for row in rows)
+        overall = (everywhere + 1 / len(every[column])) / (len(rows) + 1)
+        own = [row for row in rows if row[-1] == secret]
+        return (sum(part(row, column, value) for row in own) + weight * overall) / (len(own) + weight)
+
+    found = []
+    for person in people:
+        scores = []
+        for secret in secrets:
+            number = sum(row[-1] == secret for row in rows)
+            score = log((number + 1 / len(secrets)) / (len(rows) + 1))
+            score += sum(log(chance(column, person[column], secret)) for column in range(width))
+            scores.append(score)
+        found.append(scores)
+    return found
+
+
+def certain_parts(
+    classes: Sequence[Sequence[Row]], part_of: Callable[[Row], str], distinct: int, size: int
+) -> set[int]:
+    """Return the people in parts that violate the constraint in every world in which some part does.
+
+    A world deals the sensitive values, which come last, of each class out to its records. People are counted
+    through from the first record of the first class.
+    """
+    people = [(number, row) for number, own in enumerate(classes) for row in own]
+    parts: dict[tuple[int, str], list[int]] = {}
+    for person, (number, row) in enumerate(people):
+        parts.setdefault((number, part_of(row)), []).append(person)
+    if any(len(own) < size for own in parts.values()):
+        return set()
+    worlds = product(*(set(permutations([row[-1] for row in own])) for own in classes))
+    certain: set[int] | None = None
+    for world in worlds:
+        values = [value for own in world for value in own]
+        found = [(own, {values[each] for each in own} - {None}) for own in parts.values()]
+        violating = {person for own, those in found if len(those) < distinct for person in own}
+        if violating:
+            certain = violating if certain is None else certain & violating
+    return certain or set()

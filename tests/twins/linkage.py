@@ -1,0 +1,72 @@
+"""Record linkage, slowly: every original against every released record, in plain Python."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+Row = Sequence[str]
+Covered = Callable[[int, str, str], bool]
+"""Tells whether a published text of a column, by its position, stands for a value."""
+
+
+def classes_over_records(released: Sequence[Row]) -> Fraction:
+    """Return the re-identification vulnerability: classes / records."""
+    return Fraction(len({tuple(row) for row in released}), len(released))
+
+
+def exact_linkage(
+    original: Sequence[Row],
+    released: Sequence[Row],
+    became: Sequence[int | None],
+    covered: Covered,
+    breadth: Callable[[int, str], int],
+) -> Fraction:
+    """Return the expected share of right links of who takes the narrowest class that fits.
+
+    Every original of a released record has a class that fits.
+
+    Parameters
+    ----------
+    became: released record of each original one; None for what was removed.
+    breadth: how many values a text of a column stands for.
+    """
+    sizes = Counter(tuple(row) for row in released)
+    widths = {}
+    for kind in sizes:
+        width = 1
+        for position, text in enumerate(kind):
+            width *= breadth(position, text)
+        widths[kind] = width
+    right = Fraction(0)
+    for row, target in zip(original, became, strict=True):
+        if target is None:
+            continue
+        fitting = [kind for kind in sizes if all(covered(i, kind[i], row[i]) for i in range(len(row)))]
+        narrowest = min(widths[kind] for kind in fitting)
+        chosen = [kind for kind in fitting if widths[kind] == narrowest]
+        if tuple(released[target]) in chosen:
+            right += Fraction(1, sum(sizes[kind] for kind in chosen))
+    return right / len(released)
+
+
+def nearest_numbers(original: Sequence[Sequence[float]], masked: Sequence[Sequence[float]]) -> Fraction:
+    """Return the expected share of right links by Euclidean distance, record i having become record i."""
+    columns = list(zip(*original, strict=True))
+    units = []
+    for column in columns:
+        mean = sum(column) / len(column)
+        variance = sum((value - mean) ** 2 for value in column) / len(column)
+        units.append(variance**0.5 or 1.0)
+    right = Fraction(0)
+    for number, row in enumerate(original):
+        distances = [
+            sum(((a - b) / unit) ** 2 for a, b, unit in zip(row, other, units, strict=True))
+            for other in masked
+        ]
+        least = min(distances)
+        ties = [position for position, each in enumerate(distances) if each <= least * (1 + 1e-9)]
+        if number in ties:
+            right += Fraction(1, len(ties))
+    return right / len(masked)
