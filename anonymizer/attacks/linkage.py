@@ -11,6 +11,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from anonymizer.attacks.aligned import AlignedSettings
 from anonymizer.attacks.base import Attack, Finding, Scene
 from anonymizer.attacks.knowing import KnowledgeSettings
 from anonymizer.attacks.learning.exact import Exact
@@ -70,7 +71,7 @@ class DistanceName(StrEnum):
     CHOQUET = "choquet"
 
 
-class LinkageSettings(KnowledgeSettings):
+class LinkageSettings(KnowledgeSettings, AlignedSettings):
     """What the intruder holds and how he links."""
 
     linkage: Annotated[Method, Field(description="how records are linked")] = Method.NEAREST
@@ -84,9 +85,6 @@ class LinkageSettings(KnowledgeSettings):
         WholeNumber | None,
         Field(ge=1, description="most records to be linked; default: all, or as many as can be compared"),
     ] = None
-    aligned: Annotated[
-        bool, Field(description="row i of the release is row i of the original, as masked data have it")
-    ] = False
     metric: Annotated[
         bool, Field(description="with learned and bilinear: only forms that are distances in geometry")
     ] = False
@@ -146,16 +144,7 @@ class Linkage(Attack):
 
     def lacks(self, scene: Scene) -> str | None:
         """Original records are needed, and what became of them."""
-        if scene.original is None:
-            return "original records"
-        if self.settings.aligned and scene.original.by_position is None:
-            return "an original with as many rows as the release, which aligned: true asks for"
-        if not self.settings.aligned and scene.original.truth is Truth.UNKNOWN:
-            return (
-                "to know which record became which: no published value stands for those of an original "
-                "record; where row i of the release is row i of the original, say aligned: true"
-            )
-        return None
+        return self.settings.lacks(scene)
 
     def run(self, scene: Scene, random: np.random.Generator) -> Sequence[Finding]:
         """Link the records that the intruder holds."""
@@ -163,7 +152,7 @@ class Linkage(Attack):
         if lacking is not None or scene.original is None:
             raise InputError(f"{scene.release.source}: the attack linkage needs {lacking}")
         original = scene.original
-        links = self._links(original)
+        links = self.settings.links(original)
         names = original.known(self.settings.knowledge)
         linking = self._linking()
         held, targets = self._drawn(original, links, random)
@@ -179,11 +168,6 @@ class Linkage(Attack):
             space = comparison_space(scene.release, original, names, held, targets)
         linked = linking.link(space, random)
         return [self._finding(scene, original, links, space, linked)]
-
-    def _links(self, original: Original) -> Links:
-        if self.settings.aligned and original.by_position is not None:
-            return original.by_position
-        return original.links
 
     def _linking(self) -> Linking:
         if self.settings.linkage is Method.PROBABILISTIC:

@@ -8,6 +8,20 @@ from typing import Any
 
 from tests.shared import shared
 
+TABLES = (
+    "attack_definitions",
+    "kifer2009_table2",
+    "kifer2009_table3",
+    "kifer2009_table4",
+    "ldiversity_inpatients",
+    "ldiversity_inpatients_3diverse",
+    "ldiversity_inpatients_4anonymous",
+    "tcloseness_salary_disease_0167close",
+    "tcloseness_salary_disease_3diverse",
+    "torra2020_original",
+    "torra2020_published",
+)
+
 
 def rows_of(name: str) -> list[list[str]]:
     """Return the lines of a file."""

@@ -18,22 +18,10 @@ from anonymizer.flow.constraints import constraints_of
 from anonymizer.flow.prepare import sensitive_attributes
 from anonymizer.privacy.t_closeness import TCloseness
 from anonymizer.table.load import ColumnRequest, read_columns
+from tests.attacks.literature import TABLES
 from tests.flow.commands import call
 from tests.shared import shared
 
-TABLES = (
-    "attack_definitions",
-    "kifer2009_table2",
-    "kifer2009_table3",
-    "kifer2009_table4",
-    "ldiversity_inpatients",
-    "ldiversity_inpatients_3diverse",
-    "ldiversity_inpatients_4anonymous",
-    "tcloseness_salary_disease_0167close",
-    "tcloseness_salary_disease_3diverse",
-    "torra2020_original",
-    "torra2020_published",
-)
 CLOSE = TABLES[7:9]
 MEASURES = {
     "k": ("k-anonymity", None),

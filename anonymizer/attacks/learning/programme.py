@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -12,13 +11,11 @@ import numpy as np
 from anonymizer.attacks.learning.family import Family
 from anonymizer.attacks.learning.rows import Rows
 from anonymizer.core.arrays import BoolArray, FloatArray
-from anonymizer.core.quiet import quiet_output
+from anonymizer.core.background import heard_meanwhile
 
 if TYPE_CHECKING:
     from ortools.math_opt.python.mathopt import Model, ModelSolveParameters, SolveResult, Variable
 
-POLL = 0.05
-"""Seconds between two looks at whether the user wants to stop."""
 NOTHING = 1e-12
 """A gap that no weights bring below minus this needs no row."""
 WHOLE = 1e-6
@@ -119,22 +116,8 @@ def _solved(model: Model, start: ModelSolveParameters, seconds: float) -> SolveR
     parameters = mathopt.SolveParameters(
         time_limit=timedelta(seconds=seconds), relative_gap_tolerance=0.0, absolute_gap_tolerance=0.99
     )
-    found: list[SolveResult] = []
-    failures: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            found.append(
-                mathopt.solve(model, mathopt.SolverType.HIGHS, params=parameters, model_params=start)
-            )
-        except BaseException as failure:
-            failures.append(failure)
-
-    thread = threading.Thread(target=work, daemon=True)
-    with quiet_output():
-        thread.start()
-        while thread.is_alive():
-            thread.join(POLL)
-    if failures:
-        raise failures[0]
-    return found[0]
+    result = heard_meanwhile(
+        lambda: mathopt.solve(model, mathopt.SolverType.HIGHS, params=parameters, model_params=start)
+    )
+    assert result is not None, "nobody asks it to stop"
+    return result

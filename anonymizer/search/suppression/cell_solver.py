@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,13 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.quiet import quiet_output
+from anonymizer.core.background import heard_meanwhile
 
 if TYPE_CHECKING:
     from ortools.math_opt.python.mathopt import SolveResult
-
-POLL = 0.05
-"""Seconds between two looks at whether the user wants to stop."""
 
 
 class SolverBroken(Exception):
@@ -120,10 +116,13 @@ class Programme:
             values = {variable: float(hint[variable.id]) for variable in model.variables()}
             hints.append(mathopt.SolutionHint(variable_values=values))
         start = mathopt.ModelSolveParameters(solution_hints=hints)
-        return _while_listening(
-            lambda: mathopt.solve(model, mathopt.SolverType.HIGHS, params=parameters, model_params=start),
-            effort.stopped,
-        )
+        try:
+            return heard_meanwhile(
+                lambda: mathopt.solve(model, mathopt.SolverType.HIGHS, params=parameters, model_params=start),
+                effort.stopped,
+            )
+        except Exception as failure:  # HiGHS fails in several ways
+            raise SolverBroken from failure
 
     def _proto(self, whole: BoolArray) -> Any:
         # With the solver, see above.
@@ -164,29 +163,3 @@ def _read(result: SolveResult | None, variables: int) -> Solved:
     for variable, value in result.variable_values().items():
         values[variable.id] = value
     return Solved(values, bound, ended)
-
-
-def _while_listening(solve: Callable[[], SolveResult], stopped: Callable[[], bool]) -> SolveResult | None:
-    """Solve in a thread of its own, so that the user is heard meanwhile; None when he wants to stop.
-
-    HiGHS cannot be called back; where the user stops, it is left to end by itself.
-    """
-    found: list[SolveResult] = []
-    failures: list[Exception] = []
-
-    def work() -> None:
-        try:
-            found.append(solve())
-        except Exception as failure:  # HiGHS fails in several ways
-            failures.append(failure)
-
-    thread = threading.Thread(target=work, daemon=True)
-    with quiet_output():
-        thread.start()
-        while thread.is_alive():
-            thread.join(POLL)
-            if stopped():
-                return None
-    if failures:
-        raise SolverBroken from failures[0]
-    return found[0]
