@@ -61,6 +61,18 @@ def blocks(found: Beginnings) -> list[Beginnings]:
     return blocks
 
 
+def unchosen(items: int) -> Beginnings:
+    """Return the one beginning without any attribute, which covers all items."""
+    return Beginnings(
+        np.zeros((1, 0), dtype=np.int32),
+        np.zeros(1),
+        np.full(1, np.inf),
+        np.ones(1, dtype=bool),
+        np.arange(items),
+        np.zeros(items, dtype=np.int64),
+    )
+
+
 def empty(attributes: int) -> Beginnings:
     """Return no vectors of so many attributes."""
     none = np.zeros(0)

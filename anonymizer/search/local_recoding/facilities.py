@@ -22,6 +22,7 @@ from anonymizer.search.local_recoding.beginnings import (
     joined,
     kept_of,
     starts_of,
+    unchosen,
 )
 from anonymizer.search.local_recoding.trees import NONE, AllowedTrees, Items
 
@@ -122,17 +123,8 @@ class Pricing:
         """
         ranked = np.argsort(-ceilings, kind="stable")
         prices, counts = ceilings[ranked], self._counts[ranked]
-        number = len(ranked)
-        found = Beginnings(
-            np.zeros((1, 0), dtype=np.int32),
-            np.zeros(1),
-            np.full(1, np.inf),
-            np.ones(1, dtype=bool),
-            np.arange(number),
-            np.zeros(number, dtype=np.int64),
-        )
         marks = self._marks[ranked]
-        waiting, done, looked_at = [(0, found)], [], 0
+        waiting, done, looked_at = [(0, unchosen(len(ranked)))], [], 0
         while waiting:
             depth, found = waiting.pop()
             if depth == len(self._order):
