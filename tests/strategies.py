@@ -34,6 +34,15 @@ PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
 }
 """Values that each parameter may take; every choice of one each is a valid set of parameters."""
 
+ATTACKED: dict[str, dict[str, tuple[Any, ...]]] = {
+    "linkage-risk": {
+        "max": (0.1, 0.2, 0.25, 0.5),
+        "linkage": ("nearest", "assignment", "learned"),
+        "distance": (None, "weighted-mean", "choquet"),
+    },
+}
+"""The same for the models that attacks measure, which need more than classes."""
+
 SIMPLE = ("k-anonymity", "k-anonymity", "l-diversity", "alpha-k-anonymity")
 REFERENCED = (
     "t-closeness",

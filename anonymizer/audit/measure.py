@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 from anonymizer.core.classes import Classes, Reference
 from anonymizer.core.measurement import Measurement
-from anonymizer.privacy.constraint import ClassConstraint, Constraint
+from anonymizer.privacy.constraint import ClassConstraint, CountedConstraint
 
 
 def measure(
     classes: Classes,
-    constraints: Sequence[Constraint],
+    constraints: Sequence[CountedConstraint],
     references: Mapping[str, Reference] | None = None,
     grown: Collection[str] = (),
 ) -> list[Measurement]:
@@ -63,7 +63,7 @@ def _measure_classes(
     )
 
 
-def verifiable(classes: Classes, constraint: Constraint, grown: Collection[str] = ()) -> bool:
+def verifiable(classes: Classes, constraint: CountedConstraint, grown: Collection[str] = ()) -> bool:
     """Tell whether a file that is its own reference suffices to measure a constraint.
 
     It does not where distances lie along a tree that is not at hand, or that grew from other data.

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 NEUTRAL = 1
 """The value of a threshold that asks nothing; other parameters change what is measured."""
 
+VERDICTS = {True: "holds", False: "FAILS", None: "?"}
+"""How a constraint is shown; what only the original records can tell, the file cannot."""
+
 Data = Annotated[Path, typer.Argument(help="A .csv, .csv.gz, .tsv or .parquet file.")]
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", "-c", help="Config with roles, types and constraints.")
@@ -35,12 +38,13 @@ def check(
 ) -> int:
     """Measure every privacy model on DATA as it is; with a config, say which of its constraints hold.
 
-    Exit code 1 when a constraint of the config does not hold.
+    Exit code 1 when a constraint of the config does not hold. What an attack measures is shown with ?, as it
+    takes the original records too; run and attack tell it.
     """
     from anonymizer.core.report import to_json  # noqa: PLC0415 - --help needs none of it
 
     found = _measure(data, config, qi, sensitive)
-    held = all(each.satisfied for each in found.constraints)
+    held = all(each.satisfied is not False for each in found.constraints)
     if json:
         write_line(to_json(_content(found)).rstrip())
     else:
@@ -87,9 +91,7 @@ def _lines(found: Check) -> list[str]:
     from anonymizer.cli.summary import promise, shown  # noqa: PLC0415
 
     lines = [f"{found.rows:,} records in {found.classes:,} equivalence classes"]
-    lines += [
-        f"{'holds' if each.satisfied else 'FAILS':6} {promise(asdict(each))}" for each in found.constraints
-    ]
+    lines += [f"{VERDICTS[each.satisfied]:6} {promise(asdict(each))}" for each in found.constraints]
     for each in found.measures:
         choice = " ".join(f"{key}={value}" for key, value in each.parameters.items() if value != NEUTRAL)
         name = f"{each.model} {choice}".strip()

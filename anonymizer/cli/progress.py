@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from anonymizer.cli.output import messages
-from anonymizer.flow.run import Watch
+from anonymizer.flow.watch import Watch
 from anonymizer.search.control import Progress
 
 

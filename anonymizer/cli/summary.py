@@ -57,7 +57,8 @@ def promise(constraint: Mapping[str, Any]) -> str:
     """Return a constraint with what was asked and measured."""
     name = constraint["model"] + (f"({constraint['attribute']})" if constraint["attribute"] else "")
     asked = " ".join(f"{key}={value}" for key, value in constraint["parameters"].items())
-    return f"{name} {asked}: measured {shown(constraint['measured'])}"
+    measured = constraint["measured"]
+    return f"{name} {asked}: {'not measured' if measured is None else f'measured {shown(measured)}'}"
 
 
 def shown(measured: Any) -> str:

@@ -20,7 +20,7 @@ from anonymizer.errors import HierarchyError, InputError
 from anonymizer.flow.constraints import constraints_of
 from anonymizer.flow.prepare import grown_trees, open_release, sensitive_attributes
 from anonymizer.flow.reported import Reported, ReportedConstraint, read_reported
-from anonymizer.privacy.constraint import ClassConstraint, Constraint
+from anonymizer.privacy.constraint import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
 from anonymizer.table.load import ColumnRequest, read_columns
 
 JUDGED = ("input", "attributes", "constraints", "reference")
@@ -121,7 +121,7 @@ def _judge(
     constraint: Constraint, classes: Classes, claim: ReportedConstraint, config: Config, found: ReleaseAudit
 ) -> None:
     """Measure one constraint, or take over what is reported where the file cannot tell."""
-    if not _can_tell(constraint, classes, config):
+    if isinstance(constraint, ReleaseConstraint) or not _can_tell(constraint, classes, config):
         found.constraints.append({**claim.model_dump(), "verifiable_from_release": False})
         claimed = "holds" if claim.satisfied else "does not hold"
         found.findings.append(f"{claim.title}: the release alone cannot tell; the report says it {claimed}")
@@ -136,7 +136,7 @@ def _judge(
         found.refute(f"{claim.title}: measured {measurement.measured}, the report says {claim.measured}")
 
 
-def _can_tell(constraint: Constraint, classes: Classes, config: Config) -> bool:
+def _can_tell(constraint: CountedConstraint, classes: Classes, config: Config) -> bool:
     compares = isinstance(constraint, ClassConstraint) and constraint.model.uses_reference
     at_hand = config.reference is Reference.RELEASE or not compares
     return at_hand and verifiable(classes, constraint, grown_trees(config))

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from anonymizer.config.constraint import ConstraintSettings
 from anonymizer.config.model import Config
 from anonymizer.core.table import SensitiveAttribute
-from anonymizer.privacy.base import ClassModel, PrivacyModel, TableModel
-from anonymizer.privacy.constraint import ClassConstraint, Constraint, TableConstraint
+from anonymizer.privacy.base import AttackModel, ClassModel, PrivacyModel, TableModel
+from anonymizer.privacy.constraint import ClassConstraint, Constraint, ReleaseConstraint, TableConstraint
 
 
 def bind(
@@ -19,6 +19,8 @@ def bind(
     is_value = settings is not None and settings.missing_sensitive == "value"
     if isinstance(model, ClassModel):
         return ClassConstraint(attribute, combined, is_value, model=model)
+    if isinstance(model, AttackModel):
+        return ReleaseConstraint(attribute, combined, is_value, model=model)
     assert isinstance(model, TableModel)
     return TableConstraint(attribute, combined, is_value, model=model)
 

@@ -13,7 +13,13 @@ from typing import Any
 from anonymizer.core.outcome import Outcome, Status
 from anonymizer.loss.suppression import SuppressedRecords
 from anonymizer.privacy.base import PrivacyModel, Threshold
-from anonymizer.privacy.constraint import ClassConstraint, Constraint, TableConstraint, describe
+from anonymizer.privacy.constraint import (
+    ClassConstraint,
+    Constraint,
+    ReleaseConstraint,
+    TableConstraint,
+    describe,
+)
 from anonymizer.search.base import Problem, SearchAlgorithm
 from anonymizer.search.control import Control
 
@@ -167,6 +173,9 @@ class Diagnostician:
                 table_constraints=tuple(each for each in constraints if isinstance(each, TableConstraint)),
                 metric=SuppressedRecords(),
                 k=None,
+                gate=self._problem.gate.asking(
+                    [each for each in constraints if isinstance(each, ReleaseConstraint)]
+                ),
             )
         )
         return None if outcome is None else outcome.status is Status.SATISFIED

@@ -6,22 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anonymizer.config.model import Config
-from anonymizer.core.released import released
+from anonymizer.core.outcome import Outcome
+from anonymizer.core.released import Released
 from anonymizer.core.report import Report
 from anonymizer.engines.open import open_frame
 from anonymizer.flow.prepare import engine_options, prepare
 from anonymizer.flow.run import (
-    UNWATCHED,
     Verified,
-    Watch,
-    attacks_of_run,
-    refusal,
     release_facts,
     released_columns,
     report_parts,
-    search,
+    search_until_it_stands,
+    verified_release,
 )
-from anonymizer.flow.verify import auditing, verify
+from anonymizer.flow.verify import auditing
+from anonymizer.flow.watch import UNWATCHED, Watch
 from anonymizer.loss.all_metrics import all_losses
 from anonymizer.release.order import ROW_ORDERS
 from anonymizer.release.write import project, release_frame
@@ -57,17 +56,19 @@ def anonymize_frame(frame: pandas.DataFrame, config: Config, watch: Watch = UNWA
     options = engine_options(config)
     with open_frame(frame, options) as relation:
         job = prepare(config, relation)
-        outcome = search(config, job, watch)
         facts = InputFacts(None, None, relation.rows, len(relation.columns))
-        if outcome.recoding is None:
-            raise refusal(config, job, outcome, facts, watch)
-        promised = released(outcome.recoding, job.problem.k)
-        columns = released_columns(config, relation)
-        projection = project(relation, job.combination, outcome.recoding, columns)
-        data = release_frame(relation, projection, frame, ROW_ORDERS[config.output.order.value])
-        with auditing(), open_frame(data, options) as release:
-            audited = verify(release, relation, job, promised, columns)
-            attacks = attacks_of_run(config, job, outcome, release, watch)
-    found = release_facts(None, promised, audited)
-    parts = report_parts(config, job, outcome, facts, found, Verified(audited, attacks), all_losses(promised))
-    return Result(data, build_report(parts))
+
+        built: list[pandas.DataFrame] = []
+
+        def publish(outcome: Outcome, promised: Released) -> Verified:
+            columns = released_columns(config, relation)
+            projection = project(relation, job.combination, promised.recoding, columns)
+            data = release_frame(relation, projection, frame, ROW_ORDERS[config.output.order.value])
+            built.append(data)
+            with auditing(), open_frame(data, options) as release:
+                return verified_release(config, job, relation, release, (outcome, promised), watch)
+
+        outcome, promised, verified = search_until_it_stands(config, job, facts, watch, publish)
+    found = release_facts(None, promised, verified.audited)
+    parts = report_parts(config, job, outcome, facts, found, verified, all_losses(promised))
+    return Result(built[-1], build_report(parts))

@@ -15,6 +15,8 @@ from anonymizer.engines.base import Relation
 from anonymizer.errors import InputError, nearest
 from anonymizer.flow.constraints import constraints_of, probes
 from anonymizer.flow.prepare import sensitive_attributes
+from anonymizer.flow.risk import counted, in_order, untold
+from anonymizer.privacy.constraint import ReleaseConstraint
 from anonymizer.privacy.registry import PRIVACY_MODELS
 from anonymizer.table.load import ColumnRequest, read_columns
 
@@ -25,7 +27,7 @@ class Check:
 
     Attributes
     ----------
-    constraints: those of the config, measured; empty without one.
+    constraints: those of the config, measured as far as the file can tell; empty without one.
     measures: every privacy model, measured with neutral thresholds.
     """
 
@@ -85,4 +87,7 @@ def _check(
     models = list(PRIVACY_MODELS.values())
     asked = [] if config is None else constraints_of(config, [each.name for each in attributes])
     wanted = [probe for attribute in (None, *attributes) for probe in probes(attribute, models)]
-    return Check(relation.rows, classes.number, measure(classes, asked), measure(classes, wanted))
+    own = measure(classes, counted(asked))
+    attacked = [untold(each) for each in asked if isinstance(each, ReleaseConstraint)]
+    held = in_order(asked, own, attacked)
+    return Check(relation.rows, classes.number, held, measure(classes, counted(wanted)))

@@ -26,9 +26,10 @@ from anonymizer.hierarchy.placement import (
     build_quasi_identifier,
     build_sensitive_attribute,
 )
-from anonymizer.privacy.constraint import ClassConstraint, Constraint, TableConstraint
+from anonymizer.privacy.constraint import ClassConstraint, Constraint, ReleaseConstraint, TableConstraint
 from anonymizer.release.formats import Csv, release_format
 from anonymizer.search.base import Problem, SuppressionMethod
+from anonymizer.search.gate import Gate
 from anonymizer.table.load import ColumnRequest, encode, read_columns
 
 OPTION_KINDS: Mapping[str, tuple[type, str]] = {
@@ -143,6 +144,7 @@ def prepare(config: Config, relation: Relation) -> Job:
         config.reference is Reference.RELEASE,
         required_size(config),
         SuppressionMethod(config.suppression.method.value),
+        Gate([each for each in constraints if isinstance(each, ReleaseConstraint)], config.seed),
     )
     return Job(problem, encoded.combination, constraints, grown_trees(config))
 

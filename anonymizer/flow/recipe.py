@@ -17,7 +17,8 @@ def recipe_of(problem: Problem, outcome: Outcome) -> Recipe | None:
     recoding = outcome.recoding
     if recoding is None or recoding.levels is None or not outcome.optimal:
         return None
-    if problem.limit or problem.table_constraints or isinstance(problem.metric.aggregate, Maximum):
+    rejected = problem.table_constraints or not problem.gate.open
+    if problem.limit or rejected or isinstance(problem.metric.aggregate, Maximum):
         return None
     own = problem.table.quasi_identifiers
     return Recipe(

@@ -12,15 +12,17 @@ from anonymizer.core.outcome import Outcome, Status
 from anonymizer.core.released import Released, released
 from anonymizer.core.report import Report
 from anonymizer.engines.base import Relation
-from anonymizer.errors import Infeasible
+from anonymizer.errors import AuditFailed, Infeasible
 from anonymizer.flow.attack import Attacked, run_attacks
 from anonymizer.flow.attributes import describe_attributes, hierarchy_files
 from anonymizer.flow.constraints import positions
 from anonymizer.flow.diagnose import Diagnosis, Diagnostician, explanation
 from anonymizer.flow.prepare import Job, engine_options, input_path, open_as, open_release, prepare
 from anonymizer.flow.recipe import recipe_of
+from anonymizer.flow.risk import attacked_again, broken, in_order
 from anonymizer.flow.scene import scene_of_run
 from anonymizer.flow.verify import Audited, auditing, verify
+from anonymizer.flow.watch import UNWATCHED, Watch
 from anonymizer.flow.weights import weight_columns
 from anonymizer.loss.all_metrics import all_losses
 from anonymizer.release.order import ROW_ORDERS
@@ -30,30 +32,11 @@ from anonymizer.report.attacks import attack_entry
 from anonymizer.report.build import InputFacts, ReleaseFacts, ReportParts, SearchFacts, build_report
 from anonymizer.report.matrix import attack_matrix
 from anonymizer.report.public import public_report
-from anonymizer.search.control import Control, Progress
+from anonymizer.search.control import Control
 from anonymizer.search.local_recoding.bound import best_possible
 
 DIAGNOSIS_SECONDS = 20.0
 """Longest time for finding out why there is no release, when the config sets no budget."""
-
-
-@dataclass(frozen=True)
-class Watch:
-    """How a run is watched: who is told its progress, and who may stop it.
-
-    Attributes
-    ----------
-    progress: told how far the search is.
-    phase: told what begins.
-    stopped: asked whether the user wants the search to end.
-    """
-
-    progress: Callable[[Progress], None] | None = None
-    phase: Callable[[str], None] = lambda _: None
-    stopped: Callable[[], bool] = lambda: False
-
-
-UNWATCHED = Watch()
 
 
 @dataclass(frozen=True)
@@ -90,14 +73,14 @@ def run(config: Config, directory: Path, *, overwrite: bool = False, watch: Watc
         _watched_open(config, path, watch) as relation,
     ):
         job = prepare(config, relation)
-        outcome = search(config, job, watch)
         facts = InputFacts(
             config.input.path, relation.sha256, relation.rows, len(relation.columns), relation.separator
         )
-        if outcome.recoding is None:
-            raise refusal(config, job, outcome, facts, watch)
-        promised = released(outcome.recoding, job.problem.k)
-        verified = _write_and_verify(config, job, relation, (outcome, promised), folder, watch)
+
+        def publish(outcome: Outcome, promised: Released) -> Verified:
+            return _write_and_verify(config, job, relation, (outcome, promised), folder, watch)
+
+        outcome, promised, verified = search_until_it_stands(config, job, facts, watch, publish)
         release = release_facts(f"share/{config.output.path}", promised, verified.audited)
         report = build_report(
             report_parts(config, job, outcome, facts, release, verified, all_losses(promised))
@@ -119,11 +102,54 @@ def _watched_open(config: Config, path: Path, watch: Watch) -> Relation:
     return open_as(config, path)
 
 
-def search(config: Config, job: Job, watch: Watch) -> Outcome:
-    """Run the search of a config within its budget."""
-    watch.phase("searching")
+def search_until_it_stands(
+    config: Config,
+    job: Job,
+    facts: InputFacts,
+    watch: Watch,
+    publish: Callable[[Outcome, Released], Verified],
+) -> tuple[Outcome, Released, Verified]:
+    """Search and publish; where the audit's attackers break the release, go on without that candidate.
+
+    Parameters
+    ----------
+    publish: writes a release and reads it back; asked again, it replaces what it wrote.
+
+    Raises
+    ------
+    Infeasible: nothing is left that satisfies every constraint, or nothing was found in the budget.
+    AuditFailed: a release is not what the search promised, or was refused before.
+    """
+    control = control_of(config, watch)
+    while True:
+        outcome = search(config, job, watch, control)
+        if outcome.recoding is None:
+            raise refusal(config, job, outcome, facts, watch)
+        if job.problem.gate.refused(outcome.recoding):
+            raise AuditFailed(f"{config.algorithm.name} proposes again what attackers broke in the audit")
+        promised = released(outcome.recoding, job.problem.k)
+        verified = publish(outcome, promised)
+        names = broken(job.constraints, verified.audited.measurements)
+        if not names:
+            return outcome, promised, verified
+        job.problem.gate.refuse(outcome.recoding, names)
+
+
+def control_of(config: Config, watch: Watch) -> Control:
+    """Return the budget of a config, which begins now."""
     budget = config.budget
-    control = Control(budget.seconds, budget.nodes, budget.steps, watch.stopped, watch.progress)
+    return Control(budget.seconds, budget.nodes, budget.steps, watch.stopped, watch.progress)
+
+
+def search(config: Config, job: Job, watch: Watch, control: Control | None = None) -> Outcome:
+    """Run the search of a config within its budget.
+
+    Parameters
+    ----------
+    control: the budget, None for one that begins now.
+    """
+    watch.phase("searching")
+    control = control_of(config, watch) if control is None else control
     outcome: Outcome = config.algorithm.build().search(job.problem, control)
     if (
         outcome.recoding is None
@@ -155,8 +181,34 @@ def _write_and_verify(
     write_release(relation, projection, folder.release, ROW_ORDERS[config.output.order.value])
     watch.phase("reading back and verifying")
     with auditing(), open_release(folder.release, engine_options(config)) as release:
-        audited = verify(release, relation, job, promised, columns)
-        return Verified(audited, attacks_of_run(config, job, outcome, release, watch))
+        return verified_release(config, job, relation, release, (outcome, promised), watch)
+
+
+def verified_release(
+    config: Config,
+    job: Job,
+    relation: Relation,
+    release: Relation,
+    found: tuple[Outcome, Released],
+    watch: Watch,
+) -> Verified:
+    """Measure a release that was read back, and attack it.
+
+    Parameters
+    ----------
+    relation: the input.
+
+    Raises
+    ------
+    AuditFailed: it is not what was promised, or does not satisfy every constraint that is counted.
+    """
+    outcome, promised = found
+    audited = verify(release, relation, job, promised, released_columns(config, relation))
+    attacked = attacked_again(config, job, promised.recoding, release)
+    audited = replace(audited, measurements=in_order(job.constraints, audited.measurements, attacked))
+    if broken(job.constraints, audited.measurements):
+        return Verified(audited, ())
+    return Verified(audited, attacks_of_run(config, job, outcome, release, watch))
 
 
 def attacks_of_run(

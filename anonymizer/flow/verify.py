@@ -18,6 +18,7 @@ from anonymizer.core.released import Released
 from anonymizer.engines.base import Groups, Relation
 from anonymizer.errors import AuditFailed, DataError
 from anonymizer.flow.prepare import Job
+from anonymizer.flow.risk import counted
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Audited:
     ----------
     sha256: of the file that was read back; None for a DataFrame.
     rows, classes: counted in the release.
-    measurements: every constraint, measured on the release.
+    measurements: every constraint, measured on the release; of ``verify`` those that are counted.
     """
 
     sha256: str | None
@@ -77,7 +78,7 @@ def verify(
     references = None
     if not job.problem.moving_reference:
         references = {each.name: count_reference(source, each) for each in table.sensitive}
-    measurements = measure(classes, job.constraints, references, job.grown)
+    measurements = measure(classes, counted(job.constraints), references, job.grown)
     _check_promise(release, measurements, groups, classes, promised)
     untouched = [name for name in columns if name not in names]
     _check_untouched(release, source, untouched, removed=source.rows - release.rows)

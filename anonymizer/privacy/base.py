@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from anonymizer.attacks.base import Attack, Scene
 from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
@@ -70,6 +71,11 @@ class PrivacyModel(ABC):
     def needs_sensitive(self) -> bool:
         """Whether this model, with its parameters, needs a sensitive attribute."""
         return self.sensitive
+
+    @property
+    def allowance(self) -> Decimal | None:
+        """The share of right guesses that the model itself allows about who a record is, None without one."""
+        return None
 
     def along_hierarchy(self, attribute: SensitiveAttribute) -> bool:
         """Tell whether the model measures distances along the hierarchy of an attribute's values."""
@@ -198,3 +204,29 @@ class TableModel(PrivacyModel):
     @abstractmethod
     def measured(self, view: ClassView) -> Measured:
         """Return the measure of a release with these classes."""
+
+
+class AttackModel(PrivacyModel):
+    """A model of the whole release that an adversary measures who holds more than the release.
+
+    Classes alone do not tell it: the attack is run on the release and on the records that the adversary
+    holds. What is estimated counts by the upper end of its interval.
+    """
+
+    @abstractmethod
+    def attack(self) -> Attack:
+        """Return the attack that measures the model."""
+
+    @abstractmethod
+    def holds(self, measured: float) -> bool:
+        """Tell whether a measure satisfies the model."""
+
+    def measured(self, scene: Scene, random: np.random.Generator) -> float:
+        """Run the attack and return what it reached, at most.
+
+        Parameters
+        ----------
+        random: the source of all randomness.
+        """
+        # A share that was added up may miss a threshold that it meets by the last bit.
+        return round(max(float(found.high) for found in self.attack().run(scene, random)), 12)

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from anonymizer.attacks.base import Scene
 from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.core.classes import Classes, ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
-from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, TableModel
+from anonymizer.privacy.base import AttackModel, ClassModel, Measured, Merging, PrivacyModel, TableModel
 from anonymizer.privacy.retention import Retention
 
 
@@ -118,7 +119,25 @@ class TableConstraint(_Binding):
         return self.model.measured(self.view(classes).view)
 
 
-Constraint = ClassConstraint | TableConstraint
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReleaseConstraint(_Binding):
+    """A model that an attack on the release measures, as a constraint."""
+
+    model: AttackModel
+
+    def holds(self, measured: float) -> bool:
+        """Tell whether a measure satisfies the model."""
+        return self.model.holds(measured)
+
+    def measured(self, scene: Scene, random: np.random.Generator) -> float:
+        """Return what the attack reaches, at most."""
+        return self.model.measured(scene, random)
+
+
+CountedConstraint = ClassConstraint | TableConstraint
+"""What the classes of a release suffice to measure."""
+
+Constraint = CountedConstraint | ReleaseConstraint
 
 
 def describe(constraint: Constraint) -> str:

@@ -24,9 +24,9 @@ def attack_matrix(
 ) -> list[dict[str, Any]]:
     """Return a row for each of the seven threats.
 
-    A claim is contradicted when a number exceeds what it allows: 1 / k for linkage and re-identification
-    where the config has a k, else the baseline that a guess without the release reaches. An estimate does so
-    by the lower end of its interval.
+    A claim is contradicted when a number exceeds what it allows. For linkage and re-identification that is
+    the share that the model itself allows, without one 1 / k where the config has a k; else the baseline that
+    a guess without the release reaches. An estimate does so by the lower end of its interval.
 
     Parameters
     ----------
@@ -35,17 +35,19 @@ def attack_matrix(
     """
     rows = []
     for threat in Threat:
-        claimed = sorted({model.name for model in models if threat in model.claims})
+        claiming = [model for model in models if threat in model.claims]
         measured = [each for each in attacks if _threat(each) is threat]
         worst = max(measured, key=lambda each: each["success"], default=None)
-        broken = [each for each in measured if each["low"] > _allowed(each, threat, k)]
+        broken = any(
+            each["low"] > _allowed(each, threat, model, k) for each in measured for model in claiming
+        )
         rows.append(
             {
                 "threat": threat.value,
-                "claimed_by": claimed,
+                "claimed_by": sorted({model.name for model in claiming}),
                 "success": None if worst is None else worst["success"],
                 "baseline": None if worst is None else worst["baseline"],
-                "contradicted": bool(claimed and broken),
+                "contradicted": broken,
             }
         )
     return rows
@@ -57,6 +59,10 @@ def _threat(attack: Mapping[str, Any]) -> Threat | None:
     return BY_ATTACK.get(attack["attack"])
 
 
-def _allowed(attack: Mapping[str, Any], threat: Threat, k: int | None) -> float:
+def _allowed(attack: Mapping[str, Any], threat: Threat, model: PrivacyModel, k: int | None) -> float:
     baseline: float = attack["baseline"]
-    return max(baseline, 1 / k) if threat in WHO and k else baseline
+    if threat not in WHO:
+        return baseline
+    if model.allowance is not None:
+        return max(baseline, float(model.allowance))
+    return max(baseline, 1 / k) if k else baseline

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 
@@ -12,6 +12,7 @@ from anonymizer.core.table import Table
 from anonymizer.loss.base import LossMetric
 from anonymizer.privacy.constraint import ClassConstraint, TableConstraint
 from anonymizer.search.control import Control
+from anonymizer.search.gate import Gate
 from anonymizer.settings import Settings as PlugInSettings
 
 
@@ -37,6 +38,7 @@ class Problem:
     moving_reference: whether p is that of the release instead of the input's.
     k: of the config's k-anonymity, None without one.
     suppression: what is suppressed of a class that fails.
+    gate: attackers that must not break the release either.
     """
 
     table: Table
@@ -48,6 +50,7 @@ class Problem:
     moving_reference: bool
     k: int | None
     suppression: SuppressionMethod = SuppressionMethod.CLASSES
+    gate: Gate = field(default_factory=Gate)
 
     @property
     def minimum_size(self) -> int:

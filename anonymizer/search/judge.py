@@ -62,6 +62,11 @@ class Judge:
             constraint.merging is Merging.ANY for constraint in problem.class_constraints
         )
 
+    @property
+    def chooses(self) -> bool:
+        """Whether there is a choice of what is suppressed of a candidate."""
+        return self._suppressor.chooses
+
     def judge(self, classes: Classes) -> Verdict:
         """Tell what becomes of the classes of a candidate."""
         found = self._suppressor.under_input(classes)

@@ -18,9 +18,17 @@ from anonymizer.search.full_domain.frontier import Frontier, Levels
 from anonymizer.search.full_domain.guide import Guide
 from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.search.full_domain.tiles import Tiles
+from anonymizer.search.full_domain.waiting import Candidate, Waiting
+from anonymizer.search.growing import search_through_gate
 from anonymizer.search.judge import Judge, Verdict
 from anonymizer.search.suppression.cell_lattice import BlankedLattice
 from anonymizer.search.suppression.parts import parts_of
+
+PATIENCE = 32
+"""Nodes that are evaluated before the first attackers are asked, and between two questions without a pass."""
+
+NOT_ATTACKED = "not attacked"
+"""What a step shows of a node that satisfies every other constraint until attackers are asked about it."""
 
 
 class Lattice(SearchAlgorithm):
@@ -28,6 +36,10 @@ class Lattice(SearchAlgorithm):
 
     Every node has a lower bound on its objective: at first from its levels alone, then from what nodes above
     it lost for certain. Nodes are evaluated until no open node's bound is below the best found.
+
+    Attackers are asked about a node that would be the optimum: nothing open can be better. Where they break
+    it, the next best is looked for. Until a node has passed, the most general one that waits is asked about
+    now and then, so that there is a release when the budget ends.
     """
 
     name = "lattice"
@@ -36,7 +48,7 @@ class Lattice(SearchAlgorithm):
     def search(self, problem: Problem, control: Control) -> Outcome:
         """Return the optimum, or the best found and a proven bound when the budget ends first."""
         if problem.suppression is SuppressionMethod.CELLS:
-            return BlankedLattice(problem, control).run()
+            return search_through_gate(problem, control, lambda *asked: BlankedLattice(*asked).run())
         return _Run(problem, control, np.inf).run()
 
     def search_below(self, problem: Problem, control: Control, objective: float) -> Outcome:
@@ -66,6 +78,9 @@ class _Run:
         self._tiles = Tiles(problem.table, self._loss)
         self._findings = Findings()
         self._steps: list[Step] = []
+        self._evaluated = 0
+        self._waiting = Waiting()
+        self._asked = 0
         self._objectives: dict[Levels, float] = {}
         self._best = below
         self._best_levels: Levels | None = None
@@ -76,32 +91,71 @@ class _Run:
     def run(self) -> Outcome:
         for frontier in self._tiles.in_order(lambda: self._best):
             self._findings.apply(frontier)
-            frontier.cut(self._best, self._loss.rounding)
+            self._cut(frontier)
             bound = self._explore(frontier)
             if bound < np.inf:
                 return self._outcome(min(bound, self._tiles.bound, self._unproven))
         self._prefer_finer()
         return self._outcome(self._unproven)
 
+    @property
+    def _aim(self) -> float:
+        """The objective that a node must beat to matter: of the best, or of what may turn out to be it."""
+        return min(self._best, self._waiting.lowest)
+
+    def _cut(self, frontier: Frontier) -> None:
+        frontier.cut(self._aim, self._loss.rounding)
+
     def _explore(self, frontier: Frontier) -> float:
         """Evaluate nodes of a box; return the lowest bound left, infinity when all is settled."""
         self._rollup = self._whole.raised(frontier.lowest)
+        bound = self._evaluate(frontier)
+        while np.isposinf(bound) and self._waiting:
+            if self._ended():
+                return self._aim
+            self._ask(self._waiting.best(), frontier)
+            bound = self._evaluate(frontier)
+        return bound
+
+    def _evaluate(self, frontier: Frontier) -> float:
+        """Evaluate nodes until none is open; return the lowest bound left when the budget ends first."""
         unsettled = frontier.bounds.size
         while frontier.minimum() < np.inf:
             if self._ended():
                 return frontier.minimum()
             self._control.tell(lambda: self._progress(frontier))
-            self._settle(frontier, self._guide.choose(frontier, self._best))
+            self._settle(frontier, self._guide.choose(frontier, self._aim))
+            if self._waiting and np.isposinf(self._best) and self._evaluated >= self._asked + PATIENCE:
+                self._ask(self._waiting.safest(), frontier)
             left = int(frontier.open.sum())
-            if 0 < left <= unsettled // 2:
+            # Nodes that are cut off open again when an attacker breaks the one that they did not beat.
+            if 0 < left <= unsettled // 2 and self._problem.gate.open:
                 unsettled = left
                 if frontier.shrink():
                     self._rollup = self._rollup.raised(frontier.lowest)
         return np.inf
 
+    def _ask(self, candidate: Candidate, frontier: Frontier) -> None:
+        """Let attackers decide about a node."""
+        self._asked = self._evaluated
+        if self._passes(candidate.levels, candidate.objective):
+            self._best, self._best_levels = candidate.objective, candidate.levels
+            self._waiting.drop(self._best)
+        elif self._judge.chooses:
+            self._unproven = min(self._unproven, candidate.bound)
+        self._cut(frontier)
+
+    def _passes(self, levels: Levels, objective: float) -> bool:
+        broken = self._problem.gate.broken(self._table, self._recoded(levels))
+        self._steps.append(Step(self._named(levels), objective, not broken, broken))
+        return not broken
+
+    def _named(self, levels: Levels) -> dict[str, int]:
+        return levels_by_name(self._table.quasi_identifiers, levels)
+
     def _ended(self) -> bool:
         self._interrupted = self._interrupted or self._control.stopped()
-        return self._interrupted or self._control.exhausted(len(self._steps), len(self._steps))
+        return self._interrupted or self._control.exhausted(self._evaluated, len(self._steps))
 
     def _settle(self, frontier: Frontier, levels: Levels) -> None:
         """Evaluate a node and draw the conclusions for all others."""
@@ -117,21 +171,31 @@ class _Run:
             self._findings.raise_above(frontier, levels, self._loss.above(facts))
             parts = self._loss.below(facts)
             self._findings.raise_below(frontier, levels, parts, facts.certain.lowest, self._loss.combine)
-            self._note(levels, facts, verdict)
+            objective = self._note(levels, facts, verdict)
             if not verdict.settled:
                 self._unproven = min(self._unproven, frontier.bound(levels))
-            frontier.cut(self._best, self._loss.rounding)
+            if objective < self._best:
+                self._take(Candidate(objective, levels, frontier.bound(levels)))
+            self._cut(frontier)
         frontier.mark(levels)
 
-    def _note(self, levels: Levels, facts: NodeFacts | None, verdict: Verdict) -> None:
-        """Note the step, and the node if it is the best so far."""
+    def _take(self, candidate: Candidate) -> None:
+        """Take a valid node as the best so far, or let it wait until attackers are asked."""
+        if self._problem.gate.open:
+            self._best, self._best_levels = candidate.objective, candidate.levels
+        else:
+            self._waiting.add(candidate)
+
+    def _note(self, levels: Levels, facts: NodeFacts | None, verdict: Verdict) -> float:
+        """Note the step; return the objective of the node, infinity for one that is not valid."""
         objective = np.inf if facts is None or not verdict.valid else self._loss.objective(facts)
-        if objective < self._best:
-            self._best, self._best_levels = objective, levels
-        candidate = levels_by_name(self._table.quasi_identifiers, levels)
         shown = objective if np.isfinite(objective) else None
-        self._steps.append(Step(candidate, shown, verdict.valid, verdict.failed))
+        accepted = verdict.valid and self._problem.gate.open
+        failed = verdict.failed if accepted or verdict.failed else (NOT_ATTACKED,)
+        self._steps.append(Step(self._named(levels), shown, accepted, failed))
+        self._evaluated += 1
         self._objectives[levels] = objective
+        return objective
 
     def _prefer_finer(self) -> None:
         """Go down from the best node while a lower level costs the same.
@@ -143,12 +207,14 @@ class _Run:
         while pending:
             finer = pending.pop(0)
             if finer not in self._objectives:
-                if self._control.exhausted(len(self._steps), len(self._steps)):
+                if self._control.exhausted(self._evaluated, len(self._steps)):
                     return
                 classes = self._rollup.classes(finer)
                 verdict = self._judge.judge(classes)
                 self._note(finer, self._facts(finer, classes, verdict), verdict)
-            if self._objectives[finer] <= self._best + self._loss.rounding * abs(self._best):
+            objective = self._objectives[finer]
+            dearer = objective > self._best + self._loss.rounding * abs(self._best)
+            if not dearer and (self._problem.gate.open or self._passes(finer, objective)):
                 self._best_levels = finer
                 pending = list(self._right_below())
 
@@ -188,7 +254,7 @@ class _Run:
     def _progress(self, frontier: Frontier) -> Progress:
         bound = min(frontier.minimum(), self._tiles.bound, self._best)
         best = self._best if np.isfinite(self._best) else None
-        return Progress(len(self._steps), self._tiles.nodes, best, bound if np.isfinite(bound) else None)
+        return Progress(self._evaluated, self._tiles.nodes, best, bound if np.isfinite(bound) else None)
 
     def _outcome(self, bound: float) -> Outcome:
         """Return the outcome; ``bound`` is infinite when every node is settled."""
@@ -205,7 +271,7 @@ class _Run:
             self._best if found else None,
             lowest if np.isfinite(lowest) else None,
             self._tiles.nodes,
-            len(self._steps),
+            self._evaluated,
             tuple(self._steps),
             self._control.elapsed,
             self._interrupted,

@@ -16,6 +16,7 @@ from anonymizer.core.released import released
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.search.base import Problem, SearchAlgorithm
 from anonymizer.search.control import Control, Progress
+from anonymizer.search.growing import search_through_gate
 from anonymizer.search.judge import Judge, Verdict
 from anonymizer.search.regions.mdav_aggregate import AGGREGATES, AggregateName
 from anonymizer.search.regions.mdav_classes import Aggregator, Partition
@@ -61,6 +62,9 @@ class Microaggregation(SearchAlgorithm):
         ------
         InputError: a quasi-identifier has no numbers, or the metric no value for aggregates.
         """
+        return search_through_gate(problem, control, self._search)
+
+    def _search(self, problem: Problem, control: Control) -> Outcome:
         return _Run(problem, control, self.settings).run()
 
 

@@ -16,6 +16,7 @@ from anonymizer.loss.cells import CellMetric
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.search.base import Problem, SearchAlgorithm, SuppressionMethod
 from anonymizer.search.control import Control, Progress
+from anonymizer.search.growing import search_through_gate
 from anonymizer.search.regions.acceptance import Acceptance
 from anonymizer.search.regions.checks import Checks
 from anonymizer.search.regions.interval_labelling import IntervalLabelling
@@ -93,6 +94,9 @@ class Mondrian(SearchAlgorithm):
         InputError: the metric has no value for the kind of labels.
         Interrupted: the user ended the search before there was a release.
         """
+        return search_through_gate(problem, control, self._search)
+
+    def _search(self, problem: Problem, control: Control) -> Outcome:
         start = find_start(problem, control)
         if isinstance(start, NoStart):
             steps = start.steps
@@ -102,7 +106,7 @@ class Mondrian(SearchAlgorithm):
             )
         outcome = _Run(problem, control, self.settings, start).run()
         if outcome is None:
-            return self.search(replace(problem, keep_rows=False), control)
+            return self._search(replace(problem, keep_rows=False), control)
         return outcome
 
 

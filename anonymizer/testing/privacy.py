@@ -8,11 +8,21 @@ from decimal import Decimal
 
 import numpy as np
 
+from anonymizer.attacks.recoded import scene_of_recoding
 from anonymizer.core.arrays import BoolArray
 from anonymizer.core.classes import Reference
-from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, ScoredClassModel, TableModel
+from anonymizer.core.recoding import FullDomainRecoding
+from anonymizer.privacy.base import (
+    AttackModel,
+    ClassModel,
+    Measured,
+    Merging,
+    PrivacyModel,
+    ScoredClassModel,
+    TableModel,
+)
 from anonymizer.privacy.constraint import ClassConstraint, TableConstraint
-from anonymizer.testing.samples import SENSITIVE, ClassSample, class_samples, fail
+from anonymizer.testing.samples import SENSITIVE, ClassSample, class_samples, fail, tables
 
 
 def check_privacy_model(model: PrivacyModel, seed: int = 0) -> None:
@@ -23,6 +33,9 @@ def check_privacy_model(model: PrivacyModel, seed: int = 0) -> None:
     AssertionError: it breaks a promise that searches, audits or reports rely on.
     """
     check_parameters(model)
+    if isinstance(model, AttackModel):
+        check_attack(model, seed)
+        return
     random = np.random.default_rng(seed)
     for sample in class_samples(seed):
         check_measure(model, sample)
@@ -41,7 +54,7 @@ def _constraint(model: PrivacyModel) -> ClassConstraint | TableConstraint:
     if isinstance(model, ClassModel):
         return ClassConstraint(attribute, model=model)
     if not isinstance(model, TableModel):
-        fail(f"{model.name}: neither a ClassModel nor a TableModel")
+        fail(f"{model.name}: neither a ClassModel nor a TableModel nor an AttackModel")
     assert isinstance(model, TableModel)
     return TableConstraint(attribute, model=model)
 
@@ -78,6 +91,19 @@ def check_parameters(model: PrivacyModel) -> None:
     names = {threshold.parameter for threshold in model.thresholds}
     if unknown := names - set(model.Settings.model_fields):
         fail(f"{model.name}: thresholds {sorted(unknown)} are no parameters")
+
+
+def check_attack(model: AttackModel, seed: int) -> None:
+    """The attack gives a share, the same one by the same randomness; what is not more than allowed holds."""
+    if not model.holds(0) and model.holds(1):
+        fail(f"{model.name}: a share of 1 holds where 0 does not")
+    for table in tables(seed):
+        none = np.zeros(len(table.counts), dtype=bool)
+        top = [attribute.maximum for attribute in table.quasi_identifiers]
+        scene = scene_of_recoding(table, FullDomainRecoding(table, top, none, none))
+        one, two = (model.measured(scene, np.random.default_rng(seed)) for _ in range(2))
+        if one != two or not 0 <= one <= 1:
+            fail(f"{model.name}: measures {one}, then {two}; expected the same share twice")
 
 
 def check_record_order(model: PrivacyModel, sample: ClassSample, random: np.random.Generator) -> None:

@@ -18,13 +18,15 @@ from anonymizer.core.table import Table
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.privacy.base import ClassModel
 from anonymizer.privacy.basic_beta_likeness import BasicBetaLikeness, BasicBetaLikenessSettings
-from anonymizer.privacy.constraint import ClassConstraint, TableConstraint
+from anonymizer.privacy.constraint import ClassConstraint, ReleaseConstraint, TableConstraint
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.privacy.l_diversity import LDiversity, LDiversitySettings
+from anonymizer.privacy.linkage_risk import LinkageRisk, LinkageRiskSettings
 from anonymizer.privacy.t_closeness import TCloseness, TClosenessSettings
 from anonymizer.privacy.vulnerability import Vulnerability, VulnerabilitySettings
 from anonymizer.search.base import Problem, SearchAlgorithm
 from anonymizer.search.control import Control
+from anonymizer.search.gate import Gate
 from anonymizer.testing.samples import SENSITIVE, fail, tables
 
 Samples = Callable[[int], Iterator[Table]]
@@ -85,7 +87,15 @@ def problems(algorithm: SearchAlgorithm, samples: Iterator[Table], seed: int) ->
             moving_reference=bool(random.integers(0, 2)),
             k=k,
             suppression=methods[number % len(methods)],
+            gate=_gate(np.random.default_rng([seed, number]), number),
         )
+
+
+def _gate(random: np.random.Generator, number: int) -> Gate:
+    """Return attackers for every tenth problem."""
+    most = _share(random, 5, 50)
+    model = LinkageRisk(LinkageRiskSettings(max=most))
+    return Gate([ReleaseConstraint(model=model)] if number % 10 == 2 else [])
 
 
 def _share(random: np.random.Generator, low: int, high: int) -> Decimal:
@@ -116,9 +126,11 @@ def check_proof(algorithm: SearchAlgorithm, outcome: Outcome) -> None:
 
 
 def check_refusal(algorithm: SearchAlgorithm, problem: Problem, outcome: Outcome) -> None:
-    """Nobody says infeasible where all records may be released as one class."""
+    """Nobody says infeasible where all records may be released as one class that nobody attacks."""
     table = problem.table
     rows = np.arange(table.combinations)
+    if not problem.gate.open:
+        return
     if outcome.status is Status.INFEASIBLE and not broken(
         problem, _classes(table, rows, np.zeros_like(rows))
     ):
@@ -203,7 +215,8 @@ def check_release(algorithm: SearchAlgorithm, problem: Problem, recoding: Recodi
         fail(f"{algorithm.name}: suppressed records stay, though keep_rows is off")
     if recoding.removed.all():
         fail(f"{algorithm.name}: a release without records")
-    for name in broken(problem, published_classes(recoding)):
+    failed = broken(problem, published_classes(recoding))
+    for name in (*failed, *problem.gate.broken(problem.table, recoding)):
         fail(f"{algorithm.name}: the release fails {name}")
 
 

@@ -11,6 +11,7 @@ from anonymizer.core.outcome import Outcome, Status
 from anonymizer.core.recoding import FullDomainRecoding
 from anonymizer.search.base import Problem
 from anonymizer.search.control import Control
+from anonymizer.search.gate import Gate
 from anonymizer.search.lattice import Lattice
 
 
@@ -60,6 +61,15 @@ class Shallow(Lattice):
 
     def search(self, problem: Problem, control: Control) -> Outcome:
         return super().search(replace(problem, table_constraints=()), control)
+
+
+class Unattacked(Lattice):
+    """Does not ask the attackers."""
+
+    name = "unattacked"
+
+    def search(self, problem: Problem, control: Control) -> Outcome:
+        return super().search(replace(problem, gate=Gate()), control)
 
 
 class Hoarder(Lattice):
@@ -138,6 +148,7 @@ LIARS: dict[type[Lattice], str] = {
     Careless: "fails k-anonymity",
     Sentimental: "the release fails",
     Shallow: "fails vulnerability",
+    Unattacked: "fails linkage-risk",
     Hoarder: "keep_rows is off",
     Pessimist: "all records as one class",
     Forgetful: "more or fewer records",

@@ -80,6 +80,18 @@ def test_without_a_k_linkage_is_held_to_its_baseline() -> None:
     assert row(Threat.LINKAGE, entry("linkage", 0.15, 0.15), k=None)["contradicted"]
 
 
+@pytest.mark.parametrize(("low", "contradicted"), [(0.3, False), (0.31, True)])
+def test_a_model_with_a_limit_of_its_own_is_held_to_it(low: float, contradicted: bool) -> None:
+    models = [build.model("linkage-risk", {"max": 0.3}), build.model("l-diversity", {"l": 2})]
+    (found,) = (
+        each
+        for each in attack_matrix(models, [entry("linkage", low, low)], None)
+        if each["threat"] == "linkage"
+    )
+    assert found["claimed_by"] == ["linkage-risk"]
+    assert found["contradicted"] is contradicted
+
+
 def test_guessing_a_value_is_no_re_identification() -> None:
     inferred = entry("vulnerability", 0.9, 0.9, target="attribute-inference", sensitive="s")
     assert row(Threat.RE_IDENTIFICATION, inferred)["success"] is None

@@ -1,0 +1,69 @@
+"""The constraints that attacks measure, beside those that are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from anonymizer.config.model import Config
+from anonymizer.core.measurement import Measurement
+from anonymizer.core.recoding import Recoding
+from anonymizer.engines.base import Relation
+from anonymizer.flow.prepare import Job
+from anonymizer.flow.scene import scene_of_run
+from anonymizer.privacy.constraint import Constraint, CountedConstraint, ReleaseConstraint, describe
+from anonymizer.search.gate import Stage
+
+
+def counted(constraints: Sequence[Constraint]) -> list[CountedConstraint]:
+    """Return the constraints that the classes of a release suffice to measure."""
+    return [each for each in constraints if not isinstance(each, ReleaseConstraint)]
+
+
+def in_order(
+    constraints: Sequence[Constraint], own: Sequence[Measurement], attacked: Sequence[Measurement]
+) -> list[Measurement]:
+    """Return measurements in the order of the constraints.
+
+    Parameters
+    ----------
+    own, attacked: of the counted constraints, and of the others.
+    """
+    first, second = iter(own), iter(attacked)
+    return [next(second if isinstance(each, ReleaseConstraint) else first) for each in constraints]
+
+
+def untold(constraint: ReleaseConstraint) -> Measurement:
+    """Return what a file alone tells of a constraint that an attack measures: nothing."""
+    return _measurement(constraint, None, None)
+
+
+def attacked_again(config: Config, job: Job, recoding: Recoding, release: Relation) -> list[Measurement]:
+    """Attack a release that was read back, with targets and randomness that the search had not.
+
+    Raises
+    ------
+    InputError: the release is not what the recoding publishes.
+    """
+    gate = job.problem.gate
+    if gate.open:
+        return []
+    scene = scene_of_run(config, job, recoding, release)
+    found = []
+    for constraint in gate.constraints:
+        measured = constraint.measured(scene, gate.random(constraint, Stage.AUDIT))
+        found.append(_measurement(constraint, measured, constraint.holds(measured)))
+    return found
+
+
+def broken(constraints: Sequence[Constraint], measurements: Sequence[Measurement]) -> list[str]:
+    """Return the constraints that an attack on the release broke, with what it reached."""
+    return [
+        f"{describe(constraint)} {each.measured:.4g} in the audit"
+        for constraint, each in zip(constraints, measurements, strict=True)
+        if isinstance(constraint, ReleaseConstraint) and each.satisfied is False
+    ]
+
+
+def _measurement(constraint: ReleaseConstraint, measured: float | None, held: bool | None) -> Measurement:
+    name, parameters = constraint.model.name, constraint.parameters()
+    return Measurement(name, constraint.attribute, parameters, measured, held, 0, False)

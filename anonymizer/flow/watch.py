@@ -1,0 +1,27 @@
+"""Who follows a run, and may stop it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from anonymizer.search.control import Progress
+
+
+@dataclass(frozen=True)
+class Watch:
+    """How a run is watched: who is told its progress, and who may stop it.
+
+    Attributes
+    ----------
+    progress: told how far the search is.
+    phase: told what begins.
+    stopped: asked whether the user wants the search to end.
+    """
+
+    progress: Callable[[Progress], None] | None = None
+    phase: Callable[[str], None] = lambda _: None
+    stopped: Callable[[], bool] = lambda: False
+
+
+UNWATCHED = Watch()

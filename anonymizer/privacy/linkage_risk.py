@@ -1,0 +1,70 @@
+"""The share of records that an intruder with the original records links rightly."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from anonymizer.attacks.base import Attack
+from anonymizer.attacks.linkage import DistanceName, Linkage, LinkageSettings, Method
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.privacy.base import AttackModel, PrivacyModel, Threshold
+from anonymizer.privacy.threats import WHO
+from anonymizer.settings import Exact, Settings
+
+
+class LinkageRiskSettings(Settings):
+    """Parameters of the linkage constraint."""
+
+    max: Annotated[Exact, Field(ge=0, le=1, description="largest allowed share of records linked rightly")]
+    linkage: Annotated[Method, Field(description="how records are linked")] = Method.NEAREST
+    distance: Annotated[
+        DistanceName | None, Field(description="how unlike two records are; default: that of the attack")
+    ] = None
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        # What does not go together for the attack is refused with its words.
+        self.attack()
+        return self
+
+    def attack(self) -> LinkageSettings:
+        """Return the parameters of the attack: the intruder holds every original record."""
+        return LinkageSettings(linkage=self.linkage, distance=self.distance)
+
+
+class LinkageRisk(AttackModel):
+    """The expected share of records of the release that are linked with the right person.
+
+    The intruder holds the quasi-identifiers of all original records and links them by the attack
+    ``linkage``; ties of n count 1/n. Where targets are sampled or ties resolved at random, the upper end of
+    the 95 % interval decides.
+    """
+
+    name = "linkage-risk"
+    sensitive = False
+    Settings = LinkageRiskSettings
+    settings: LinkageRiskSettings
+    claims = WHO
+    thresholds = (Threshold("max", 1),)
+
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        """Return nothing: a table alone does not tell what its records were."""
+        return []
+
+    @property
+    def allowance(self) -> Decimal:
+        """The share of right links that is asked for."""
+        return self.settings.max
+
+    def attack(self) -> Attack:
+        """Return the linkage attack."""
+        return Linkage(self.settings.attack())
+
+    def holds(self, measured: float) -> bool:
+        """Tell whether the share is at most ``max``."""
+        return Fraction(repr(measured)) <= Fraction(self.settings.max)

@@ -1,0 +1,195 @@
+"""The linkage constraint from a config to the report: searched, attacked again from the file, and told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import anonymizer as an
+from anonymizer.config.load import load_config
+from anonymizer.errors import AuditFailed, ConfigError
+from anonymizer.flow.audit import audit_release
+from anonymizer.flow.measure import check_config
+from anonymizer.flow.prepare import open_as
+from anonymizer.flow.run import run
+from anonymizer.privacy.linkage_risk import LinkageRisk
+from anonymizer.search.gate import Gate, Stage
+from anonymizer.search.lattice import Lattice
+from tests.helpers.adult import ALL
+from tests.shared import shared
+
+RISK = {"model": "linkage-risk", "max": 0.05}
+
+
+def people() -> pd.DataFrame:
+    random = np.random.default_rng(3)
+    return pd.DataFrame(
+        {
+            "age": random.integers(20, 60, 200),
+            "zip": random.choice(["10", "11", "12", "20", "21"], 200),
+            "illness": random.choice(list("abc"), 200),
+        }
+    )
+
+
+def settings(**changed: Any) -> dict[str, Any]:
+    return {
+        "attributes": {
+            "age": {
+                "role": "quasi-identifier",
+                "type": "integer",
+                "hierarchy": {"intervals": {"width": [5, 10, 20], "origin": 0}},
+            },
+            "zip": {"role": "quasi-identifier", "type": "text", "hierarchy": {"mask": {"from": "right"}}},
+            "illness": {"role": "sensitive"},
+        },
+        "constraints": [RISK, {"model": "k-anonymity", "k": 2}],
+        "suppression": {"limit": 0.1},
+        **changed,
+    }
+
+
+def report(**changed: Any) -> dict[str, Any]:
+    return an.anonymize(people(), settings(**changed)).report.to_dict()
+
+
+def attacked(found: dict[str, Any]) -> list[str]:
+    return [name for step in found["steps"] for name in step["failed"] if name.startswith("linkage-risk")]
+
+
+def test_the_report_tells_what_was_broken_and_what_the_audit_measured() -> None:
+    free = report(constraints=[{"model": "k-anonymity", "k": 2}], attacks=["linkage"])
+    assert free["attacks"][0]["success"] > 0.05
+    found = report(attacks=["linkage"])
+    own, other = found["constraints"]
+    assert (own["model"], other["model"]) == ("linkage-risk", "k-anonymity")
+    assert own["satisfied"] is True
+    assert own["verifiable_from_release"] is False
+    assert own["measured"] == pytest.approx(found["attacks"][0]["success"])
+    assert own["measured"] <= 0.05
+    assert found["search"]["optimal"]
+    assert found["search"]["objective"] > free["search"]["objective"]
+    assert found["search"]["evaluated"] < len(found["steps"]) == found["search"]["steps"]
+    assert f"linkage-risk {free['attacks'][0]['success']:.4g}" in attacked(found)
+    assert not any(step["accepted"] for step in found["steps"] if step["failed"])
+
+
+@pytest.mark.parametrize("name", ["local", "mondrian"])
+def test_other_searches_are_audited_too(name: str) -> None:
+    found = report(algorithm={"name": name}, budget={"steps": 80}, attacks=["linkage"])
+    assert found["constraints"][0]["measured"] <= 0.05
+    assert found["attacks"][0]["success"] <= 0.05
+    assert attacked(found)
+
+
+def test_the_number_of_the_audit_decides_and_the_search_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = report()
+    attack, unlucky = LinkageRisk.measured, []
+
+    def measured(model: LinkageRisk, scene: Any, random: np.random.Generator) -> float:
+        reached = attack(model, scene, random)
+        if scene.release.source != "the candidate" and len(unlucky) < 2:
+            unlucky.append(reached)
+            return 0.0625
+        return reached
+
+    monkeypatch.setattr(LinkageRisk, "measured", measured)
+    found = report()
+    assert len(unlucky) == 2
+    assert attacked(found).count("linkage-risk 0.0625 in the audit") == 2
+    assert found["search"]["objective"] > first["search"]["objective"]
+    assert found["constraints"][0]["satisfied"]
+    assert found["search"]["optimal"]
+
+
+def test_the_audit_draws_targets_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: dict[Stage, set[float]] = {stage: set() for stage in Stage}
+    own = Gate.random
+
+    def random(gate: Gate, constraint: Any, stage: Stage) -> np.random.Generator:
+        drawn[stage].add(own(gate, constraint, stage).random())
+        return own(gate, constraint, stage)
+
+    monkeypatch.setattr(Gate, "random", random)
+    report()
+    report(seed=8)
+    assert len(drawn[Stage.SEARCH]) == len(drawn[Stage.AUDIT]) == 2
+    assert not drawn[Stage.SEARCH] & drawn[Stage.AUDIT]
+
+
+def test_a_search_that_does_not_ask_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = Lattice.search
+    monkeypatch.setattr(
+        Lattice, "search", lambda own, problem, control: search(own, replace(problem, gate=Gate()), control)
+    )
+    with pytest.raises(AuditFailed, match="proposes again"):
+        report()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("limit", "most"), [(1, 0.05), (0.02, 0.02)])
+def test_adult(tmp_path: Path, limit: float, most: float) -> None:
+    hierarchies = shared("data", "adult", "hierarchies")
+    attributes = {
+        name: {"role": "quasi-identifier", "hierarchy": {"file": str(hierarchies / f"{name}.csv")}}
+        for name in ALL
+    }
+    linkage = {"model": "linkage-risk", "max": most, "linkage": "learned", "distance": "weighted-mean"}
+    config = {
+        "input": {"path": str(shared("data", "adult", "data.csv.gz"))},
+        "attributes": attributes,
+        "constraints": [{"model": "k-anonymity", "k": 2}, linkage],
+        "suppression": {"limit": limit},
+        "attacks": ["vulnerability", "linkage"],
+    }
+    found = run(load_config(config), tmp_path / "release").to_dict()
+    own = found["constraints"][1]
+    assert 0.9 * most < own["measured"] <= most
+    assert found["search"]["optimal"]
+    assert len(attacked(found)) >= 10
+    every = {each["attack"]: each["success"] for each in found["attacks"]}
+    assert own["measured"] == pytest.approx(every["linkage"])
+    assert own["measured"] == pytest.approx(every["vulnerability"])
+
+
+def test_nothing_passes() -> None:
+    with pytest.raises(an.Infeasible) as raised:
+        report(constraints=[{**RISK, "max": 0.001}])
+    found = raised.value.report.to_dict()
+    assert found["status"] == "infeasible"
+    assert "linkage-risk cannot hold even alone" in str(raised.value)
+
+
+def test_files(tmp_path: Path) -> None:
+    people().to_csv(tmp_path / "people.csv", index=False)
+    config = tmp_path / "people.json"
+    config.write_text(json.dumps(settings(input={"path": "people.csv"})), encoding="utf-8")
+    loaded = load_config(config)
+    found = run(loaded, tmp_path / "release").to_dict()
+    assert found["constraints"][0]["measured"] <= 0.05
+    audited = audit_release(tmp_path / "release" / "share" / "release.csv")
+    assert audited.verified
+    assert audited.constraints[0]["verifiable_from_release"] is False
+    assert audited.constraints[0]["satisfied"] is True
+    assert any("linkage-risk" in finding for finding in audited.findings)
+    with open_as(loaded, tmp_path / "people.csv") as relation:
+        checked = check_config(relation, loaded)
+    own, other = checked.constraints
+    assert (own.measured, own.satisfied, own.verifiable_from_release) == (None, None, False)
+    assert other.satisfied is False
+    assert "linkage-risk" not in {each.model for each in checked.measures}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"max": 1.5}, {"max": 0.1, "linkage": "guess"}, {"max": 0.1, "linkage": "learned", "distance": "rank"}],
+)
+def test_parameters_that_the_attack_has_not_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError):
+        load_config(settings(constraints=[{"model": "linkage-risk", **wrong}]))
