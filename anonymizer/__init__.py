@@ -13,20 +13,22 @@ from typing import TYPE_CHECKING, Any
 from anonymizer.errors import AnonymizerError, AuditFailed, Infeasible, InputError
 
 if TYPE_CHECKING:
-    from anonymizer.api import anonymize, attack, check
+    from anonymizer.api import anonymize, attack, check, compare, measure_utility
     from anonymizer.config.load import load_config
     from anonymizer.config.model import Config
     from anonymizer.core.report import Report
-    from anonymizer.flow.frame import Result
+    from anonymizer.flow.result import Result
 
 _HOMES = {
     "Config": "anonymizer.config.model",
     "Report": "anonymizer.core.report",
-    "Result": "anonymizer.flow.frame",
+    "Result": "anonymizer.flow.result",
     "anonymize": "anonymizer.api",
     "attack": "anonymizer.api",
     "check": "anonymizer.api",
+    "compare": "anonymizer.api",
     "load_config": "anonymizer.config.load",
+    "measure_utility": "anonymizer.api",
 }
 
 __all__ = [
@@ -40,7 +42,9 @@ __all__ = [
     "anonymize",
     "attack",
     "check",
+    "compare",
     "load_config",
+    "measure_utility",
 ]
 
 

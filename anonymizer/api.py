@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
+from anonymizer.config.vary import as_texts, variations
+from anonymizer.engines.base import Relation
+from anonymizer.engines.frame_kind import frame_kind
 from anonymizer.engines.open import open_frame
 from anonymizer.flow.attack import run_attacks
-from anonymizer.flow.frame import Result, anonymize_frame
+from anonymizer.flow.compare import compare_frame
+from anonymizer.flow.comparing.plan import planned
+from anonymizer.flow.frame import anonymize_frame
 from anonymizer.flow.measure import check_names
+from anonymizer.flow.pair_files import check_pair_names, refused_second, scene_of_pair
+from anonymizer.flow.result import Result
 from anonymizer.flow.scene import scene_of_files
+from anonymizer.flow.utility import measures_of
 from anonymizer.flow.weights import weight_columns
 from anonymizer.report.attacks import ENTRY_KEYS, attack_entry
+from anonymizer.report.comparing.rows import records
+from anonymizer.report.utility import ENTRY_KEYS as UTILITY_KEYS
+from anonymizer.report.utility import utility_entry
+from anonymizer.utility.comparison import comparison_of
 
 if TYPE_CHECKING:
     import pandas
@@ -25,35 +37,53 @@ Configured = Config | Mapping[str, Any] | str | Path
 """A config, a mapping with its keys, or the path of its file."""
 
 
-def anonymize(df: pandas.DataFrame, config: Configured) -> Result:
+Frame = TypeVar("Frame")
+"""A DataFrame of pandas or polars, an Arrow table, or what exports an Arrow stream."""
+
+
+def anonymize(df: Frame, config: Configured) -> Result[Frame]:
     """Anonymize a DataFrame.
 
     Parameters
     ----------
-    df: the records; it is not changed.
+    df: the records, a DataFrame of pandas or of another library that narwhals knows, such as polars, an Arrow
+        table, or what exports an Arrow stream; it is not changed.
     config: with a role for every column; ``input`` is not looked at but for ``missing``.
 
     Returns
     -------
-    The released records and the report.
+    The released records, of the kind that was given (an Arrow table for a stream), and the report.
 
     Raises
     ------
-    InputError: the config is wrong or does not fit the DataFrame.
+    InputError: the config is wrong or does not fit the DataFrame, or it is none.
     Infeasible: no release satisfies the constraints, or none was found in the budget; has the report.
     AuditFailed: the release, measured again, is not what the search promised.
     """
-    return anonymize_frame(df, load_config(config))
+    kind = frame_kind(df)
+    result = anonymize_frame(kind.to_pandas(df), load_config(config))
+    second = None if result.sensitive_table is None else kind.from_pandas(result.sensitive_table)
+    given_back: Any = replace(result, data=kind.from_pandas(result.data), sensitive_table=second)
+    return given_back  # type: ignore[no-any-return]
 
 
 def check(
-    df: pandas.DataFrame, *, quasi_identifiers: Sequence[str], sensitive: Sequence[str] = ()
+    df: Any,
+    *,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str] = (),
+    sensitive_table: Any | None = None,
 ) -> pandas.DataFrame:
     """Measure every privacy model on a DataFrame as it is.
 
+    Parameters
+    ----------
+    df: the records, of any kind that ``anonymize`` takes.
+
     Returns
     -------
-    One row per measure, with columns model, attribute, parameters, measured, worst_classes.
+    A DataFrame of pandas, one row per measure, with columns model, attribute, parameters, measured,
+    worst_classes.
 
     Raises
     ------
@@ -61,30 +91,98 @@ def check(
     """
     import pandas as pd  # noqa: PLC0415 - the command line does without it
 
-    with open_frame(df) as relation:
-        measures = check_names(relation, quasi_identifiers, sensitive).measures
+    with ExitStack() as stack:
+        relation, values = _opened(stack, df, sensitive_table)
+        assert relation is not None
+        if values is None:
+            measures = check_names(relation, quasi_identifiers, sensitive).measures
+        else:
+            measures = check_pair_names((relation, values), quasi_identifiers, sensitive).measures
     columns = ["model", "attribute", "parameters", "measured", "worst_classes"]
     return pd.DataFrame([asdict(each) for each in measures], columns=columns)
 
 
-def attack(
-    release_df: pandas.DataFrame,
-    original_df: pandas.DataFrame | None,
+def measure_utility(release_df: Any, original_df: Any, config: Configured) -> pandas.DataFrame:
+    """Measure what a release is still good for: the measures of a config; without any, all that apply.
+
+    Parameters
+    ----------
+    release_df: the released records.
+    original_df: the records that it was made from.
+
+    Returns
+    -------
+    One row per finding; its columns are the keys of an entry of the report's ``utility``.
+
+    Raises
+    ------
+    InputError: the config asks for a measure that lacks something, or a DataFrame lacks a column.
+    """
+    import pandas as pd  # noqa: PLC0415 - the command line does without it
+
+    loaded = load_config(config)
+    first, second = (frame_kind(frame).to_pandas(frame) for frame in (release_df, original_df))
+    with open_frame(first) as release, open_frame(second) as original:
+        measured = measures_of(loaded, comparison_of(scene_of_files(loaded, release, original)))
+    entries = [utility_entry(each.finding, each.seconds) for each in measured]
+    return pd.DataFrame(entries, columns=UTILITY_KEYS)
+
+
+def compare(
+    df: Any,
     config: Configured,
     *,
-    second_df: pandas.DataFrame | None = None,
+    algorithms: Sequence[str] = (),
+    vary: Mapping[str, Iterable[Any]] | None = None,
+) -> pandas.DataFrame:
+    """Anonymize a DataFrame by several algorithms and settings, one after the other, and compare.
+
+    Parameters
+    ----------
+    algorithms: names; none for that of the config, or all that suit it when nothing varies either.
+    vary: values to try for config keys, such as ``{"constraints.0.k": [2, 5]}``; every combination is run.
+
+    Returns
+    -------
+    One row per run: what varies, ``status``, ``unbeaten``, the loss metrics, and of each attack common to all
+    releases its success, interval and baseline. ``attrs`` has ``headline``, ``attack`` (the one that runs are
+    compared by) and ``remarks``.
+
+    Raises
+    ------
+    InputError: the config is wrong under some algorithm or value, or no run could use the DataFrame.
+    """
+    import pandas as pd  # noqa: PLC0415 - the command line does without it
+
+    found = compare_frame(
+        frame_kind(df).to_pandas(df), planned(config, algorithms, variations(as_texts(vary or {})))
+    )
+    made = pd.DataFrame(records(found)).drop(columns="command")
+    made.attrs = {"headline": found.headline(), "attack": found.attack, "remarks": list(found.remarks())}
+    return made
+
+
+def attack(
+    release_df: Any,
+    original_df: Any | None,
+    config: Configured,
+    *,
+    second_df: Any | None = None,
+    sensitive_table: Any | None = None,
 ) -> pandas.DataFrame:
     """Run the attacks of a config on a release; without any, all that apply.
 
     Parameters
     ----------
-    release_df: the released records.
+    release_df: the released records, of any kind that ``anonymize`` takes.
     original_df: records that the adversary holds; None for one who has the release alone.
     second_df: another release of the same people.
+    sensitive_table: of a release in two tables the second one; ``release_df`` is the first then.
 
     Returns
     -------
-    One row per finding; its columns are the keys of an entry of the report's ``attacks``.
+    A DataFrame of pandas, one row per finding; its columns are the keys of an entry of
+    the report's ``attacks``.
 
     Raises
     ------
@@ -93,13 +191,23 @@ def attack(
     import pandas as pd  # noqa: PLC0415 - the command line does without it
 
     loaded = load_config(config)
+    weights = weight_columns(loaded)
     with ExitStack() as stack:
-        first, original, second = (
-            None if frame is None else stack.enter_context(open_frame(frame))
-            for frame in (release_df, original_df, second_df)
-        )
+        first, original, second, values = _opened(stack, release_df, original_df, second_df, sensitive_table)
         assert first is not None
-        attacked = run_attacks(
-            loaded, scene_of_files(loaded, first, original, second, weight_columns(loaded))
-        )
+        if values is None:
+            scene = scene_of_files(loaded, first, original, second, weights)
+        elif second is None:
+            scene = scene_of_pair(loaded, (first, values), original, weights)
+        else:
+            raise refused_second("sensitive_table")
+        attacked = run_attacks(loaded, scene)
     return pd.DataFrame([attack_entry(each.finding, each.seconds) for each in attacked], columns=ENTRY_KEYS)
+
+
+def _opened(stack: ExitStack, *frames: Any | None) -> list[Relation | None]:
+    """Open DataFrames of any kind as long as the stack is; None stays None."""
+    return [
+        None if frame is None else stack.enter_context(open_frame(frame_kind(frame).to_pandas(frame)))
+        for frame in frames
+    ]

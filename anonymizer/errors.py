@@ -41,7 +41,7 @@ class Problem:
     line: int | None = None
 
     def __str__(self) -> str:
-        place = f"line {self.line}  {self.where}" if self.line is not None else self.where
+        place = f"line {self.line}  {self.where}".rstrip() if self.line is not None else self.where
         return f"{place}: {self.what}" if place else self.what
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+import anonymizer as an
 from anonymizer.attacks.learning.bilinear import Bilinear
 from anonymizer.attacks.learning.choquet import TwoAdditiveChoquet
 from anonymizer.attacks.learning.exact import Exact
@@ -177,10 +178,29 @@ def assigned(distances: np.ndarray) -> float:
     return float((rows == columns).mean())
 
 
-def portfolio(masking: Masking, name: str) -> list[str]:
-    """Return what each attack links of all records with all attributes."""
+def linked(original: np.ndarray, masked: np.ndarray, **options: object) -> float:
+    """Return the share that the attack links with these options."""
+    names = [f"attribute {position + 1}" for position in range(original.shape[1])]
+    config = {
+        "attributes": {name: {"role": "quasi-identifier"} for name in names},
+        "constraints": [{"model": "k-anonymity", "k": 1}],
+        "attacks": [{"attack": "linkage", "aligned": True, **options}],
+    }
+    frames = (pd.DataFrame(values, columns=names) for values in (masked, original))
+    return float(an.attack(*frames, config)["success"].iloc[0])
+
+
+def portfolio(masking: Masking, name: str, swapped: int | None) -> list[str]:
+    """Return what each attack links of all records with all attributes.
+
+    Parameters
+    ----------
+    swapped: the range that a knowing intruder uses; None where ranks were not swapped.
+    """
     original = census()
     masked = np.asarray(masking.mask(original, seed=0))
+    together: dict[str, object] = {"linkage": "assignment", "distance": "rank"}
+    knowing = None if swapped is None else linked(original, masked, **together, swap_range=swapped)
     units = deviations(original)
     values = np.linalg.cholesky(np.linalg.inv(np.cov(original - masked, rowvar=False)))
     old, new = ranks(original), ranks(masked)
@@ -193,7 +213,7 @@ def portfolio(masking: Masking, name: str) -> list[str]:
         nearest(squared(original / units, masked / units)),
         nearest(squared(original @ values, masked @ values)),
         nearest(by_rank),
-        assigned(by_rank),
+        linked(original, masked, **together),
         assigned(by_furthest),
         learned.success,
     ]
@@ -201,8 +221,9 @@ def portfolio(masking: Masking, name: str) -> list[str]:
     return [
         name,
         *(f"{100 * share:.1f}" for share in reached),
+        "-" if knowing is None else f"{100 * knowing:.1f}",
         f"{percent(held_out.right, held_out.records)} ({percent(held_out.equal, held_out.records)})",
-        f"{100 * max(reached):.1f}",
+        f"{100 * max(*reached, knowing or 0.0):.1f}",
     ]
 
 
@@ -217,12 +238,12 @@ def portfolios() -> str:
         "largest rank difference, assigned",
         "learned weighted mean",
     )
-    maskings: list[tuple[Masking, str]] = [
-        *((RankSwapping(p), f"rank swapping, p = {p}") for p in (5, 10, 15)),
-        *((AdditiveNoise(share), f"noise, {share:.0%}") for share in (0.1, 0.25, 0.5)),
+    maskings: list[tuple[Masking, str, int | None]] = [
+        *((RankSwapping(p), f"rank swapping, p = {p}", p) for p in (5, 10, 15)),
+        *((AdditiveNoise(share), f"noise, {share:.0%}", None) for share in (0.1, 0.25, 0.5)),
     ]
-    rows = [portfolio(masking, name) for masking, name in maskings]
-    return table((*headers, "the same, held out (Euclid)", "largest"), rows)
+    rows = [portfolio(*each) for each in maskings]
+    return table((*headers, "swap range known, assigned", "learned, held out (Euclid)", "largest"), rows)
 
 
 def main() -> None:

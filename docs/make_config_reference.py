@@ -47,7 +47,8 @@ def tables() -> str:
     parts += ["\n### `constraints[i]`", *_constraints(definitions)]
     parts += ["\n### `objective`", *_choices("metric", "ObjectiveSettings", definitions, ("aggregate",))]
     parts += ["\n### `algorithm`", *_choices("name", "AlgorithmSettings", definitions, ())]
-    parts += ["\n### `attacks[i]`", *_attacks(definitions)]
+    parts += ["\n### `attacks[i]`", *_named("attack", "AttackSettings", definitions)]
+    parts += ["\n### `utility[i]`", *_named("measure", "UtilitySettings", definitions)]
     return "\n".join(parts) + "\n"
 
 
@@ -118,15 +119,15 @@ def _choices(key: str, name: str, definitions: JsonSchema, further: tuple[str, .
             yield _row(own, alternatives[0]["properties"][own], definitions, required=False)
 
 
-def _attacks(definitions: JsonSchema) -> Iterator[str]:
-    """Describe each attack with its options."""
-    yield "\n| `attack` | option | accepts | default | meaning |\n| --- | --- | --- | --- | --- |"
-    for one in definitions["AttackSettings"]["oneOf"]:
+def _named(selector: str, name: str, definitions: JsonSchema) -> Iterator[str]:
+    """Describe each plug-in of a list of names or mappings with its options."""
+    yield f"\n| `{selector}` | option | accepts | default | meaning |\n| --- | --- | --- | --- | --- |"
+    for one in definitions[name]["oneOf"]:
         if "title" not in one:
             continue
-        yield f"| `{one['title']}` | | | | {_cell(one['properties']['attack']['description'])} |"
+        yield f"| `{one['title']}` | | | | {_cell(one['properties'][selector]['description'])} |"
         for key, own in one["properties"].items():
-            if key != "attack":
+            if key != selector:
                 yield f"| `{one['title']}` {_row(key, own, definitions, required=key in one['required'])}"
 
 

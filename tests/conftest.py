@@ -1,4 +1,4 @@
-"""How long the property tests search: 150 examples here, 300 in CI and where slow tests are asked for."""
+"""How long the property tests search: 100 examples here, 300 in CI and where slow tests are asked for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 IN_CI = bool(os.environ.get("CI"))
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
-settings.register_profile("default", max_examples=150, deadline=None, suppress_health_check=QUIET)
+settings.register_profile("default", max_examples=100, deadline=None, suppress_health_check=QUIET)
 settings.register_profile(
     "thorough", max_examples=300, deadline=None, derandomize=IN_CI, suppress_health_check=QUIET
 )

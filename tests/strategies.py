@@ -40,6 +40,7 @@ ATTACKED: dict[str, dict[str, tuple[Any, ...]]] = {
         "linkage": ("nearest", "assignment", "learned"),
         "distance": (None, "weighted-mean", "choquet"),
     },
+    "inference-risk": {"max": (0.3, 0.5, 0.9), "attack": ("definetti",)},
 }
 """The same for the models that attacks measure, which need more than classes."""
 

@@ -66,3 +66,12 @@ def test_a_run_does_without_pandas(tmp_path: Path) -> None:
     )
     done = python("-c", script, "run", job.file)
     assert done.code == 0, done.err
+
+
+def test_templates_of_the_page_are_shipped() -> None:
+    page = ROOT / "anonymizer" / "report" / "html"
+    shipped = {
+        path for pattern in SETTINGS["package-data"]["anonymizer.report.html"] for path in page.glob(pattern)
+    }
+    assert shipped == {path for path in (page / "templates").rglob("*") if path.is_file()}
+    assert len(shipped) >= 4

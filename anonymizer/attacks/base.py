@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
+from anonymizer.attacks.grouped import GroupedTable
 from anonymizer.attacks.original import Original
 from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.recipe import Recipe
+from anonymizer.errors import InputError
 from anonymizer.settings import Settings as PlugInSettings
 
 Share = Fraction | float
@@ -50,11 +52,12 @@ class Scene:
 
     Attributes
     ----------
-    release: as its recipient counts it.
+    release: as its recipient counts it; of records in groups the exact tuples, without sensitive values.
     second: another release of the same people, None without one.
     original: records that the adversary holds, and what became of them; None without.
     second_original: the same records, and what became of them in the second release; None without.
     recipe: how the release was made, None where that tells nothing or is not known.
+    grouped: the release where it is one of records in groups, None for a single table.
     """
 
     release: PublishedTable
@@ -62,6 +65,41 @@ class Scene:
     original: Original | None = None
     second_original: Original | None = None
     recipe: Recipe | None = None
+    grouped: GroupedTable | None = None
+
+    @property
+    def disclosing(self) -> PublishedTable:
+        """The release as it discloses sensitive values: by the classes of equal tuples, or by the groups."""
+        return self.release if self.grouped is None else self.grouped.values
+
+    def aimed(self, known: Sequence[str] | None) -> tuple[str, ...] | None:
+        """Return the columns of ``disclosing`` that somebody has a class by who knows some quasi-identifiers.
+
+        Raises
+        ------
+        InputError: a name is no quasi-identifier, or not all are known where records are in groups.
+        """
+        names = self.release.known(known)
+        if self.grouped is None:
+            return names
+        if names != self.release.names:
+            raise InputError(
+                f"{self.release.source}: values in groups are told to who knows the group of a target; "
+                "remove knowledge from the attack, which then stands for all quasi-identifiers"
+            )
+        return self.disclosing.names
+
+    def about(self, sensitive: str) -> Scene:
+        """Return the scene of somebody who is after one sensitive attribute.
+
+        Parameters
+        ----------
+        sensitive: its name.
+        """
+        own = self.release.sensitive
+        if sensitive not in own:
+            return self
+        return replace(self, release=replace(self.release, sensitive={sensitive: own[sensitive]}))
 
 
 class NoParameters(PlugInSettings):

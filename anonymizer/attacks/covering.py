@@ -59,7 +59,7 @@ class CoveringJoin:
 
         Parameters
         ----------
-        original: codes, shape (original, attributes); all distinct.
+        original: codes, shape (original, attributes); equal ones have the same pairs.
 
         Yields
         ------
@@ -93,7 +93,9 @@ class CoveringJoin:
             found, exists = self._tree.find(depth, parents, texts)
             left, right = child[of_child[exists]], found[exists]
         columns, pair = self._tree.members(right)
-        rows = tree.rows[left[pair]]
+        # Originals that differ only in what is not compared are at one node.
+        rows, pair = tree.members(left[pair])
+        columns = columns[pair]
         by_original = np.lexsort((columns, rows))
         return Covering(rows[by_original], columns[by_original])
 

@@ -57,17 +57,19 @@ class ClassDisclosure(Attack):
 
     def lacks(self, scene: Scene) -> str | None:
         """A sensitive attribute is needed."""
-        return None if scene.release.sensitive else "a sensitive attribute"
+        return None if scene.disclosing.sensitive else "a sensitive attribute"
 
     def run(self, scene: Scene, random: np.random.Generator) -> Sequence[Finding]:  # noqa: ARG002 - it counts
         """Attack each sensitive attribute."""
-        return [finding for name in scene.release.sensitive_names if (finding := self._attack(scene, name))]
+        return [
+            finding for name in scene.disclosing.sensitive_names if (finding := self._attack(scene, name))
+        ]
 
     def _attack(self, scene: Scene, name: str) -> Finding | None:
-        release = scene.release
+        release = scene.disclosing
         if not self.suits(release.sensitive[name].attribute):
             return None
-        classes = release.classes(self.settings.knowledge)
+        classes = release.classes(scene.aimed(self.settings.knowledge))
         counts, _ = classes.sensitive_counts(name)
         whole, _ = classes.pooled().sensitive_counts(name)
         overall = whole.reference()
@@ -75,7 +77,7 @@ class ClassDisclosure(Attack):
         success = Fraction(int(classes.sizes[disclosed].sum()), release.records)
         baseline = Fraction(int(self.disclosed(whole, overall).any()))
         knowledge: dict[str, Any] = {
-            "attributes": list(release.known(self.settings.knowledge)),
+            "attributes": list(scene.release.known(self.settings.knowledge)),
             "sensitive": name,
         }
         return self.counted(scene, {**knowledge, **self.further()}, success, baseline)

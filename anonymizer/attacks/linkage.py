@@ -19,7 +19,7 @@ from anonymizer.attacks.learning.families import FAMILIES
 from anonymizer.attacks.learning.fast import Fast
 from anonymizer.attacks.learning.metric import Metric
 from anonymizer.attacks.linking.assignment import AssignmentLinking
-from anonymizer.attacks.linking.base import Distance, Linked, Linking
+from anonymizer.attacks.linking.base import Distance, Distancing, Linked, Linking
 from anonymizer.attacks.linking.euclidean import Euclidean
 from anonymizer.attacks.linking.learned import LearnedLinking
 from anonymizer.attacks.linking.mahalanobis import Mahalanobis
@@ -27,6 +27,7 @@ from anonymizer.attacks.linking.nearest import NearestLinking
 from anonymizer.attacks.linking.probabilistic import ProbabilisticLinking
 from anonymizer.attacks.linking.rank import RankDistance
 from anonymizer.attacks.linking.space import ComparisonSpace, comparison_space
+from anonymizer.attacks.linking.swapped import SwapRange
 from anonymizer.attacks.original import Links, Original, Truth
 from anonymizer.attacks.sampling import drawn, interval
 from anonymizer.core.arrays import IntArray
@@ -85,6 +86,14 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings):
         WholeNumber | None,
         Field(ge=1, description="most records to be linked; default: all, or as many as can be compared"),
     ] = None
+    swap_range: Annotated[
+        Decimals | None,
+        Field(
+            gt=0,
+            le=100,
+            description="with rank: percent of the records by which ranks were swapped, as is known",
+        ),
+    ] = None
     metric: Annotated[
         bool, Field(description="with learned and bilinear: only forms that are distances in geometry")
     ] = False
@@ -117,6 +126,8 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings):
                 )
         elif self.proof is not None:
             raise ValueError("proof goes with linkage: learned; remove it")
+        if self.swap_range is not None and self.distance is not DistanceName.RANK:
+            raise ValueError("swap_range goes with distance: rank; set it")
         bilinear = self.linkage is Method.LEARNED and self.distance is DistanceName.BILINEAR
         if self.metric and not bilinear:
             raise ValueError("metric goes with linkage: learned and distance: bilinear; remove it")
@@ -179,7 +190,8 @@ class Linkage(Attack):
             family = Metric if self.settings.metric else FAMILIES[self.settings.by]
             seconds = self.settings.proof
             return LearnedLinking(family, Fast() if seconds is None else Exact(float(seconds)))
-        distance = DISTANCES[self.settings.by]
+        swapped = self.settings.swap_range
+        distance: Distancing = DISTANCES[self.settings.by] if swapped is None else SwapRange(swapped)
         if self.settings.linkage is Method.ASSIGNMENT:
             return AssignmentLinking(distance)
         return NearestLinking(distance)
@@ -219,6 +231,8 @@ class Linkage(Attack):
         }
         if self.settings.linkage is not Method.PROBABILISTIC:
             knowledge["distance"] = self.settings.by.value
+        if self.settings.swap_range is not None:
+            knowledge["swap_range"] = float(self.settings.swap_range)
         truth = Truth.BY_POSITION if self.settings.aligned else original.truth
         details: dict[str, Any] = {
             "truth": truth.value,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.attacks.original import Meaning
+from anonymizer.attacks.spreading import spread
 from anonymizer.core.arrays import FloatArray, IntArray
 
 WEIGHT = 2.0
@@ -77,9 +78,9 @@ class NaiveBayes:
     @staticmethod
     def _logarithms(labels: IntArray, meaning: Meaning, totals: IntArray) -> FloatArray:
         """Return ln P(value | sensitive value), shape (values, sensitive values)."""
-        owners, values, shares = _parts(meaning)
+        parts = spread(meaning)
         joint = np.zeros((meaning.column.size, labels.shape[1]))
-        np.add.at(joint, values, labels[owners] * shares[:, None])
+        np.add.at(joint, parts.values, labels[parts.texts] * parts.shares[:, None])
         overall = (joint.sum(axis=1) + 1 / len(joint)) / (joint.sum() + 1)
         chances: FloatArray = np.log((joint + WEIGHT * overall[:, None]) / (totals + WEIGHT))
         return chances
@@ -106,24 +107,3 @@ class NaiveBayes:
             for start in range(0, len(people), step)
         ]
         return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-
-
-def _parts(meaning: Meaning) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return pairs of a label and a value it stands for, and the value's part in it."""
-    sizes = meaning.sizes
-    owners = np.repeat(np.arange(len(sizes)), sizes)
-    shares = 1 / sizes[owners]
-    numbers = meaning.column.numbers
-    alone = np.flatnonzero((sizes == 0) & ~np.isnan(meaning.low))
-    if numbers is None or not len(alone):
-        return owners, meaning.values, shares
-    present = numbers[: len(meaning.column.present)]
-    middle = (meaning.low[alone] + meaning.high[alone]) / 2
-    above = np.clip(np.searchsorted(present, middle), 1, max(len(present) - 1, 1)) if len(present) > 1 else 0
-    near = np.where(middle - present[above - 1] <= present[above] - middle, above - 1, above)
-    nearest = near if len(present) > 1 else np.zeros(len(alone), dtype=np.int64)
-    return (
-        np.concatenate([owners, alone]),
-        np.concatenate([meaning.values, nearest]),
-        np.concatenate([shares, np.ones(len(alone))]),
-    )

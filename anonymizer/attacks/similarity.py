@@ -38,7 +38,7 @@ class Similarity(ClassDisclosure):
 
     def lacks(self, scene: Scene) -> str | None:
         """A hierarchy of a sensitive attribute is needed."""
-        if any(self.suits(own.attribute) for own in scene.release.sensitive.values()):
+        if any(self.suits(own.attribute) for own in scene.disclosing.sensitive.values()):
             return None
         return "a hierarchy of a sensitive attribute"
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from anonymizer.audit.count import value_codes
-from anonymizer.core.arrays import IntArray
+from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.core.grouping import count, group_keys
-from anonymizer.core.recoding import Recoding
+from anonymizer.core.recoding import PublishedColumn, Recoding
 from anonymizer.engines.base import Groups
 
 
@@ -33,20 +34,56 @@ def unpromised_records(source: str, groups: Groups, recoding: Recoding) -> int:
     DataError: the file has a sensitive value that the table has not.
     """
     table, kept = recoding.table, ~recoding.removed
-    columns = [
-        (_positions(groups.values[position], published.labels), published.codes, len(published.labels) + 1)
-        for position, published in enumerate(recoding.published())
-    ]
+    columns = _published(groups, recoding.published())
     for position, attribute in enumerate(table.sensitive, start=len(columns)):
         known = value_codes(source, attribute.column, groups.values[position])
-        columns.append((known, table.codes[:, position], attribute.column.size))
+        columns.append(_Compared(known, table.codes[:, position], attribute.column.size))
+    return _surplus(groups, columns, kept, table.counts)
+
+
+def ungrouped_records(groups: Groups, recoding: Recoding) -> int:
+    """Count the records of a file that are not in a class in which the recoding publishes them.
+
+    Parameters
+    ----------
+    groups: of the file, by the quasi-identifiers and, last, the columns that tell the classes.
+    """
+    columns = _published(groups, (*recoding.published(), *recoding.class_columns()))
+    return _surplus(groups, columns, ~recoding.removed, recoding.table.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """A column of a file and of a recoding, in codes of one kind.
+
+    Attributes
+    ----------
+    found: code of each text of the file, shape (texts,), int64.
+    promised: code of each row of the recoding's table, shape (rows,).
+    size: number of codes.
+    """
+
+    found: IntArray
+    promised: CodeArray
+    size: int
+
+
+def _published(groups: Groups, columns: Sequence[PublishedColumn]) -> list[_Compared]:
+    return [
+        _Compared(_positions(groups.values[position], own.labels), own.codes, len(own.labels) + 1)
+        for position, own in enumerate(columns)
+    ]
+
+
+def _surplus(groups: Groups, columns: Sequence[_Compared], kept: BoolArray, counts: IntArray) -> int:
+    """Count the records that a file has more of than were promised, over all combinations of the columns."""
     found = len(groups.counts)
     keys, number = np.zeros(found + int(kept.sum()), dtype=np.int64), 1
-    for position, (file_codes, table_codes, size) in enumerate(columns):
-        both = np.concatenate([file_codes[groups.codes[:, position]], table_codes[kept]])
-        keys, distinct = group_keys(keys * size + both, number * size)
+    for position, each in enumerate(columns):
+        both = np.concatenate([each.found[groups.codes[:, position]], each.promised[kept]])
+        keys, distinct = group_keys(keys * each.size + both, number * each.size)
         number = len(distinct)
-    surplus = count(keys[:found], groups.counts, number) - count(keys[found:], table.counts[kept], number)
+    surplus = count(keys[:found], groups.counts, number) - count(keys[found:], counts[kept], number)
     return int(surplus.clip(min=0).sum())
 
 

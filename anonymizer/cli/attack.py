@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anonymizer.cli.output import Json, Quiet, write_line
+from anonymizer.cli.output import Json, Quiet, messages, write_line
+
+if TYPE_CHECKING:
+    from anonymizer.attacks.base import Scene
+    from anonymizer.config.model import Config
 
 ConfigOption = Annotated[Path, typer.Option("--config", "-c", help="Config with roles, types and attacks.")]
 OriginalOption = Annotated[
@@ -18,22 +22,30 @@ SecondOption = Annotated[
     Path | None, typer.Option("--second", help="Another release of the same people, by the same config.")
 ]
 
+SHOWN = ("target", "sensitive", "measure", "attribute", "linkage", "distance")
+"""What of an attack's knowledge its line names."""
+
 
 def attack(
-    release: Annotated[Path, typer.Argument(help="The released file.")],
+    release: Annotated[Path, typer.Argument(help="The released file, or one of two.")],
     config: ConfigOption,
     original: OriginalOption = None,
     second: SecondOption = None,
-    quiet: Quiet = False,  # noqa: ARG001 - it shows no progress anyway
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Run the attacks of CONFIG on RELEASE; without any, all that apply.
 
     Each gives the share of targets for whom it succeeds, beside what a guess without the release reaches.
+    Those that do not apply are named on stderr.
     """
     from anonymizer.core.report import to_json  # noqa: PLC0415 - --help needs none of it
 
-    entries = _entries(release, config, original, second)
+    entries, lacking = _entries(release, config, original, second)
+    if lacking and not quiet:
+        console = messages(quiet=quiet)
+        for name, what in lacking.items():
+            console.print(f"not run: {name} needs {what}", soft_wrap=True)
     if json:
         write_line(to_json({"attacks": entries}).rstrip())
         return
@@ -41,22 +53,41 @@ def attack(
         write_line(line(entry))
 
 
-def _entries(release: Path, config: Path, original: Path | None, second: Path | None) -> list[dict[str, Any]]:
+def _entries(
+    release: Path, config: Path, original: Path | None, second: Path | None
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Return an entry for each finding, and what attacks lack that were not run."""
     from anonymizer.config.load import load_config  # noqa: PLC0415
-    from anonymizer.flow.attack import run_attacks  # noqa: PLC0415
-    from anonymizer.flow.prepare import engine_options, open_as, open_release  # noqa: PLC0415
-    from anonymizer.flow.scene import scene_of_files  # noqa: PLC0415
-    from anonymizer.flow.weights import weight_columns  # noqa: PLC0415
+    from anonymizer.flow.attack import not_run, run_attacks  # noqa: PLC0415
     from anonymizer.report.attacks import attack_entry  # noqa: PLC0415
 
     loaded = load_config(config)
-    options = engine_options(loaded)
     with ExitStack() as stack:
-        first = stack.enter_context(open_release(release, options))
-        other = None if second is None else stack.enter_context(open_release(second, options))
-        source = None if original is None else stack.enter_context(open_as(loaded, original))
-        attacked = run_attacks(loaded, scene_of_files(loaded, first, source, other, weight_columns(loaded)))
-    return [attack_entry(each.finding, each.seconds) for each in attacked]
+        scene = _scene(stack, loaded, release, original, second)
+        attacked, lacking = run_attacks(loaded, scene), not_run(loaded, scene)
+    return [attack_entry(each.finding, each.seconds) for each in attacked], lacking
+
+
+def _scene(
+    stack: ExitStack, config: Config, release: Path, original: Path | None, other: Path | None
+) -> Scene:
+    """Return what adversaries have, its files open as long as the stack is."""
+    from anonymizer.flow.pair_files import open_pair, refused_second, scene_of_pair  # noqa: PLC0415
+    from anonymizer.flow.prepare import engine_options, open_as, open_foreign_release  # noqa: PLC0415
+    from anonymizer.flow.scene import scene_of_files  # noqa: PLC0415
+    from anonymizer.flow.weights import weight_columns  # noqa: PLC0415
+    from anonymizer.release.pair import find_pair  # noqa: PLC0415
+
+    options, weights = engine_options(config), weight_columns(config)
+    source = None if original is None else stack.enter_context(open_as(config, original))
+    pair = find_pair(release)
+    if pair is not None:
+        if other is not None:
+            raise refused_second(str(release))
+        return scene_of_pair(config, stack.enter_context(open_pair(pair, options)), source, weights)
+    first = stack.enter_context(open_foreign_release(config, release))
+    second = None if other is None else stack.enter_context(open_foreign_release(config, other))
+    return scene_of_files(config, first, source, second, weights)
 
 
 def line(entry: dict[str, Any]) -> str:
@@ -69,7 +100,9 @@ def line(entry: dict[str, Any]) -> str:
     """
     known = entry["knowledge"]
     aim = " ".join(
-        str(known[key]) for key in ("target", "sensitive", "linkage", "distance") if known.get(key)
+        str(known[key])
+        for key in ("target", "sensitive", "measure", "attribute", "linkage", "distance")
+        if known.get(key)
     )
     text = f"{entry['attack']:16} {aim:30} {entry['success']:6.4g}   guess {entry['baseline']:.3g}"
     if entry["low"] != entry["high"]:

@@ -15,7 +15,7 @@ ReportOption = Annotated[
 
 
 def audit(
-    release: Annotated[Path, typer.Argument(help="The released file.")],
+    release: Annotated[Path, typer.Argument(help="The released file, or one of two.")],
     report: ReportOption = None,
     quiet: Quiet = False,  # noqa: ARG001 - it shows no progress anyway
     json: Json = False,

@@ -12,7 +12,9 @@ from anonymizer.cli.output import Json, Quiet, write_line
 from anonymizer.errors import InputError
 
 if TYPE_CHECKING:
+    from anonymizer.config.model import Config
     from anonymizer.flow.measure import Check
+    from anonymizer.release.pair import Pair
 
 NEUTRAL = 1
 """The value of a threshold that asks nothing; other parameters change what is measured."""
@@ -20,7 +22,9 @@ NEUTRAL = 1
 VERDICTS = {True: "holds", False: "FAILS", None: "?"}
 """How a constraint is shown; what only the original records can tell, the file cannot."""
 
-Data = Annotated[Path, typer.Argument(help="A .csv, .csv.gz, .tsv or .parquet file.")]
+Data = Annotated[
+    Path, typer.Argument(help="A .csv, .csv.gz, .tsv or .parquet file, or one of a release in two tables.")
+]
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", "-c", help="Config with roles, types and constraints.")
 ]
@@ -57,7 +61,8 @@ def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | N
     from anonymizer.config.load import load_config  # noqa: PLC0415
     from anonymizer.engines.open import open_file  # noqa: PLC0415
     from anonymizer.flow.measure import check_config, check_names  # noqa: PLC0415
-    from anonymizer.flow.prepare import open_as  # noqa: PLC0415
+    from anonymizer.flow.prepare import open_described  # noqa: PLC0415
+    from anonymizer.release.pair import find_pair  # noqa: PLC0415
 
     if (config is None) == (qi is None):
         raise InputError("check: give either -c CONFIG, or --qi A,B with --sensitive C")
@@ -65,10 +70,25 @@ def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | N
         if sensitive is not None:
             raise InputError("check: --sensitive goes with --qi; the config names the sensitive attributes")
         loaded = load_config(config)
-        with open_as(loaded, data) as relation:
+        pair = find_pair(data)
+        if pair is not None:
+            return _measure_pair(pair, loaded, [], [])
+        with open_described(loaded, data) as relation:
             return check_config(relation, loaded)
+    pair = find_pair(data)
+    if pair is not None:
+        return _measure_pair(pair, None, _split(qi), _split(sensitive))
     with open_file(data) as relation:
         return check_names(relation, _split(qi), _split(sensitive))
+
+
+def _measure_pair(pair: Pair, config: Config | None, qi: list[str], sensitive: list[str]) -> Check:
+    from anonymizer.flow.pair_files import check_pair_config, check_pair_names, open_pair  # noqa: PLC0415
+
+    with open_pair(pair) as tables:
+        if config is not None:
+            return check_pair_config(tables, config)
+        return check_pair_names(tables, qi, sensitive)
 
 
 def _split(names: str | None) -> list[str]:

@@ -12,22 +12,23 @@ from rich.console import Console
 from anonymizer.cli.output import Json, Quiet, write_json, write_line
 from anonymizer.core.hierarchy import Hierarchy
 from anonymizer.core.table import Column
-from anonymizer.errors import HierarchyError, InputError, OutputError, nearest
+from anonymizer.errors import HierarchyError, InputError, OutputError
+from anonymizer.flow.building.named import named_source
+from anonymizer.flow.building.registry import make_builder, usages
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.compile import compile_tree
 from anonymizer.hierarchy.draw import NO_COLUMN, draw
-from anonymizer.hierarchy.file import FileSettings, FileSource
-from anonymizer.hierarchy.mask import Side
+from anonymizer.hierarchy.merge import merge_small
 from anonymizer.hierarchy.placement import Placement, place
-from anonymizer.hierarchy.ready import ReadySettings, ReadySource, read_ready, ready_names
-from anonymizer.hierarchy.sources import make_source
-from anonymizer.hierarchy.write import write_rows
+from anonymizer.hierarchy.ready import ReadySource, read_ready
+from anonymizer.hierarchy.write import write_rows, write_whole
 from anonymizer.table.load import read_column
 
 hierarchy_app = typer.Typer(help="Show, validate or build a hierarchy.", add_completion=False)
 
 Source = Annotated[str, typer.Argument(help="A hierarchy CSV file, or the name of a ready-made hierarchy.")]
 Data = Annotated[Path, typer.Option("--data", help="The data file.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if there is one.")]
 ColumnName = Annotated[str, typer.Option("--column", help="The column of the data file.")]
 
 HERE = Path()
@@ -37,24 +38,32 @@ HERE = Path()
 def show(
     source: Source,
     children: Annotated[int, typer.Option(min=1, help="Children drawn under a node.")] = 8,
+    svg: Annotated[Path | None, typer.Option(help="An SVG file to draw it in instead.")] = None,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Draw a hierarchy as a tree."""
-    named = _named_source(source)
+    named = named_source(source)
     if isinstance(named, ReadySource) and read_ready(source).hierarchy.rule_built:
         raise InputError(
             f"{named.describe()} is made from the values of a column; see hierarchy validate {source} --data "
-            "FILE --column NAME, or hierarchy build"
+            f"FILE --column NAME, or hierarchy build --by like={source}"
         )
     hierarchy = compile_tree(named.build(NO_COLUMN, HERE), named.describe())
+    if svg is not None:
+        from anonymizer.hierarchy.picture import svg as picture  # noqa: PLC0415 - draws with a large library
+
+        _check_output(svg, Path(source), overwrite)
+        write_whole(svg, picture(hierarchy, children))
     if json:
         write_json(_summary(hierarchy, []))
         return
-    wide = None if sys.stdout.isatty() else 10_000
-    Console(width=wide, highlight=False).print(draw(hierarchy, children))
+    if svg is None:
+        wide = None if sys.stdout.isatty() else 10_000
+        Console(width=wide, highlight=False).print(draw(hierarchy, children))
     if not quiet:
-        write_line(_size(hierarchy))
+        write_line(f"{'' if svg is None else f'Drew {svg}. '}{_size(hierarchy)}")
 
 
 @hierarchy_app.command()
@@ -62,7 +71,7 @@ def validate(
     source: Source, data: Data, column: ColumnName, quiet: Quiet = False, json: Json = False
 ) -> None:
     """Check that a hierarchy is one tree that places every value of a column; exit code 1 if not."""
-    named = _named_source(source)
+    named = named_source(source)
     values = read_column(data, column)
     problems = []
     try:
@@ -82,51 +91,35 @@ def validate(
 
 
 @hierarchy_app.command()
-def build(  # noqa: PLR0913 - one parameter an option
+def build(
     *,
     data: Data,
     column: ColumnName,
+    by: Annotated[str, typer.Option(metavar="HOW[=VALUE]", help=f"How: {usages()}.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The CSV file to write.")],
-    auto: Annotated[bool, typer.Option("--auto", help="Balanced by the data's frequencies.")] = False,
-    intervals: Annotated[str | None, typer.Option(help="Widths of intervals, as 5,10,20.")] = None,
-    mask: Annotated[Side | None, typer.Option(help="The end from which characters are masked.")] = None,
-    date: Annotated[bool, typer.Option("--date", help="Month, quarter, year, decade.")] = False,
-    order: Annotated[str | None, typer.Option(help="Consecutive values in a group, as 2,4.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if there is one.")] = False,
+    merge_below: Annotated[
+        int | None, typer.Option(min=1, help="Merge values of fewer records with siblings into 'other'.")
+    ] = None,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Build a hierarchy from the values of a column, and write it as a CSV file that can be edited."""
-    given: dict[str, Any] = {
-        "auto": {} if auto else None,
-        "intervals": {"width": intervals.split(",")} if intervals is not None else None,
-        "mask": {"from": mask} if mask is not None else None,
-        "date": {} if date else None,
-        "order": {"sizes": order.split(",")} if order is not None else None,
-    }
-    asked = {name: settings for name, settings in given.items() if settings is not None}
-    if len(asked) != 1:
-        found = " and ".join(f"--{name}" for name in asked) or "no kind of hierarchy"
-        raise InputError(f"{found} given; accepted: one of {', '.join(f'--{name}' for name in given)}")
-    source = make_source(asked, "hierarchy build")
+    builder = make_builder(by)
     _check_output(output, data, overwrite)
     values = read_column(data, column)
     if not values.present:
         raise InputError(f"{data}: column '{column}' has only missing values, which make no hierarchy")
-    hierarchy = compile_tree(source.build(values, HERE), f"column '{column}': {source.describe()}")
+    name = f"column '{column}': hierarchy by {by}"
+    hierarchy = compile_tree(builder.build(data, values), name)
+    if merge_below is not None:
+        records = dict(zip(values.present, values.counts.tolist(), strict=False))
+        hierarchy = compile_tree(merge_small(hierarchy, records, merge_below), name)
     write_rows(hierarchy, output)
     if json:
         write_json(_summary(hierarchy, []))
     elif not quiet:
         write_line(f"Wrote {output}. {_size(hierarchy)}")
-
-
-def _named_source(source: str) -> HierarchySource[Any]:
-    if source in ready_names() and not Path(source).is_file():
-        return ReadySource(ReadySettings(source))
-    if not Path(source).exists():
-        raise InputError(f"{source}: no such file, and no ready hierarchy; {nearest(source, ready_names())}")
-    return FileSource(FileSettings(source))
 
 
 def _tree_alone(column: Column, source: HierarchySource[Any]) -> Hierarchy | None:
@@ -137,11 +130,11 @@ def _tree_alone(column: Column, source: HierarchySource[Any]) -> Hierarchy | Non
         return None
 
 
-def _check_output(output: Path, data: Path, overwrite: bool) -> None:
+def _check_output(output: Path, read: Path, overwrite: bool) -> None:
     if not output.exists():
         return
-    if data.exists() and output.samefile(data):
-        raise OutputError(f"{output}: is the data file, which is never modified; name another file")
+    if read.exists() and output.samefile(read):
+        raise OutputError(f"{output}: is the file that is read, which is never modified; name another file")
     if not overwrite:
         raise OutputError(f"{output}: exists; name another file, or give --overwrite")
 

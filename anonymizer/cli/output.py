@@ -38,8 +38,12 @@ def write_line(text: str = "") -> None:
 
 def write_error(text: str) -> None:
     """Print an error on stderr; what is not printable in a name or a value is escaped."""
-    safe = "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
-    typer.echo(f"error: {safe}", err=True)
+    typer.echo(f"error: {safe_text(text)}", err=True)
+
+
+def safe_text(text: str) -> str:
+    """Return a text with what no terminal should be sent escaped; line ends stay."""
+    return "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
 
 
 def messages(*, quiet: bool) -> Console:

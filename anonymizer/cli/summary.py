@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from decimal import ROUND_FLOOR, Decimal
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from anonymizer.cli.attack import line
 from anonymizer.core.report import Report
+from anonymizer.report.numbers import floored
 
 IN_ONE_LINE = 2
 """Up to so many promises stand beside the verdict; more get a line each."""
@@ -36,9 +36,33 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
         yield f"Any recoding along the hierarchies: at least {floored(search['best_possible'])}"
     yield from how(content)
     yield from (f"Attack {line(each)}" for each in content["attacks"])
+    yield from (f"Utility {useful(each)}" for each in content["utility"])
     yield "Read back and verified."
-    yield f"Give:  {directory / 'share'}/    {Path(released['path']).name}  report.public.json"
-    yield f"Keep:  {directory}/    report.json  (internal)"
+    tables = [released, *([released["sensitive_table"]] if "sensitive_table" in released else [])]
+    yield from given([each["path"] for each in tables], content["config"]["output"], directory / "share")
+    yield f"Keep:  {directory}/    report.json  report.html  (internal)"
+
+
+def useful(entry: Mapping[str, Any]) -> str:
+    """Return a measure of utility beside what says all and what says nothing.
+
+    >>> useful({"measure": "prediction", "value": 0.1234, "untouched": 0.5, "suppressed": 0, "details": {}})
+    'prediction: 0.123 (originals 0.5, all suppressed 0)'
+    """
+    of = entry["details"].get("predicted")
+    title = entry["measure"] + (f" of {of}" if of else "")
+    beside = f"originals {entry['untouched']:.3g}, all suppressed {entry['suppressed']:.3g}"
+    return f"{title}: {entry['value']:.3g} ({beside})"
+
+
+def given(tables: Sequence[str], output: Mapping[str, Any], share: Path) -> Iterator[str]:
+    """Yield what may be handed over, and where it is."""
+    if "table" in output:
+        yield f"Give:  {tables[0]}    the table"
+        yield f"       {share}/    report.public.json"
+    else:
+        names = "  ".join(Path(each).name for each in tables)
+        yield f"Give:  {share}/    {names}  report.public.json"
 
 
 def how(content: Mapping[str, Any]) -> Iterator[str]:
@@ -75,15 +99,3 @@ def proof(search: Mapping[str, Any]) -> str:
     if search["gap"] is None:
         return "not proven best"
     return f"not proven best: gap {100 * search['gap']:.1f} %"
-
-
-def floored(bound: float) -> str:
-    """Return a lower bound with two digits, never above it.
-
-    >>> floored(0.1899), floored(0.0446), floored(0.0)
-    ('0.18', '0.044', '0')
-    """
-    exact = Decimal(bound)
-    return (
-        f"{float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), ROUND_FLOOR)):.2g}" if bound else "0"
-    )

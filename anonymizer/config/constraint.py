@@ -44,10 +44,14 @@ class ConstraintSettings(PluggedSection):
 
     @model_validator(mode="after")
     def _fits_model(self) -> Self:
-        if self.needs_sensitive:
-            return self
-        given = [key for key in ("attribute", "quasi_identifiers", "missing_sensitive") if getattr(self, key)]
-        if given:
-            what = f"{self.model} does not look at sensitive attributes; remove the key"
-            raise refusal([problem(what, (key,)) for key in given])
+        counting = ("quasi_identifiers", "missing_sensitive")
+        if not self.needs_sensitive:
+            self._refuse(("attribute", *counting), "does not look at sensitive attributes")
+        elif not self.registry()[self.model].counts_values:
+            self._refuse(counting, "is measured by an attack, which counts no values")
         return self
+
+    def _refuse(self, keys: tuple[str, ...], reason: str) -> None:
+        given = [key for key in keys if getattr(self, key)]
+        if given:
+            raise refusal([problem(f"{self.model} {reason}; remove the key", (key,)) for key in given])

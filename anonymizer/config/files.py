@@ -1,15 +1,17 @@
-"""``input:`` and ``output:``: the files, and how they are read and written."""
+"""``input:`` and ``output:``: the files or tables, and how they are read and written."""
 
 from __future__ import annotations
 
 import codecs
+from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
-from anonymizer.config.section import Section
+from anonymizer.config.database import DatabaseFile, TableName, Url
+from anonymizer.config.section import Section, problem, refusal
 from anonymizer.config.words import shown
 
 RELEASE_SUFFIXES = (".csv", ".csv.gz", ".parquet")
@@ -27,10 +29,22 @@ Token = Annotated[str, BeforeValidator(_token), WithJsonSchema({"type": ["string
 
 
 class InputSettings(Section):
-    """The file to anonymize and how to read it."""
+    """The file or table to anonymize and how to read it."""
 
     path: str | None = Field(
         default=None, min_length=1, description="relative to the config file; .csv, .csv.gz, .tsv or .parquet"
+    )
+    database: DatabaseFile | None = Field(
+        default=None, description="instead of path: a DuckDB file, relative to the config file"
+    )
+    url: Url | None = Field(
+        default=None,
+        description="instead of path: a PostgreSQL database, without a password; ${NAME} stands for an "
+        "environment variable",
+    )
+    table: TableName | None = Field(default=None, description="of database or url: table or schema.table")
+    query: str | None = Field(
+        default=None, min_length=1, description="of database or url, instead of table: one SELECT"
     )
     separator: str | None = Field(default=None, description="one character; default: detected, and reported")
     encoding: str = Field(default="utf-8", description="of a text file")
@@ -54,6 +68,27 @@ class InputSettings(Section):
             raise ValueError(f"{shown(encoding)}; accepted: {known}") from None
         return encoding
 
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        _only_one(self, ("path", "database", "url"))
+        _only_one(self, ("table", "query"))
+        in_database = self.database is not None or self.url is not None
+        if in_database and self.table is None and self.query is None:
+            raise refusal([problem("missing; accepted: table or schema.table, or query", ("table",))])
+        for key in ("table", "query"):
+            if not in_database and getattr(self, key) is not None:
+                raise refusal([problem("goes with database or url, which is missing", (key,))])
+        for key, default in (("separator", None), ("encoding", "utf-8")):
+            if in_database and getattr(self, key) != default:
+                raise refusal([problem("is of a text file, which a database is not; remove it", (key,))])
+        return self
+
+
+def _only_one(section: Section, keys: tuple[str, ...]) -> None:
+    given = [key for key in keys if getattr(section, key) is not None]
+    if len(given) > 1:
+        raise refusal([problem(f"stands beside {given[0]}; accepted: one of the two", (given[1],))])
+
 
 class Order(StrEnum):
     """The order of the released records; it must tell nothing of the input's."""
@@ -63,18 +98,48 @@ class Order(StrEnum):
 
 
 class OutputSettings(Section):
-    """The released file."""
+    """The released file or table."""
 
-    path: str = Field(default="release.csv", description="file name in share/; .csv, .csv.gz or .parquet")
+    path: str | None = Field(
+        default="release.csv", description="file name in share/; .csv, .csv.gz or .parquet"
+    )
+    database: DatabaseFile | None = Field(
+        default=None, description="instead of path: a DuckDB file, relative to the config file"
+    )
+    url: Url | None = Field(default=None, description="instead of path: a PostgreSQL database, as for input")
+    table: TableName | None = Field(
+        default=None, description="of database or url: the table to make, table or schema.table"
+    )
     order: Order = Field(
         default=Order.SORTED, description="by the published values, or shuffled by system randomness"
     )
 
+    @classmethod
+    def arranged(cls, data: Any) -> Any:
+        """Return the raw data, without the default path where the release is a table."""
+        if isinstance(data, Mapping) and {"database", "url"} & set(data) and "path" not in data:
+            return {**data, "path": None}
+        return data
+
     @field_validator("path")
     @classmethod
-    def _file_name(cls, path: str) -> str:
+    def _file_name(cls, path: str | None) -> str | None:
+        if path is None:
+            return None
         if any(character in path for character in "/\\\0") or path.startswith("."):
             raise ValueError(f"{shown(path)}; accepted: a file name without a folder; -o gives the folder")
         if not path.endswith(RELEASE_SUFFIXES):
             raise ValueError(f"{shown(path)}; accepted: a name ending in {', '.join(RELEASE_SUFFIXES)}")
         return path
+
+    @model_validator(mode="after")
+    def _one_target(self) -> Self:
+        _only_one(self, ("path", "database", "url"))
+        in_database = self.database is not None or self.url is not None
+        if not in_database and self.path is None:
+            raise refusal([problem("nothing; accepted: a file name", ("path",))])
+        if in_database != (self.table is not None):
+            missing = "missing; accepted: table or schema.table"
+            what = missing if in_database else "goes with database or url, which is missing"
+            raise refusal([problem(what, ("table",))])
+        return self

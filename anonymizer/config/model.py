@@ -21,6 +21,7 @@ from anonymizer.config.search import (
     SuppressionSettings,
 )
 from anonymizer.config.section import Section, problem, refusal
+from anonymizer.config.utility import UtilitySettings
 from anonymizer.errors import nearest
 from anonymizer.settings import WholeNumber
 
@@ -72,10 +73,22 @@ def _suits_knowledge(attack: AttackSettings, info: ValidationInfo) -> AttackSett
     return attack
 
 
+def _suits_roles(measure: UtilitySettings, info: ValidationInfo) -> UtilitySettings:
+    attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
+    if attributes is None or not measure.plug_in.needs_sensitive:
+        return measure
+    if all(each.role is not Role.SENSITIVE for each in attributes.values()):
+        what = f"{measure.measure} needs a sensitive attribute; give a column role: sensitive"
+        raise refusal([problem(what)])
+    return measure
+
+
 class Config(Section):
     """A whole config. ``load_config`` makes one from a file or a mapping."""
 
-    input: InputSettings = Field(default_factory=InputSettings, description="the file and how to read it")
+    input: InputSettings = Field(
+        default_factory=InputSettings, description="the file or table, and how to read it"
+    )
     attributes: dict[str, AttributeSettings] = Field(
         description="every column of the file, by name", json_schema_extra={"minProperties": 1}
     )
@@ -99,7 +112,11 @@ class Config(Section):
     attacks: tuple[Annotated[AttackSettings, AfterValidator(_suits_knowledge)], ...] = Field(
         default=(), description="run on the release and reported: names, or mappings with attack and options"
     )
-    output: OutputSettings = Field(default_factory=OutputSettings, description="the released file")
+    utility: tuple[Annotated[UtilitySettings, AfterValidator(_suits_roles)], ...] = Field(
+        default=(),
+        description="measured on the release and reported: names, or mappings with measure and options",
+    )
+    output: OutputSettings = Field(default_factory=OutputSettings, description="the released file or table")
     seed: Annotated[WholeNumber, Field(ge=0)] = Field(default=0, description="of everything random")
 
     _origin: Origin = PrivateAttr(default_factory=Origin)

@@ -54,19 +54,29 @@ def parse_override(text: str) -> tuple[Path, Any]:
     >>> parse_override('attributes."a.b".weight=2')
     (('attributes', 'a.b', 'weight'), 2)
     """
+    path, end = parse_key(text)
+    if not path or text[end : end + 1] != "=":
+        raise ValueError(f"not an override; {_FORM}")
+    try:
+        value, _ = parse_yaml(text[end + 1 :], "value")
+    except ConfigError:
+        raise ValueError("the value is not YAML; put quotes around a text") from None
+    return path, value
+
+
+def parse_key(text: str) -> tuple[Path, int]:
+    """Return the path at the beginning of ``path=...``, empty when there is none, and where it ends.
+
+    >>> parse_key("constraints[0].k=2,5")
+    (('constraints', 0, 'k'), 16)
+    """
     parts: list[str | int] = []
     end = 0
     while match := _PART.match(text, end):
         quoted, index, bare = match.groups()
         parts.append(_part(quoted, index, bare))
         end = match.end()
-    if not parts or text[end : end + 1] != "=":
-        raise ValueError(f"not an override; {_FORM}")
-    try:
-        value, _ = parse_yaml(text[end + 1 :], "value")
-    except ConfigError:
-        raise ValueError("the value is not YAML; put quotes around a text") from None
-    return tuple(parts), value
+    return tuple(parts), end
 
 
 def _part(quoted: str | None, index: str | None, bare: str | None) -> str | int:

@@ -127,6 +127,23 @@ class PluggedSection(Section):
         }
 
 
+class NamedSection(PluggedSection):
+    """A plugged section for which the plug-in's name alone stands where it has no options."""
+
+    @classmethod
+    def arranged(cls, data: Any) -> Any:
+        """Take a name alone for a mapping with nothing else."""
+        return super().arranged({cls.selector: data} if isinstance(data, str) else data)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return the names, and one mapping for each plug-in."""
+        schema = super().__get_pydantic_json_schema__(core_schema, handler)
+        return {**schema, "oneOf": [{"enum": list(cls.registry()), "type": "string"}, *schema["oneOf"]]}
+
+
 def plug_in_schema(plug_in: type[Any], handler: GetJsonSchemaHandler) -> JsonSchemaValue:
     """Return the schema of a plug-in's parameters, described by the first line of its class."""
     model = plug_in.Settings

@@ -44,3 +44,10 @@ def hierarchy_sources() -> AnyRegistry:
     from anonymizer.hierarchy.sources import HIERARCHY_SOURCES
 
     return HIERARCHY_SOURCES
+
+
+def utility_measures() -> AnyRegistry:
+    """Return what ``utility`` may name."""
+    from anonymizer.utility.registry import UTILITY_MEASURES
+
+    return UTILITY_MEASURES

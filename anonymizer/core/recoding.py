@@ -91,6 +91,10 @@ class Recoding(ABC):
             columns.append(PublishedColumn(attribute.name, tuple(labels), codes))
         return tuple(columns)
 
+    def class_columns(self) -> tuple[PublishedColumn, ...]:
+        """Return the columns whose equal values make an equivalence class: the quasi-identifiers."""
+        return self.published()
+
     @property
     def levels(self) -> tuple[int, ...] | None:
         """The one generalization level of each quasi-identifier; None unless full-domain."""

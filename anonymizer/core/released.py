@@ -46,7 +46,7 @@ def released(recoding: Recoding, k: int | None) -> Released:
     """Count the classes that a recoding publishes of its table."""
     table, kept = recoding.table, ~recoding.suppressed
     keys, number = np.zeros(int(kept.sum()), dtype=np.int64), 1
-    for column in recoding.published():
+    for column in recoding.class_columns():
         labels = len(column.labels)
         keys, distinct = group_keys(keys * labels + column.codes[kept], number * labels)
         number = len(distinct)

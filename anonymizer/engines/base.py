@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+
 from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.engines.spread import Spread, spread_of
 from anonymizer.errors import DataError, nearest
 
 
@@ -66,15 +70,15 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class Replacement:
-    """What is published instead of a column.
+    """What is published instead of a column, or as a new one.
 
     Attributes
     ----------
-    labels: distinct published texts, sorted by code point.
+    labels: distinct published texts, sorted by code point, or distinct whole numbers, ascending.
     codes: position in ``labels`` for each record of the input, shape (records,), int32.
     """
 
-    labels: tuple[str, ...]
+    labels: tuple[str, ...] | tuple[int, ...]
     codes: CodeArray
 
 
@@ -84,8 +88,8 @@ class Projection:
 
     Attributes
     ----------
-    columns: released columns, in the order of the input.
-    replacements: by column; the other columns are published unchanged.
+    columns: released columns, in the order of the input; new ones after them.
+    replacements: by column; the other columns are published unchanged. What the input has not is new.
     kept: which records are published, shape (records,), bool.
     """
 
@@ -129,6 +133,45 @@ class Relation(ABC):
         ------
         DataError: no such column.
         """
+
+    def keys(self, column: str) -> IntArray:
+        """Return an integer of each record, the same where the texts are, from 0 on but in no certain order.
+
+        Cheaper than ``codes`` for columns of very many texts; shape (records,), int64, in the input's order.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        return self.codes(column).astype(np.int64)
+
+    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> Spread:
+        """Return how records are spread over the texts of a column.
+
+        Parameters
+        ----------
+        limit: number of distinct texts up to which the sample holds all of them; beyond it, about as many.
+        absent: texts that count as nulls.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        return spread_of(self.dictionary(column), limit, absent)
+
+    def matching(self, column: str, pattern: str) -> int:
+        """Return the records whose text matches a regular expression from end to end; a null does not.
+
+        Parameters
+        ----------
+        pattern: what Python's ``re`` and RE2 read alike.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        match = re.compile(pattern).fullmatch
+        return sum(count for text, count in self.dictionary(column) if text is not None and match(text))
 
     @abstractmethod
     def group_counts(self, columns: Sequence[str]) -> Groups:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,9 @@ import numpy as np
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.engines.base import Groups, Projection, Relation
 from anonymizer.engines.duckdb_database import Database
+from anonymizer.engines.duckdb_spread import keys_by_hash, records_matching, spread_of_many, surely_many
 from anonymizer.engines.duckdb_sql import copy_csv, copy_parquet, quoted, text_of
+from anonymizer.engines.spread import Spread, spread_of
 from anonymizer.errors import OutputError
 
 ENUM_VALUES = 20_000
@@ -59,11 +61,17 @@ class DuckRelation(Relation):
             rows = self._database.rows(
                 f"SELECT {text} AS t, count(*) FROM records GROUP BY t ORDER BY t NULLS LAST"
             )
-            self._sizes[column] = len(rows) - (bool(rows) and rows[-1][0] is None)
-            if len(rows) > ENUM_VALUES:
+            if not self._remember(column, rows):
                 return rows
-            self._dictionaries[column] = rows
         return list(self._dictionaries[column])
+
+    def _remember(self, column: str, rows: list[tuple[str | None, int]]) -> bool:
+        """Note the size of a dictionary, and keep it unless it is large; say whether it was kept."""
+        self._sizes[column] = len(rows) - (bool(rows) and rows[-1][0] is None)
+        if len(rows) > ENUM_VALUES:
+            return False
+        self._dictionaries[column] = rows
+        return True
 
     def codes(self, column: str) -> CodeArray:
         """Return each record's position in the column's dictionary, shape (records,), int32."""
@@ -73,6 +81,33 @@ class DuckRelation(Relation):
         fetched = self._database.arrays(f"SELECT {code} AS k FROM records {order}")
         codes: CodeArray = fetched["k"].astype(np.int32, copy=False)
         return codes
+
+    def keys(self, column: str) -> IntArray:
+        """Return an integer of each record: in a column of many texts by their hashes, if these differ."""
+        if column not in self._dictionaries:
+            found = keys_by_hash(self._database, self._texts[self.position(column)])
+            if found is not None:
+                return found
+        return super().keys(column)
+
+    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> Spread:
+        """Return how records are spread over the texts of a column."""
+        text = self._texts[self.position(column)]
+        enough = limit + len(absent) + 1
+        if column not in self._dictionaries:
+            if surely_many(self._database, text, enough):
+                return spread_of_many(self._database, text, limit, absent)
+            # One more than enough tells that there are too many, and spares fetching all.
+            grouped = f"SELECT {text} AS t, count(*) FROM records GROUP BY t LIMIT {enough + 1}"
+            rows = self._database.rows(grouped)
+            if len(rows) > enough:
+                return spread_of_many(self._database, text, limit, absent)
+            self._remember(column, sorted(rows, key=lambda row: (row[0] is None, row[0] or "")))
+        return spread_of(self._dictionaries[column], limit, absent)
+
+    def matching(self, column: str, pattern: str) -> int:
+        """Return the records whose text matches a regular expression from end to end."""
+        return records_matching(self._database, self._texts[self.position(column)], pattern)
 
     def group_counts(self, columns: Sequence[str]) -> Groups:
         """Return the distinct combinations of texts, found by a plain GROUP BY over the texts themselves."""
@@ -90,11 +125,11 @@ class DuckRelation(Relation):
         """Return the numbers of the published records, sorted by what is published of them."""
         keys = []
         nulls = []
-        for column in projection.columns:
-            index = self.position(column)
+        for place, column in enumerate(projection.columns):
             if column in projection.replacements:
-                keys.append(f"r{index}")
+                keys.append(f"r{place}")
             else:
+                index = self.position(column)
                 keys.append(f"coalesce({self._texts[index]}, '')")
                 # Records that differ only in a null against an empty text must not stay as they came.
                 nulls.extend([f"c{index} IS NULL"] if self._nullable[index] else [])
@@ -108,25 +143,26 @@ class DuckRelation(Relation):
 
     def write_csv(self, projection: Projection, rows: IntArray, path: Path, separator: str) -> None:
         """Write records as CSV: quotes where needed, nothing at all for a null or an empty text."""
-        texts = self._sources(projection, self._texts)
+        texts = self._sources(projection, self._texts, "CAST(list_extract(?, {} + 1) AS VARCHAR)")
         self._copy(projection, rows, copy_csv(projection.columns, texts, path, separator), path)
 
     def write_parquet(self, projection: Projection, rows: IntArray, path: Path) -> None:
-        """Write records as Parquet; replaced columns are VARCHAR, the others keep their type and nulls."""
-        values = self._sources(projection, [f"c{index}" for index in range(len(self.columns))])
+        """Write records as Parquet; replaced columns have their labels' type, others their own and nulls."""
+        columns = [f"c{index}" for index in range(len(self.columns))]
+        values = self._sources(projection, columns, "list_extract(?, {} + 1)")
         self._copy(projection, rows, copy_parquet(projection.columns, values, path), path)
 
     def close(self) -> None:
         """Give back memory and temporary files; a second call does nothing."""
         self._database.close()
 
-    def _sources(self, projection: Projection, unchanged: Sequence[str]) -> list[str]:
+    def _sources(self, projection: Projection, unchanged: Sequence[str], label: str) -> list[str]:
         """Return SQL for each released column: its label, a parameter's element, or what stays unchanged."""
-        indices = [(column, self.position(column)) for column in projection.columns]
-        replaced = projection.replacements
         return [
-            f"list_extract(?, r{index} + 1)" if column in replaced else unchanged[index]
-            for column, index in indices
+            label.format(f"r{place}")
+            if column in projection.replacements
+            else unchanged[self.position(column)]
+            for place, column in enumerate(projection.columns)
         ]
 
     def _copy(self, projection: Projection, rows: IntArray, statement: str, path: Path) -> None:
@@ -143,7 +179,9 @@ class DuckRelation(Relation):
 
     def _plan(self, projection: Projection, **arrays: Any) -> dict[str, Any]:
         """Return per-record arrays together with the codes of replaced columns as r0, r1, …"""
-        codes = {f"r{self.position(name)}": new.codes for name, new in projection.replacements.items()}
+        codes = {
+            f"r{projection.columns.index(name)}": new.codes for name, new in projection.replacements.items()
+        }
         return {**arrays, **codes}
 
     def _size(self, column: str) -> int:

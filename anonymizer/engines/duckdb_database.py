@@ -8,7 +8,8 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
 import duckdb
 
@@ -16,6 +17,9 @@ from anonymizer.engines.base import EngineOptions
 from anonymizer.errors import InputError
 
 T = TypeVar("T")
+
+POLL = 0.05
+"""Seconds between two looks at whether the user wants to stop."""
 
 
 class Database:
@@ -85,22 +89,45 @@ class Database:
         finally:
             self._connection.unregister(name)
 
+    @contextmanager
+    def holding_stream(self, name: str, stream: Any) -> Iterator[None]:
+        """Let a stream of Arrow record batches be known as a table, which can be read once."""
+        self._connection.register(name, stream)
+        try:
+            yield
+        finally:
+            self._connection.unregister(name)
+
     def close(self) -> None:
         """Give back memory and temporary files; a second call does nothing."""
         self._worker.shutdown()
         self._connection.close()
         self._remove_spill()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
     def _finished(self, call: Callable[[], T]) -> T:
         """Return the result of a call that works in a thread of its own; this one can be interrupted."""
         future = self._worker.submit(call)
         try:
+            # A wait without end is not ended by a signal that some other library (polars) catches first.
+            while not future.done():
+                wait([future], timeout=POLL)
             return future.result()
         except KeyboardInterrupt:
             # A statement that is only about to start takes no notice, so once may not do.
             while not future.done():
                 self._connection.interrupt()
-                wait([future], timeout=0.05)
+                wait([future], timeout=POLL)
             raise
         except duckdb.OutOfMemoryException:
             raise InputError(

@@ -22,7 +22,8 @@ def record_texts(series: pandas.Series[Any]) -> tuple[NDArray[np.intp], list[str
     from pandas.api.types import infer_dtype  # noqa: PLC0415  files are read without pandas
 
     # Objects may be equal and yet differ in their text, such as 1 and True, or not be comparable at all.
-    if series.dtype == object and infer_dtype(series, skipna=True) != "string":
+    mixed = series.dtype == object and infer_dtype(series, skipna=True) != "string"
+    if mixed or _is_nested(series.dtype):
         series = series.map(value_text, na_action="ignore")
     codes, values = series.factorize()
     # An index gives its single-precision numbers as doubles, an array as they are.
@@ -41,6 +42,12 @@ def record_texts(series: pandas.Series[Any]) -> tuple[NDArray[np.intp], list[str
             positions[negative_zero] = len(texts)
             texts.append("-0")
     return _merged(positions, texts)
+
+
+def _is_nested(dtype: Any) -> bool:
+    """Tell whether values are lists or mappings of Arrow, which nothing can sort into distinct ones."""
+    arrow = getattr(dtype, "pyarrow_dtype", None)
+    return arrow is not None and arrow.num_fields > 0 and not hasattr(arrow, "index_type")
 
 
 def _negative_zeros(series: pandas.Series[Any]) -> NDArray[np.bool_]:
@@ -71,4 +78,15 @@ def value_text(value: Any) -> str:
         return str(value).removesuffix(" 00:00:00")
     if isinstance(value, date):
         return value.isoformat()
-    return str(value)
+    return _nested_text(value) if isinstance(value, list | np.ndarray | dict) else str(value)
+
+
+def _nested_text(value: Any) -> str:
+    """Return the text of a list or mapping."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"'{key}': {_part_text(part)}" for key, part in value.items()) + "}"
+    return f"[{', '.join(map(_part_text, value))}]"
+
+
+def _part_text(value: Any) -> str:
+    return "NULL" if value is None else value_text(value)

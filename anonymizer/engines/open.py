@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,15 @@ from anonymizer.engines.base import CsvDialect, EngineOptions, Relation
 from anonymizer.engines.duckdb_csv import load_csv
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_parquet import load_parquet
+from anonymizer.engines.duckdb_table import load_table
 from anonymizer.engines.frame import FrameRelation
+from anonymizer.engines.selection import Selection
 from anonymizer.errors import DataError
 
 if TYPE_CHECKING:
     import pandas
+
+    from anonymizer.engines.postgres import Postgres
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 PARQUET_SUFFIXES = (".parquet",)
@@ -58,6 +63,53 @@ def open_parquet(path: Path, options: EngineOptions = OPTIONS) -> Relation:
     DataError: missing, a directory, not Parquet, without records, two columns of one name or one without.
     """
     return _opened(options, lambda database, folder: load_parquet(database, path, folder))
+
+
+def open_duckdb(path: Path, selection: Selection, options: EngineOptions = OPTIONS) -> Relation:
+    """Open a table or a query of a DuckDB file, which is read only; texts are as for Parquet.
+
+    Raises
+    ------
+    DataError: missing, a directory, not DuckDB, written by another process just now, no such table, a query
+        that is not one SELECT, without records, two columns of one name or one without.
+    """
+    return _opened(options, lambda database, _: load_table(database, path, selection))
+
+
+def open_postgres(url: str, selection: Selection, options: EngineOptions = OPTIONS) -> Relation:
+    """Open a table or a query of PostgreSQL in a transaction that can only read.
+
+    Numbers, truth values, dates and times keep their type, the texts of other types are PostgreSQL's own.
+
+    Raises
+    ------
+    DataError: the server cannot be reached or refuses, no such table, a query that is not one SELECT, without
+        records, two columns of one name.
+    InputError: the driver is not installed, or an environment variable of the URL is not set.
+    """
+    from anonymizer.engines.postgres import Postgres, PostgresError  # noqa: PLC0415 - files do without it
+
+    try:
+        connection = Postgres(url)
+    except PostgresError as error:
+        raise DataError(f"{url}: {error}") from None
+    with closing(connection):
+        connection.run("SET TRANSACTION READ ONLY")
+        return open_transaction(connection, selection, url, options)
+
+
+def open_transaction(
+    connection: Postgres, selection: Selection, source: str, options: EngineOptions = OPTIONS
+) -> Relation:
+    """Open rows as the transaction of a connection sees them; raises as ``open_postgres`` does.
+
+    Parameters
+    ----------
+    source: what messages call the database.
+    """
+    from anonymizer.engines.postgres_table import load_selection  # noqa: PLC0415 - files do without it
+
+    return _opened(options, lambda database, _: load_selection(database, connection, selection, source))
 
 
 def open_frame(frame: pandas.DataFrame, options: EngineOptions = OPTIONS) -> Relation:

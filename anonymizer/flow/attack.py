@@ -45,6 +45,14 @@ def run_attacks(config: Config, scene: Scene) -> list[Attacked]:
     return attacked
 
 
+def not_run(config: Config, scene: Scene) -> dict[str, str]:
+    """Return what each attack lacks that does not apply; nothing where the config says which to run."""
+    if config.attacks:
+        return {}
+    lacking = {name: plug_in().lacks(scene) for name, plug_in in ATTACKS.items()}
+    return {name: what for name, what in lacking.items() if what is not None}
+
+
 def _chosen(config: Config, scene: Scene) -> list[Attack]:
     if not config.attacks:
         every = [plug_in() for plug_in in ATTACKS.values()]

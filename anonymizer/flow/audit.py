@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from math import isclose
 from pathlib import Path
@@ -10,17 +11,21 @@ from typing import Any
 
 from anonymizer.audit.count import count_classes
 from anonymizer.audit.measure import measure, verifiable
+from anonymizer.audit.pair import classes_for, read_pair
 from anonymizer.config.attribute import Role
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin, Reference
 from anonymizer.core.classes import Classes
+from anonymizer.core.group_recoding import COUNT, GROUP
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Relation
 from anonymizer.errors import HierarchyError, InputError
 from anonymizer.flow.constraints import constraints_of
+from anonymizer.flow.pair import attribute_in_groups
 from anonymizer.flow.prepare import grown_trees, open_release, sensitive_attributes
 from anonymizer.flow.reported import Reported, ReportedConstraint, read_reported
 from anonymizer.privacy.constraint import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
+from anonymizer.release.pair import Pair, find_pair
 from anonymizer.table.load import ColumnRequest, read_columns
 
 JUDGED = ("input", "attributes", "constraints", "reference")
@@ -61,46 +66,109 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     """
     given = report if report is not None else path.with_name("report.public.json")
     reported = read_reported(given)
-    if not path.is_file():
+    pair = find_pair(path)
+    if pair is None and not path.is_file():
         raise InputError(f"{path}: no such file; give the released file")
     found = ReleaseAudit()
-    with path.open("rb") as file:
-        if hashlib.file_digest(file, "sha256").hexdigest() != reported.release.sha256:
-            found.refute(f"{path.name} is not the file that {given.name} was written for (SHA-256 differs)")
+    files = [path] if pair is None else [pair.records, pair.values]
+    second = reported.release.sensitive_table
+    promised = [reported.release.sha256, *([] if second is None else [second.sha256])]
+    if len(files) != len(promised):
+        found.refute(f"{given.name} is of a release in {len(promised)} files, not of {files[0].name}")
+        return found
+    for file, sha256 in zip(files, promised, strict=True):
+        if _sha256(file) != sha256:
+            found.refute(f"{file.name} is not the file that {given.name} was written for (SHA-256 differs)")
     try:
         sections = {key: value for key, value in reported.config.items() if key in JUDGED}
         config = load_config(sections).located(Origin(str(given), given.parent))
-        _measure(path, reported, config, found)
+        counted = (
+            _counted(path, reported, config, found)
+            if pair is None
+            else _counted_pair(pair, reported, config, found)
+        )
+        if counted is not None:
+            _measure(files[0].name, counted, reported, config, found)
     except InputError as error:
         found.refute(str(error))
     return found
 
 
-def _measure(path: Path, reported: Reported, config: Config, found: ReleaseAudit) -> None:
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """A release as it was counted.
+
+    Attributes
+    ----------
+    classes: its equivalence classes.
+    judged: gives what a constraint judges: the classes, or of records in groups the exact tuples.
+    sensitive: names of its sensitive attributes.
+    """
+
+    classes: Classes
+    judged: Callable[[Constraint], Classes]
+    sensitive: list[str]
+
+
+def _counted(path: Path, reported: Reported, config: Config, found: ReleaseAudit) -> _Counted | None:
+    """Count a release in one table; None where it has not the columns that it should have."""
     with open_release(path) as relation:
-        expected = {name for name, each in config.attributes.items() if each.role is not Role.IDENTIFIER}
-        if set(relation.columns) != expected:
-            found.refute(f"{path.name}: has columns {', '.join(relation.columns)}")
-            return
-        attributes = _sensitive(config, relation, reported, found)
+        if not _as_expected(relation, _released(config), found):
+            return None
+        names = [name for name in relation.columns if config.attributes[name].role is Role.SENSITIVE]
+        attributes = _sensitive(config, relation, names, reported, found)
         classes = count_classes(relation, config.with_role(Role.QUASI_IDENTIFIER), attributes)
-    for name, counted in (("rows", classes.records), ("classes", classes.number)):
-        claimed = getattr(reported.release, name)
+    return _Counted(classes, lambda _: classes, [each.name for each in attributes])
+
+
+def _counted_pair(pair: Pair, reported: Reported, config: Config, found: ReleaseAudit) -> _Counted | None:
+    """Count a release in two tables; None where they have not the columns that they should have."""
+    with open_release(pair.records) as records, open_release(pair.values) as values:
+        name = attribute_in_groups(config)
+        if not _as_expected(records, (_released(config) - {name}) | {GROUP}, found):
+            return None
+        if not _as_expected(values, {GROUP, name, COUNT}, found):
+            return None
+        attribute = _sensitive(config, values, [name], reported, found)[0]
+        own = [each for each in records.columns if each in config.with_role(Role.QUASI_IDENTIFIER)]
+        grouped = read_pair(records, values, own, attribute)
+    return _Counted(grouped.values.classes(), lambda each: classes_for(grouped, each), [name])
+
+
+def _released(config: Config) -> set[str]:
+    return {name for name, each in config.attributes.items() if each.role is not Role.IDENTIFIER}
+
+
+def _as_expected(relation: Relation, expected: set[str], found: ReleaseAudit) -> bool:
+    """Tell whether a file has the columns that it should have, and note where it has not."""
+    if set(relation.columns) != expected:
+        found.refute(f"{Path(relation.name).name}: has columns {', '.join(relation.columns)}")
+    return set(relation.columns) == expected
+
+
+def _measure(name: str, release: _Counted, reported: Reported, config: Config, found: ReleaseAudit) -> None:
+    classes = release.classes
+    for what, counted in (("rows", classes.records), ("classes", classes.number)):
+        claimed = getattr(reported.release, what)
         if claimed is not None and claimed != counted:
-            found.refute(f"{path.name}: {counted:,} {name}, the report says {claimed:,}")
-    constraints = constraints_of(config, [each.name for each in attributes])
+            found.refute(f"{name}: {counted:,} {what}, the report says {claimed:,}")
+    constraints = constraints_of(config, release.sensitive)
     claims = [(each.model, each.attribute, each.parameters) for each in reported.constraints]
     if claims != [(each.model.name, each.attribute, each.parameters()) for each in constraints]:
         found.refute("the constraints of the report are not those of the config in it")
         return
     for constraint, claim in zip(constraints, reported.constraints, strict=True):
-        _judge(constraint, classes, claim, config, found)
+        _judge(constraint, release.judged(constraint), claim, config, found)
 
 
 def _sensitive(
-    config: Config, relation: Relation, reported: Reported, found: ReleaseAudit
+    config: Config, relation: Relation, names: Sequence[str], reported: Reported, found: ReleaseAudit
 ) -> list[SensitiveAttribute]:
-    names = [name for name in relation.columns if config.attributes[name].role is Role.SENSITIVE]
     types = {name: each.type for name, each in reported.attributes.items()}
     requests = [ColumnRequest(name, types.get(name)) for name in names]
     columns = {

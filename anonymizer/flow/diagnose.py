@@ -99,7 +99,8 @@ class Diagnostician:
             f"{each.parameter} = {getattr(constraint.model.settings, each.parameter)}"
             for each in constraint.model.thresholds
         )
-        reached = f"reachable: {' or '.join(found)}" if found else "no other value that holds was found"
+        known = "reachable" if self._diagnosis.complete else "reachable, as far as the time allowed to see"
+        reached = f"{known}: {' or '.join(found)}" if found else "no other value that holds was found"
         self._diagnosis.reasons.append(
             f"{name} cannot hold even alone at this suppression limit: asked {asked}; {reached}"
         )
@@ -236,7 +237,13 @@ def _short(value: Decimal) -> Decimal:
 
 def explanation(outcome: Outcome, diagnosis: Diagnosis) -> str:
     """Return the message of a run without a release."""
-    if outcome.status is Status.UNDECIDED:
+    if outcome.status is Status.UNDECIDED and outcome.evaluated >= outcome.candidates:
+        head = (
+            f"UNDECIDED: none of {outcome.evaluated:,} candidates tried satisfies all constraints, "
+            "which does not prove that none does; raise the budget if it ended, loosen a constraint, or use "
+            "another algorithm"
+        )
+    elif outcome.status is Status.UNDECIDED:
         head = (
             f"UNDECIDED: the budget ended after {outcome.evaluated:,} of {outcome.candidates:,} candidates "
             "and none satisfied every constraint; raise budget.seconds or budget.nodes"

@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from anonymizer.config.model import Config
 from anonymizer.core.outcome import Outcome
 from anonymizer.core.released import Released
-from anonymizer.core.report import Report
 from anonymizer.engines.open import open_frame
+from anonymizer.flow.assemble import release_facts, report_parts
 from anonymizer.flow.prepare import engine_options, prepare
-from anonymizer.flow.run import (
-    Verified,
-    release_facts,
-    released_columns,
-    report_parts,
-    search_until_it_stands,
-    verified_release,
-)
+from anonymizer.flow.publication import publication_of
+from anonymizer.flow.result import Basis, Result
+from anonymizer.flow.searching import search_until_it_stands
+from anonymizer.flow.verified import Verified, verified_release
 from anonymizer.flow.verify import auditing
 from anonymizer.flow.watch import UNWATCHED, Watch
 from anonymizer.loss.all_metrics import all_losses
 from anonymizer.release.order import ROW_ORDERS
-from anonymizer.release.write import project, release_frame
+from anonymizer.release.write import release_frame
 from anonymizer.report.build import InputFacts, build_report
 
 if TYPE_CHECKING:
     import pandas
 
 
-@dataclass(frozen=True, eq=False)
-class Result:
-    """A release in memory.
-
-    Attributes
-    ----------
-    data: the released records, with a new index; recoded columns are text, the others keep their type.
-    report: what report.json would hold; paths and hashes of files are None.
-    """
-
-    data: pandas.DataFrame
-    report: Report
-
-
-def anonymize_frame(frame: pandas.DataFrame, config: Config, watch: Watch = UNWATCHED) -> Result:
+def anonymize_frame(
+    frame: pandas.DataFrame, config: Config, watch: Watch = UNWATCHED
+) -> Result[pandas.DataFrame]:
     """Search, build a release, measure it again, and report.
 
     Raises
@@ -54,21 +38,23 @@ def anonymize_frame(frame: pandas.DataFrame, config: Config, watch: Watch = UNWA
     AuditFailed: the release is not what the search promised.
     """
     options = engine_options(config)
+    publication = publication_of(config)
     with open_frame(frame, options) as relation:
+        publication.check(config, relation)
         job = prepare(config, relation)
         facts = InputFacts(None, None, relation.rows, len(relation.columns))
-
         built: list[pandas.DataFrame] = []
 
         def publish(outcome: Outcome, promised: Released) -> Verified:
-            columns = released_columns(config, relation)
-            projection = project(relation, job.combination, promised.recoding, columns)
-            data = release_frame(relation, projection, frame, ROW_ORDERS[config.output.order.value])
-            built.append(data)
-            with auditing(), open_frame(data, options) as release:
-                return verified_release(config, job, relation, release, (outcome, promised), watch)
+            order = ROW_ORDERS[config.output.order.value]
+            projections = publication.projections(config, job, relation, promised)
+            built[:] = [release_frame(relation, each, frame, order) for each in projections]
+            with auditing(), ExitStack() as stack:
+                tables = [stack.enter_context(open_frame(each, options)) for each in built]
+                return verified_release(config, job, relation, tables, (outcome, promised), watch)
 
         outcome, promised, verified = search_until_it_stands(config, job, facts, watch, publish)
-    found = release_facts(None, promised, verified.audited)
+    found = release_facts([], promised, verified.audited)
     parts = report_parts(config, job, outcome, facts, found, verified, all_losses(promised))
-    return Result(built[-1], build_report(parts))
+    basis = Basis(promised, job.constraints, job.problem.moving_reference)
+    return Result(built[0], build_report(parts), basis, *built[1:])

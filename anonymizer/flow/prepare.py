@@ -57,7 +57,7 @@ class Job:
 
 
 def input_path(config: Config) -> Path:
-    """Return where the input of a config lies.
+    """Return where the input file of a config lies.
 
     Raises
     ------
@@ -103,6 +103,35 @@ def open_as(config: Config, path: Path) -> Relation:
     return open_file(path, dialect, engine_options(config))
 
 
+def open_described(config: Config, path: Path) -> Relation:
+    """Open a file that a config describes: its input, or another file with such columns, however written.
+
+    Raises
+    ------
+    DataError: it cannot be read, neither as UTF-8 with a separator that is detected nor as the input is.
+    """
+    given = config.input.path
+    if given is not None and (config.folder / given).resolve() == path.resolve():
+        return open_as(config, path)
+    try:
+        return open_file(path, options=engine_options(config))
+    except DataError:
+        return open_as(config, path)
+
+
+def open_foreign_release(config: Config, path: Path) -> Relation:
+    """Open a release that may be somebody else's, and then have a separator of its own.
+
+    Raises
+    ------
+    DataError: as for ``open_described``.
+    """
+    try:
+        return open_release(path, engine_options(config))
+    except DataError:
+        return open_described(config, path)
+
+
 def open_release(path: Path, options: EngineOptions = OPTIONS) -> Relation:
     """Open a released file, whose separator is that of its format and not to be guessed."""
     kind = release_format(path)
@@ -145,6 +174,7 @@ def prepare(config: Config, relation: Relation) -> Job:
         required_size(config),
         SuppressionMethod(config.suppression.method.value),
         Gate([each for each in constraints if isinstance(each, ReleaseConstraint)], config.seed),
+        config.seed,
     )
     return Job(problem, encoded.combination, constraints, grown_trees(config))
 

@@ -15,7 +15,7 @@ from anonymizer.search.base import Problem
 def recipe_of(problem: Problem, outcome: Outcome) -> Recipe | None:
     """Return how a release was made; None where something finer may have been valid and not published."""
     recoding = outcome.recoding
-    if recoding is None or recoding.levels is None or not outcome.optimal:
+    if recoding is None or recoding.levels is None or not recoding.along_hierarchies or not outcome.optimal:
         return None
     rejected = problem.table_constraints or not problem.gate.open
     if problem.limit or rejected or isinstance(problem.metric.aggregate, Maximum):

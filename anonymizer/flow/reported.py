@@ -13,12 +13,19 @@ from anonymizer.errors import InputError
 ACCEPTED = "accepted: report.public.json or report.json of a run that ended with a release"
 
 
+class ReportedTable(BaseModel):
+    """The second file of a release in two tables."""
+
+    sha256: str
+
+
 class ReportedRelease(BaseModel):
     """The file that was released; a count that the public report leaves out is None."""
 
     sha256: str
     rows: int | None
     classes: int | None
+    sensitive_table: ReportedTable | None = None
 
 
 class ReportedAttribute(BaseModel):

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anonymizer.config.model import Config
+from anonymizer.attacks.base import Scene
 from anonymizer.core.measurement import Measurement
-from anonymizer.core.recoding import Recoding
-from anonymizer.engines.base import Relation
 from anonymizer.flow.prepare import Job
-from anonymizer.flow.scene import scene_of_run
 from anonymizer.privacy.constraint import Constraint, CountedConstraint, ReleaseConstraint, describe
 from anonymizer.search.gate import Stage
 
@@ -37,17 +34,14 @@ def untold(constraint: ReleaseConstraint) -> Measurement:
     return _measurement(constraint, None, None)
 
 
-def attacked_again(config: Config, job: Job, recoding: Recoding, release: Relation) -> list[Measurement]:
+def attacked_again(job: Job, scene: Scene) -> list[Measurement]:
     """Attack a release that was read back, with targets and randomness that the search had not.
 
-    Raises
-    ------
-    InputError: the release is not what the recoding publishes.
+    Parameters
+    ----------
+    scene: of the release and the input, without the recipe.
     """
     gate = job.problem.gate
-    if gate.open:
-        return []
-    scene = scene_of_run(config, job, recoding, release)
     found = []
     for constraint in gate.constraints:
         measured = constraint.measured(scene, gate.random(constraint, Stage.AUDIT))

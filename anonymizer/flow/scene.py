@@ -50,11 +50,11 @@ def scene_of_files(
     InputError: the release has no quasi-identifier of the config, or none that the original has too.
     """
     table = read_release(config, release, weights)
-    own = None if original is None else _original(config, table, release, original)
+    own = None if original is None else original_of_files(config, table, release, original)
     if second is None:
         return Scene(table, None, own)
     other = read_release(config, second)
-    same = None if original is None else _original(config, other, second, original)
+    same = None if original is None else original_of_files(config, other, second, original)
     return Scene(table, other, own, same)
 
 
@@ -145,39 +145,54 @@ def _sensitive(config: Config, relation: Relation, names: Sequence[str]) -> tupl
     return sensitive_attributes(config, {name: each.column for name, each in read.items()})
 
 
-def _original(config: Config, table: PublishedTable, release: Relation, relation: Relation) -> Original:
-    """Return the records of a file by the columns that it shares with a release."""
+def original_of_files(
+    config: Config,
+    table: PublishedTable,
+    release: Relation,
+    relation: Relation,
+    sensitive: str | None = None,
+) -> Original:
+    """Return the records of a file by the columns that it shares with a release.
+
+    Parameters
+    ----------
+    sensitive: an attribute that is read too, though the release does not tell it record by record.
+    """
     names = [name for name in table.names if name in relation.columns]
     if not names:
         raise InputError(
             f"{relation.name}: shares no quasi-identifier with {table.source}, which has "
             f"{', '.join(table.names)}; nothing can be compared"
         )
-    secret = [name for name in table.sensitive_names if name in relation.columns]
+    hidden = [] if sensitive is None else [sensitive]
+    secret = [name for name in (*table.sensitive_names, *hidden) if name in relation.columns]
     requests = [ColumnRequest(name, config.attributes[name].type) for name in (*names, *secret)]
     read = read_columns(relation, requests, config.input.missing)
     encoded = encode(relation, [read[name] for name in (*names, *secret)])
-    own = quasi_identifiers(config, {name: read[name].column for name in names})
+    known = quasi_identifiers(config, {name: read[name].column for name in names})
     attributes = sensitive_attributes(config, {name: read[name].column for name in secret})
-    sensitive = {
+    own = {
         each.name: SensitiveCodes(each, encoded.codes[:, position].astype(np.int64))
         for position, each in enumerate(attributes, start=len(names))
     }
     meanings = tuple(
         meaning_of(attribute, table.labels[table.names.index(attribute.name)], config.input.missing)
-        for attribute in own
+        for attribute in known
     )
-    same = [same_values(sensitive[name], table.sensitive[name]) for name in secret]
+    compared = [name for name in secret if name in table.sensitive]
+    same = [same_values(own[name], table.sensitive[name]) for name in compared]
     published = [table.codes[:, table.names.index(name)] for name in names]
-    published += [table.sensitive[name].codes.astype(np.int32) for name in secret]
+    published += [table.sensitive[name].codes.astype(np.int32) for name in compared]
     links = reconstructed(
-        (*meanings, *same), (encoded.codes, encoded.counts), (np.column_stack(published), table.counts)
+        (*meanings, *same),
+        (encoded.codes[:, : len(names) + len(compared)], encoded.counts),
+        (np.column_stack(published), table.counts),
     )
     return Original(
         relation.name,
         meanings,
         encoded.codes[:, : len(names)],
-        sensitive,
+        own,
         encoded.counts,
         links,
         tuple(names),

@@ -15,10 +15,24 @@ from anonymizer.audit.measure import measure
 from anonymizer.core.classes import Classes
 from anonymizer.core.measurement import Measurement
 from anonymizer.core.released import Released
-from anonymizer.engines.base import Groups, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.errors import AuditFailed, DataError
 from anonymizer.flow.prepare import Job
 from anonymizer.flow.risk import counted
+
+
+@dataclass(frozen=True)
+class SecondTable:
+    """The other file of a release in two.
+
+    Attributes
+    ----------
+    sha256: of the file; None for a DataFrame.
+    rows: groups and their values.
+    """
+
+    sha256: str | None
+    rows: int
 
 
 @dataclass(frozen=True)
@@ -27,15 +41,17 @@ class Audited:
 
     Attributes
     ----------
-    sha256: of the file that was read back; None for a DataFrame.
+    sha256: of the file that was read back, the first of two; None for a DataFrame.
     rows, classes: counted in the release.
     measurements: every constraint, measured on the release; of ``verify`` those that are counted.
+    second: the other file of a release in two; None for one in one.
     """
 
     sha256: str | None
     rows: int
     classes: int
     measurements: list[Measurement]
+    second: SecondTable | None = None
 
 
 @contextmanager
@@ -79,36 +95,42 @@ def verify(
     if not job.problem.moving_reference:
         references = {each.name: count_reference(source, each) for each in table.sensitive}
     measurements = measure(classes, counted(job.constraints), references, job.grown)
-    _check_promise(release, measurements, groups, classes, promised)
-    untouched = [name for name in columns if name not in names]
-    _check_untouched(release, source, untouched, removed=source.rows - release.rows)
-    return Audited(release.sha256, release.rows, classes.number, measurements)
-
-
-def _check_promise(
-    release: Relation,
-    measurements: Sequence[Measurement],
-    groups: Groups,
-    classes: Classes,
-    promised: Released,
-) -> None:
-    """Check that every constraint holds, and that the classes are those of the recoding."""
-    broken = next((each for each in measurements if not each.satisfied), None)
-    if broken is not None:
-        raise AuditFailed(f"{release.name}: {broken.model} measures {broken.measured} and does not hold")
-    expected = np.sort([*promised.class_sizes, *([promised.starred] if promised.starred else [])])
-    if not np.array_equal(np.sort(classes.sizes), expected):
-        raise AuditFailed(
-            f"{release.name}: {classes.number} classes of {classes.records} records, where the search "
-            f"counted {len(expected)} classes of {int(expected.sum())} records"
-        )
+    check_promise(release.name, measurements, classes, promised)
     wrong = unpromised_records(release.name, groups, promised.recoding)
     if wrong:
         raise AuditFailed(f"{release.name}: {wrong:,} records are not as the recoding publishes them")
+    untouched = [name for name in columns if name not in names]
+    check_untouched(release, source, untouched, removed=source.rows - release.rows)
+    return Audited(release.sha256, release.rows, classes.number, measurements)
 
 
-def _check_untouched(release: Relation, source: Relation, columns: Sequence[str], removed: int) -> None:
-    """Check that no value of a column was added or changed, and as many lost as records."""
+def check_promise(
+    source: str, measurements: Sequence[Measurement], classes: Classes, promised: Released
+) -> None:
+    """Check that every constraint holds, and that the classes have the sizes that the search counted.
+
+    Raises
+    ------
+    AuditFailed: one does not, or they have not.
+    """
+    broken = next((each for each in measurements if not each.satisfied), None)
+    if broken is not None:
+        raise AuditFailed(f"{source}: {broken.model} measures {broken.measured} and does not hold")
+    expected = np.sort([*promised.class_sizes, *([promised.starred] if promised.starred else [])])
+    if not np.array_equal(np.sort(classes.sizes), expected):
+        raise AuditFailed(
+            f"{source}: {classes.number} classes of {classes.records} records, where the search "
+            f"counted {len(expected)} classes of {int(expected.sum())} records"
+        )
+
+
+def check_untouched(release: Relation, source: Relation, columns: Sequence[str], removed: int) -> None:
+    """Check that no value of a column was added or changed, and as many lost as records.
+
+    Raises
+    ------
+    AuditFailed: one was.
+    """
     for name in columns:
         before = Counter({text or "": records for text, records in source.dictionary(name)})
         after = Counter({text or "": records for text, records in release.dictionary(name)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -24,14 +25,26 @@ def write_rows(hierarchy: Hierarchy, path: Path) -> None:
     quoting: Literal[0, 1] = (
         csv.QUOTE_ALL if any(";" in label or "\r" in label for label in labels) else csv.QUOTE_MINIMAL
     )
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, quoting=quoting, lineterminator="\n")
+    writer.writerows([labels[node] for node in nodes] for nodes in hierarchy.ancestors.T.tolist())
+    write_whole(path, stream.getvalue())
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file as UTF-8; whole or not at all.
+
+    Raises
+    ------
+    OutputError: the file cannot be written.
+    """
     try:
         with NamedTemporaryFile(
             "w", encoding="utf-8", newline="", dir=path.parent, prefix=f".{path.name}.", delete=False
         ) as stream:
             temporary = Path(stream.name)
             try:
-                writer = csv.writer(stream, quoting=quoting, lineterminator="\n")
-                writer.writerows([labels[node] for node in nodes] for nodes in hierarchy.ancestors.T.tolist())
+                stream.write(text)
                 stream.flush()
                 os.fsync(stream.fileno())
                 temporary.chmod(0o666 & ~_umask())

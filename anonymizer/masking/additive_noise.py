@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from anonymizer.core.arrays import FloatArray
-from anonymizer.masking.base import Given, Masking, require
+from anonymizer.masking.base import Given
+from anonymizer.masking.noise import Noise
 
 
-class AdditiveNoise(Masking):
+class AdditiveNoise(Noise):
     """Adds to each value an independent normal error in proportion to its attribute's standard deviation.
 
     Source: Brand, Microdata protection through noise addition (Inference Control in Statistical Databases,
@@ -17,10 +18,6 @@ class AdditiveNoise(Masking):
     share: standard deviation of the error divided by that of the attribute, 0 or more.
     """
 
-    def __init__(self, share: float) -> None:
-        require(share >= 0, f"share = {share}; accepted: 0 or more")
-        self._share = share
-
-    def _masked(self, given: Given) -> FloatArray:
-        noise: FloatArray = given.random.standard_normal(given.values.shape) * given.values.std(axis=0)
-        return given.values + self._share * noise
+    def _errors(self, given: Given) -> FloatArray:
+        errors: FloatArray = given.random.standard_normal(given.values.shape) * given.values.std(axis=0)
+        return errors

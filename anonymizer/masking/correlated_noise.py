@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from anonymizer.core.arrays import FloatArray
-from anonymizer.masking.base import Given, Masking, require
+from anonymizer.masking.base import Given
+from anonymizer.masking.noise import Noise
 
 
-class CorrelatedNoise(Masking):
+class CorrelatedNoise(Noise):
     """Adds to each record a normal error whose covariances are those of the attributes times a share squared.
 
     The correlations of the attributes are kept, as they are not by independent errors.
@@ -21,14 +22,10 @@ class CorrelatedNoise(Masking):
     share: standard deviation of the error divided by that of the attribute, 0 or more.
     """
 
-    def __init__(self, share: float) -> None:
-        require(share >= 0, f"share = {share}; accepted: 0 or more")
-        self._share = share
-
-    def _masked(self, given: Given) -> FloatArray:
+    def _errors(self, given: Given) -> FloatArray:
         # With X = QR for the centred records, R'R are their covariances times the records.
         triangle = np.linalg.qr(
             (given.values - given.values.mean(axis=0)) / np.sqrt(len(given.values)), mode="r"
         )
-        noise: FloatArray = given.random.standard_normal((len(given.values), len(triangle))) @ triangle
-        return given.values + self._share * noise
+        errors: FloatArray = given.random.standard_normal((len(given.values), len(triangle))) @ triangle
+        return errors

@@ -55,14 +55,17 @@ class PrivacyModel(ABC):
     Settings: its parameters.
     thresholds: the parameters by which a promise that cannot be kept may be loosened.
     sensitive: whether it needs a sensitive attribute, whatever its parameters.
-    claims: the attacks that it is said to stop; a report shows them beside what the attacks reached.
+    claims: the attacks that it is said to stop, which parameters may narrow; a report shows them beside what
+        the attacks reached.
+    counts_values: whether it counts the sensitive values of classes, so that it matters what is one.
     """
 
     name: ClassVar[str]
     Settings: ClassVar[type[PlugInSettings]]
     sensitive: ClassVar[bool]
     thresholds: ClassVar[tuple[Threshold, ...]]
-    claims: ClassVar[frozenset[Threat]] = frozenset()
+    claims: frozenset[Threat] = frozenset()
+    counts_values: ClassVar[bool] = True
 
     def __init__(self, settings: PlugInSettings) -> None:
         self.settings = settings
@@ -74,7 +77,7 @@ class PrivacyModel(ABC):
 
     @property
     def allowance(self) -> Decimal | None:
-        """The share of right guesses that the model itself allows about who a record is, None without one."""
+        """The share of right guesses that the model allows of what it claims to stop, None without one."""
         return None
 
     def along_hierarchy(self, attribute: SensitiveAttribute) -> bool:
@@ -197,6 +200,14 @@ class ScoredClassModel(ClassModel):
 class TableModel(PrivacyModel):
     """A model of the whole release; suppressing classes does not repair it, the candidate is rejected."""
 
+    @property
+    def singles_out(self) -> bool:
+        """Whether it is about finding a person's record, and not about what is learned of its values.
+
+        Where records are published exact in groups, it looks at records that are alike, not at groups.
+        """
+        return False
+
     @abstractmethod
     def holds(self, view: ClassView) -> bool:
         """Tell whether a release with these classes satisfies the model."""
@@ -212,6 +223,8 @@ class AttackModel(PrivacyModel):
     Classes alone do not tell it: the attack is run on the release and on the records that the adversary
     holds. What is estimated counts by the upper end of its interval.
     """
+
+    counts_values = False
 
     @abstractmethod
     def attack(self) -> Attack:

@@ -130,8 +130,8 @@ class ReleaseConstraint(_Binding):
         return self.model.holds(measured)
 
     def measured(self, scene: Scene, random: np.random.Generator) -> float:
-        """Return what the attack reaches, at most."""
-        return self.model.measured(scene, random)
+        """Return what the attack reaches, at most; on the one attribute, where there is one."""
+        return self.model.measured(scene if self.attribute is None else scene.about(self.attribute), random)
 
 
 CountedConstraint = ClassConstraint | TableConstraint

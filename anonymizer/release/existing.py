@@ -12,6 +12,9 @@ from anonymizer.errors import OutputError
 SHARE = "share"
 PUBLIC_REPORT = "report.public.json"
 REPORT = "report.json"
+PAGE = "report.html"
+INTERNAL = (REPORT, PAGE)
+"""What stands beside share/, and is not to be handed over."""
 
 
 def check_inputs(directory: Path, inputs: Sequence[Path]) -> None:
@@ -19,30 +22,30 @@ def check_inputs(directory: Path, inputs: Sequence[Path]) -> None:
 
     Raises
     ------
-    OutputError: one stands in share/ or is the report, by its path, a symbolic link or a hard link.
+    OutputError: one stands in share/ or is a report, by its path, a symbolic link or a hard link.
     """
     share = directory / SHARE
     for given in inputs:
         inside = given.resolve().is_relative_to(share.resolve()) or given.absolute().is_relative_to(
             share.absolute()
         )
-        report = directory / REPORT
-        same = any(_same(given, existing) for existing in (report, *_files(share)))
-        if inside or same or given.resolve() == report.resolve():
+        internal = [directory / name for name in INTERNAL]
+        same = any(_same(given, existing) for existing in (*internal, *_files(share)))
+        if inside or same or given.resolve() in [path.resolve() for path in internal]:
             raise OutputError(
                 f"{given}: is an input and would be replaced by the output in {directory}; "
                 "choose another folder with -o"
             )
 
 
-def check_existing(directory: Path, release_name: str, *, overwrite: bool) -> None:
+def check_existing(directory: Path, release_names: Sequence[str], *, overwrite: bool) -> None:
     """Check that nothing stands in the way, or nothing but an earlier release that is to be replaced.
 
     Raises
     ------
     OutputError: there is a release that ``overwrite`` does not allow to replace, or something else is there.
     """
-    share, report = directory / SHARE, directory / REPORT
+    share, internal = directory / SHARE, [directory / name for name in INTERNAL]
     if os.path.lexists(directory / PUBLIC_REPORT):
         raise OutputError(
             f"{directory}: is a folder to be handed over, which an internal report must not enter; "
@@ -50,18 +53,19 @@ def check_existing(directory: Path, release_name: str, *, overwrite: bool) -> No
         )
     if os.path.lexists(share) and (share.is_symlink() or not share.is_dir()):
         raise OutputError(f"{share}: is not a folder; remove it, or choose another folder with -o")
-    if os.path.lexists(report) and (report.is_symlink() or not report.is_file()):
-        raise OutputError(
-            f"{report}: is not a file of a release; remove it, or choose another folder with -o"
-        )
+    for report in internal:
+        if os.path.lexists(report) and (report.is_symlink() or not report.is_file()):
+            raise OutputError(
+                f"{report}: is not a file of a release; remove it, or choose another folder with -o"
+            )
     names = sorted(path.name for path in _files(share))
-    strange = sorted(set(names) - _own_names(share) - {release_name, PUBLIC_REPORT})
+    strange = sorted(set(names) - _own_names(share) - {*release_names, PUBLIC_REPORT})
     if strange:
         raise OutputError(
             f"{share}: holds '{strange[0]}', which is not of a release; "
             "move it away, or choose another folder with -o"
         )
-    if not overwrite and (names or report.exists()):
+    if not overwrite and (names or any(report.exists() for report in internal)):
         raise OutputError(
             f"{directory}: holds a release; replace it with --overwrite, or choose another folder with -o"
         )
@@ -81,7 +85,10 @@ def _same(one: Path, other: Path) -> bool:
 def _own_names(share: Path) -> set[str]:
     """Return the file names that the public report of an earlier release gives."""
     try:
-        path = json.loads((share / PUBLIC_REPORT).read_text(encoding="utf-8"))["release"]["path"]
+        release = json.loads((share / PUBLIC_REPORT).read_text(encoding="utf-8"))["release"]
+        paths = [release["path"]]
+        if "sensitive_table" in release:
+            paths.append(release["sensitive_table"]["path"])
     except (OSError, ValueError, KeyError, TypeError):
         return set()
-    return {Path(path).name} if isinstance(path, str) else set()
+    return {Path(path).name for path in paths if isinstance(path, str)}

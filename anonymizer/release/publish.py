@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -34,16 +34,24 @@ class ReleaseFolder:
     Parameters
     ----------
     directory: DIR; it and its parents are made when they do not exist.
-    release_name: plain file name of the release, whose suffix is its format.
+    release_name: plain file name of the release, whose suffix is its format; None for a release elsewhere.
     inputs: every file that the run reads; none may be part of the output.
     overwrite: whether an earlier release is to be replaced.
+    second_name: of a release in two files, the plain name of the other one.
     """
 
     def __init__(
-        self, directory: Path, release_name: str, inputs: Sequence[Path], *, overwrite: bool = False
+        self,
+        directory: Path,
+        release_name: str | None,
+        inputs: Sequence[Path],
+        *,
+        overwrite: bool = False,
+        second_name: str | None = None,
     ) -> None:
         self.directory = directory
         self.release_name = release_name
+        self.names = tuple(name for name in (release_name, second_name) if name is not None)
         self._inputs = tuple(inputs)
         self._overwrite = overwrite
         self._made: list[Path] = []
@@ -57,8 +65,27 @@ class ReleaseFolder:
 
     @property
     def release(self) -> Path:
-        """Where the release is to be written, and can be read before ``commit``."""
+        """Where the release is to be written, and can be read before ``commit``.
+
+        Raises
+        ------
+        OutputError: it is not a file of this folder.
+        """
+        if self.release_name is None:
+            raise OutputError(f"{self.directory}: the release is not a file of this folder")
         return self._staging / SHARE / self.release_name
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Where each file of the release is to be written."""
+        return tuple(self._staging / SHARE / name for name in self.names)
+
+    @property
+    def scratch(self) -> Path:
+        """A folder for temporary files, which is gone with the staging folder."""
+        folder = self._staging / "scratch"
+        folder.mkdir(exist_ok=True)
+        return folder
 
     @property
     def public_report(self) -> Path:
@@ -83,7 +110,7 @@ class ReleaseFolder:
         try:
             with self._refusals():
                 remove_leftovers(self.directory)
-            check_existing(self.directory, self.release_name, overwrite=self._overwrite)
+            check_existing(self.directory, self.names, overwrite=self._overwrite)
             with self._refusals():
                 self._claim = Claim(Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.directory)))
                 (self._staging / SHARE).mkdir()
@@ -102,8 +129,12 @@ class ReleaseFolder:
         if isinstance(error, OSError) and self._is_ours(error):
             raise self._refusal(error) from error
 
-    def commit(self) -> None:
+    def commit(self, last: Callable[[], None] = lambda: None) -> None:
         """Put what was staged in its place; when that fails, all is as it was.
+
+        Parameters
+        ----------
+        last: what has to happen as well, such as the end of a transaction; when it fails, all is undone.
 
         Raises
         ------
@@ -111,7 +142,7 @@ class ReleaseFolder:
         """
         names = [SHARE, *(name for name in self._internal if name != REPORT)]
         names += [REPORT] if REPORT in self._internal else []
-        check_existing(self.directory, self.release_name, overwrite=self._overwrite)
+        check_existing(self.directory, self.names, overwrite=self._overwrite)
         moves = [_Move(self._staging / name, self.directory / name) for name in names]
         with self._refusals():
             _make_durable(self._staging)
@@ -119,6 +150,7 @@ class ReleaseFolder:
                 for move in moves:
                     move.do()
                 _sync(self.directory)
+                last()
             except BaseException:
                 for move in reversed(moves):
                     move.undo()
@@ -144,11 +176,8 @@ class ReleaseFolder:
         return self._claim.path
 
     def _check(self) -> None:
-        if Path(self.release_name).name != self.release_name or self.release_name == PUBLIC_REPORT:
-            raise OutputError(
-                f"output.path '{self.release_name}': accepted is a plain file name, such as release.csv"
-            )
-        release_format(Path(self.release_name))
+        for name in self.names:
+            _check_name(name)
         check_inputs(self.directory, self._inputs)
 
     def _make_directory(self) -> None:
@@ -177,6 +206,12 @@ class ReleaseFolder:
         reason = error.strerror or type(error).__name__
         remedy = "free some space" if error.errno in FULL else "choose another with -o"
         return OutputError(f"{self.directory}: cannot be written: {reason}; nothing was released, {remedy}")
+
+
+def _check_name(name: str) -> None:
+    if Path(name).name != name or name == PUBLIC_REPORT:
+        raise OutputError(f"output.path '{name}': accepted is a plain file name, such as release.csv")
+    release_format(Path(name))
 
 
 class _Move:

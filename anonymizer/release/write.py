@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from anonymizer.core.arrays import CodeArray, ranks_of
+from anonymizer.core.arrays import CodeArray, IntArray, ranks_of
 from anonymizer.core.recoding import PublishedColumn, Recoding
 from anonymizer.engines.base import Projection, Relation, Replacement
 from anonymizer.release.formats import release_format
+from anonymizer.release.frame_dtype import only_used, published_series
 from anonymizer.release.order import SORTED, RowOrder
 from anonymizer.release.parts import rows_of_records
 
@@ -34,13 +33,23 @@ def project(
     The projection, its columns in the order of the input.
     """
     released = tuple(sorted(columns, key=relation.position))
-    rows = rows_of_records(relation, combination, recoding, released)
+    return project_rows(rows_of_records(relation, combination, recoding, released), recoding, released)
+
+
+def project_rows(rows: CodeArray, recoding: Recoding, columns: Sequence[str]) -> Projection:
+    """Say what of each record is published, given the row of the recoding's table that it is of.
+
+    Parameters
+    ----------
+    rows: of the records, shape (records,).
+    columns: the released ones, in the order of the input.
+    """
     replacements = {
         published.name: _replacement(published, rows)
         for published in recoding.published()
-        if published.name in released
+        if published.name in columns
     }
-    return Projection(released, replacements, ~recoding.removed[rows])
+    return Projection(tuple(columns), replacements, ~recoding.removed[rows])
 
 
 def write_release(
@@ -73,7 +82,8 @@ def release_frame(
 ) -> pandas.DataFrame:
     """Return a release as a DataFrame with a new index, for a relation that was opened from ``frame``.
 
-    Recoded columns are text; the others keep their type, of categories those that are still used.
+    Recoded columns keep their type where all that is published are values of theirs, else they are text; the
+    others keep theirs. Of categories those that are still used stay.
     """
     import pandas as pd  # noqa: PLC0415  reading and writing files does without it
 
@@ -82,14 +92,29 @@ def release_frame(
     for column in projection.columns:
         replacement = projection.replacements.get(column)
         if replacement is not None:
-            texts = np.array(replacement.labels, dtype=object)[replacement.codes[rows]]
-            released[column] = pd.Series(texts, dtype="str")
-            continue
-        kept = frame.iloc[rows, relation.position(column)].reset_index(drop=True)
-        if isinstance(kept.dtype, pd.CategoricalDtype):
-            kept = kept.cat.remove_unused_categories()
-        released[column] = kept
+            released[column] = _published(relation, replacement, rows, frame, column)
+        else:
+            kept = frame.iloc[rows, relation.position(column)]
+            released[column] = only_used(kept.reset_index(drop=True))
     return pd.DataFrame(released, columns=list(projection.columns))
+
+
+def _published(
+    relation: Relation, replacement: Replacement, rows: IntArray, frame: pandas.DataFrame, column: str
+) -> pandas.Series[Any]:
+    import pandas as pd  # noqa: PLC0415
+
+    if column in relation.columns:
+        return published_series(relation, replacement, rows, frame.iloc[:, relation.position(column)])
+    labels: pandas.Series[Any] = pd.Series(
+        replacement.labels, dtype="int64" if _whole(replacement) else "str"
+    )
+    return labels.take(replacement.codes[rows]).reset_index(drop=True)
+
+
+def _whole(replacement: Replacement) -> bool:
+    """Tell whether whole numbers are published, and not texts."""
+    return isinstance(replacement.labels[0], int)
 
 
 def _replacement(published: PublishedColumn, rows: CodeArray) -> Replacement:

@@ -28,8 +28,22 @@ class InputFacts:
 
 
 @dataclass(frozen=True)
+class SecondFile:
+    """The second file of a release in two, as the report shows it."""
+
+    path: str | None
+    sha256: str | None
+    rows: int
+
+
+@dataclass(frozen=True)
 class ReleaseFacts:
-    """The release, as the report shows it; without one the counts are 0 and ``verified`` is False."""
+    """The release, as the report shows it; without one the counts are 0 and ``verified`` is False.
+
+    Attributes
+    ----------
+    sensitive_table: of a release in two tables, the one of sensitive values; None for one in one table.
+    """
 
     path: str | None = None
     sha256: str | None = None
@@ -38,6 +52,14 @@ class ReleaseFacts:
     suppressed_cells: int = 0
     classes: int = 0
     verified: bool = False
+    sensitive_table: SecondFile | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the ``release`` entry of the report, the second table only where there is one."""
+        content = asdict(self)
+        if self.sensitive_table is None:
+            del content["sensitive_table"]
+        return content
 
 
 @dataclass(frozen=True)
@@ -58,6 +80,7 @@ class ReportParts:
     attributes: role, type and hierarchy digest by column.
     loss: every loss metric by name.
     attacks: entries of those that were run on the release.
+    utility: entries of the measures that were taken of the release.
     matrix: what the constraints claim to stop, beside what the attacks measured.
     diagnosis: why there is no release, None when there is one.
     """
@@ -71,6 +94,7 @@ class ReportParts:
     measurements: Sequence[Measurement]
     loss: dict[str, float | None]
     attacks: Sequence[dict[str, Any]]
+    utility: Sequence[dict[str, Any]]
     matrix: Sequence[dict[str, Any]]
     warnings: Sequence[str]
     diagnosis: dict[str, Any] | None = None
@@ -88,13 +112,14 @@ def build_report(parts: ReportParts) -> Report:
         "config": parts.config,
         "attributes": parts.attributes,
         "input": asdict(parts.input),
-        "release": asdict(parts.release),
+        "release": parts.release.to_dict(),
         "search": _search(parts.search, outcome),
         "recoding": recoding,
         "constraints": [asdict(measurement) for measurement in parts.measurements],
         "loss": parts.loss,
         "attacks": list(parts.attacks),
         "attack_matrix": list(parts.matrix),
+        "utility": list(parts.utility),
         "steps": [_step(step) for step in outcome.steps],
         "environment": environment(),
     }

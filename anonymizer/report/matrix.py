@@ -15,6 +15,7 @@ BY_ATTACK = {
     "skewness": Threat.SKEWNESS,
     "similarity": Threat.SIMILARITY,
     "inference": Threat.INFERENCE,
+    "definetti": Threat.INFERENCE,
 }
 """Which attack measures which threat; ``vulnerability`` measures re-identification by its target."""
 
@@ -24,9 +25,9 @@ def attack_matrix(
 ) -> list[dict[str, Any]]:
     """Return a row for each of the seven threats.
 
-    A claim is contradicted when a number exceeds what it allows. For linkage and re-identification that is
-    the share that the model itself allows, without one 1 / k where the config has a k; else the baseline that
-    a guess without the release reaches. An estimate does so by the lower end of its interval.
+    A claim is contradicted when a number exceeds what it allows. That is the share that the model itself
+    allows; without one, for linkage and re-identification 1 / k where the config has a k; else the baseline
+    that a guess without the release reaches. An estimate does so by the lower end of its interval.
 
     Parameters
     ----------
@@ -61,8 +62,6 @@ def _threat(attack: Mapping[str, Any]) -> Threat | None:
 
 def _allowed(attack: Mapping[str, Any], threat: Threat, model: PrivacyModel, k: int | None) -> float:
     baseline: float = attack["baseline"]
-    if threat not in WHO:
-        return baseline
     if model.allowance is not None:
         return max(baseline, float(model.allowance))
-    return max(baseline, 1 / k) if k else baseline
+    return max(baseline, 1 / k) if k and threat in WHO else baseline

@@ -17,6 +17,12 @@ COUNTS = {
 }
 """Entries that count records or classes; zero tells nothing of anybody."""
 
+WHERE = ("path", "database", "url", "table", "query")
+"""Keys that say where the input is, which is nobody else's business."""
+
+DATABASES = ("database", "url")
+"""Keys that say which database a released table is in; whoever is given it knows, and nobody else should."""
+
 OF_THE_OBJECTIVE = ("objective", "bound", "gap", "best_possible")
 """What is known of the objective: numbers that compare the release with the input."""
 
@@ -26,7 +32,8 @@ def public_report(report: Report, k: int | None) -> Report:
 
     A small count is null, and where the number of suppressed records is, so is every number that would tell
     it. What compares the release with the input is null, and losses are rounded. The report depends on the
-    set of the input's records alone, not on their order.
+    set of the input's records alone, not on their order. Utility is left out: it is told by the values that
+    the release hides, so that whoever knew all of them but one could try which fits.
 
     Parameters
     ----------
@@ -35,6 +42,9 @@ def public_report(report: Report, k: int | None) -> Report:
     smallest = max(k or 0, SMALLEST_SHOWN)
     content = report.to_dict()
     content["config"] = _public_config(content["config"])
+    table = content["config"]["output"].get("table")
+    if table is not None:
+        content["release"] = {**content["release"], "path": table}
     content["input"] = {"rows": content["input"]["rows"], "columns": content["input"]["columns"]}
     content["search"] = {
         key: value for key, value in content["search"].items() if key not in ("seed", "seconds", "steps")
@@ -55,7 +65,7 @@ def public_report(report: Report, k: int | None) -> Report:
     own = content["config"]["objective"]["metric"] == "nonuniform-entropy"
     for key in OF_THE_OBJECTIVE:
         content["search"][key] = None if own else _rounded(content["search"][key])
-    for key in ("steps", "diagnosis"):
+    for key in ("steps", "diagnosis", "utility"):
         content.pop(key, None)
     return Report(content)
 
@@ -85,7 +95,8 @@ def _without_small(section: Mapping[str, Any], keys: tuple[str, ...], smallest: 
 
 def _public_config(config: Mapping[str, Any]) -> dict[str, Any]:
     public = {key: value for key, value in config.items() if key not in ("seed", "engine", "budget")}
-    public["input"] = {key: value for key, value in config["input"].items() if key != "path"}
+    public["input"] = {key: value for key, value in config["input"].items() if key not in WHERE}
+    public["output"] = {key: value for key, value in config.get("output", {}).items() if key not in DATABASES}
     public["attributes"] = {name: _without_folder(each) for name, each in config["attributes"].items()}
     return public
 

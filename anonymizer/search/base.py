@@ -39,6 +39,7 @@ class Problem:
     k: of the config's k-anonymity, None without one.
     suppression: what is suppressed of a class that fails.
     gate: attackers that must not break the release either.
+    seed: of everything random.
     """
 
     table: Table
@@ -51,6 +52,7 @@ class Problem:
     k: int | None
     suppression: SuppressionMethod = SuppressionMethod.CLASSES
     gate: Gate = field(default_factory=Gate)
+    seed: int = 0
 
     @property
     def minimum_size(self) -> int:
@@ -70,11 +72,13 @@ class SearchAlgorithm(ABC):
     name: as in the config.
     Settings: its parameters.
     suppressions: the methods of suppression that it can use.
+    in_groups: whether what it finds is published in two tables, joined by the group of each record.
     """
 
     name: ClassVar[str]
     Settings: ClassVar[type[PlugInSettings]] = NoSettings
     suppressions: ClassVar[frozenset[SuppressionMethod]] = frozenset({SuppressionMethod.CLASSES})
+    in_groups: ClassVar[bool] = False
 
     def __init__(self, settings: PlugInSettings | None = None) -> None:
         self.settings = settings if settings is not None else self.Settings()

@@ -12,6 +12,8 @@ import numpy as np
 
 from anonymizer.attacks.base import Scene
 from anonymizer.attacks.recoded import scene_of_recoding
+from anonymizer.attacks.ungrouped import scene_of_groups
+from anonymizer.core.group_recoding import GroupRecoding
 from anonymizer.core.recoding import Recoding
 from anonymizer.core.table import Table
 from anonymizer.privacy.constraint import ReleaseConstraint, describe
@@ -71,7 +73,7 @@ class Gate:
         for constraint in self.constraints:
             asked = key, _asked(constraint)
             if asked not in self._reached:
-                scene = scene or scene_of_recoding(table, recoding)
+                scene = scene or _scene(table, recoding)
                 self._reached[asked] = constraint.measured(scene, self.random(constraint, Stage.SEARCH))
             if not constraint.holds(self._reached[asked]):
                 return (f"{describe(constraint)} {self._reached[asked]:.4g}",)
@@ -104,6 +106,12 @@ class Gate:
         return np.random.default_rng([self._seed, crc32(describe(constraint).encode()), stage])
 
 
+def _scene(table: Table, recoding: Recoding) -> Scene:
+    if isinstance(recoding, GroupRecoding):
+        return scene_of_groups(table, recoding)
+    return scene_of_recoding(table, recoding)
+
+
 def _asked(constraint: ReleaseConstraint) -> str:
     return f"{describe(constraint)} {sorted(constraint.parameters().items())}"
 
@@ -114,6 +122,6 @@ def fingerprint(recoding: Recoding) -> bytes:
     found.update(np.packbits(np.stack([recoding.suppressed, recoding.removed])).tobytes())
     if recoding.owner is not None:
         found.update(recoding.owner.tobytes() + recoding.table.counts.tobytes())
-    for column in recoding.published():
+    for column in (*recoding.published(), *recoding.class_columns()):
         found.update(repr(column.labels).encode() + column.codes.tobytes())
     return found.digest()

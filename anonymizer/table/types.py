@@ -77,13 +77,22 @@ def detect(where: str, counts: Mapping[str, int]) -> ValueType:
     """
     if not counts:
         return ValueType.TEXT
-    if any(_CODE.fullmatch(text) for text in counts):
+    if looks_coded(counts):
         return ValueType.TEXT
     for candidate in (ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE):
         if all(KEYS[candidate](text) is not None for text in counts):
             return candidate
     _refuse_mixed(where, counts)
     return ValueType.TEXT
+
+
+def looks_coded(texts: Iterable[str]) -> bool:
+    """Tell whether one of some texts is a code of digits rather than a number: a leading zero or plus.
+
+    >>> looks_coded(["1", "07"]), looks_coded(["0", "0.7"])
+    (True, False)
+    """
+    return any(_CODE.fullmatch(text) for text in texts)
 
 
 def _refuse_mixed(where: str, counts: Mapping[str, int]) -> None:

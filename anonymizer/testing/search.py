@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import chain
@@ -12,7 +12,7 @@ import numpy as np
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.classes import Classes, Reference, SensitiveCodes
 from anonymizer.core.outcome import Outcome, Status
-from anonymizer.core.recoding import Recoding
+from anonymizer.core.recoding import PublishedColumn, Recoding
 from anonymizer.core.released import released
 from anonymizer.core.table import Table
 from anonymizer.loss.leaf_share import LeafShareLoss
@@ -126,13 +126,22 @@ def check_proof(algorithm: SearchAlgorithm, outcome: Outcome) -> None:
 
 
 def check_refusal(algorithm: SearchAlgorithm, problem: Problem, outcome: Outcome) -> None:
-    """Nobody says infeasible where all records may be released as one class that nobody attacks."""
+    """Nobody says infeasible where all records may be released as one class that nobody attacks.
+
+    Records in groups keep their values, so that who is alone with them stays so in one group.
+    """
+    if not problem.gate.open:
+        return
     table = problem.table
     rows = np.arange(table.combinations)
     if not problem.gate.open:
         return
+    alike = None
+    if algorithm.in_groups:
+        own = table.codes[:, : len(table.quasi_identifiers)]
+        alike = _classes(table, rows, np.unique(own, axis=0, return_inverse=True)[1].ravel().astype(np.int64))
     if outcome.status is Status.INFEASIBLE and not broken(
-        problem, _classes(table, rows, np.zeros_like(rows))
+        problem, _classes(table, rows, np.zeros_like(rows)), alike
     ):
         fail(f"{algorithm.name}: infeasible, though all records as one class satisfy every constraint")
 
@@ -181,15 +190,29 @@ def _classes(table: Table, rows: IntArray, groups: IntArray) -> Classes:
 
 def published_classes(recoding: Recoding) -> Classes:
     """Return the classes of the release: the records with equal labels, however they came by them."""
+    return _alike(recoding, recoding.class_columns())
+
+
+def _alike(recoding: Recoding, columns: Sequence[PublishedColumn]) -> Classes:
     stays = np.flatnonzero(~recoding.removed)
-    codes = np.stack([own.codes[stays] for own in recoding.published()])
+    codes = np.stack([own.codes[stays] for own in columns])
     groups = np.unique(codes, axis=1, return_inverse=True)[1].ravel().astype(np.int64)
     return _classes(recoding.table, stays, groups)
 
 
-def broken(problem: Problem, classes: Classes) -> list[str]:
-    """Return the names of the models that do not hold on the classes of a release."""
-    failed = [own.model.name for own in problem.table_constraints if not own.holds(classes)]
+def broken(problem: Problem, classes: Classes, alike: Classes | None = None) -> list[str]:
+    """Return the names of the models that do not hold on the classes of a release.
+
+    Parameters
+    ----------
+    alike: the records with equal quasi-identifiers, where these are not the classes.
+    """
+    found = classes if alike is None else alike
+    failed = [
+        own.model.name
+        for own in problem.table_constraints
+        if not own.holds(found if own.model.singles_out else classes)
+    ]
     for constraint in problem.class_constraints:
         reference = None
         if constraint.attribute is not None:
@@ -215,7 +238,7 @@ def check_release(algorithm: SearchAlgorithm, problem: Problem, recoding: Recodi
         fail(f"{algorithm.name}: suppressed records stay, though keep_rows is off")
     if recoding.removed.all():
         fail(f"{algorithm.name}: a release without records")
-    failed = broken(problem, published_classes(recoding))
+    failed = broken(problem, published_classes(recoding), _alike(recoding, recoding.published()))
     for name in (*failed, *problem.gate.broken(problem.table, recoding)):
         fail(f"{algorithm.name}: the release fails {name}")
 

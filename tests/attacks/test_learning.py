@@ -25,6 +25,7 @@ from anonymizer.attacks.learning.weighted_mean import WeightedMean
 from anonymizer.core.arrays import FloatArray
 from anonymizer.errors import InputError
 from anonymizer.masking import Microaggregation
+from tests.helpers.learning import distance_of, measure_of
 from tests.shared import shared
 from tests.twins import learning as twin
 
@@ -40,34 +41,12 @@ def files(seed: int, records: int = 40, attributes: int = 3) -> tuple[FloatArray
     return original, original + strength * random.standard_normal((records, attributes))
 
 
-def measure_of(family: Family, weights: FloatArray) -> dict[frozenset[int], Fraction]:
-    """Return the fuzzy measure of Choquet weights: what the integral gives the set's own indicator."""
-    measure = {}
-    for number in range(2**family.attributes):
-        inside = [(number >> place) & 1 for place in range(family.attributes)]
-        value = family.features(np.array(inside, dtype=np.float64)) @ weights
-        measure[frozenset(place for place, own in enumerate(inside) if own)] = Fraction(float(value))
-    return measure
-
-
-def defined(family: Family, weights: FloatArray) -> twin.Distance:
-    """Return the distance by the twin's definition."""
-    exact = [Fraction(float(weight)) for weight in weights]
-    if isinstance(family, WeightedMean):
-        return twin.weighted_mean(exact)
-    if isinstance(family, Owa):
-        return twin.owa(exact)
-    if isinstance(family, Bilinear):
-        return twin.bilinear(twin.fractions(family.matrix(weights)))
-    return twin.choquet(measure_of(family, weights))
-
-
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_features_give_the_distance(kind: Callable[[int], Family]) -> None:
     family, random = kind(3), np.random.default_rng(5)
     differences = random.integers(-9, 10, (6, 3)) / 4
     for weights in family.samples(6, random):
-        distance = defined(family, weights)
+        distance = distance_of(family, weights)
         found = family.features(differences) @ weights
         slow = [float(distance(own)) for own in twin.fractions(differences)]
         assert found == pytest.approx(slow, abs=1e-9)
@@ -197,7 +176,7 @@ def test_the_counts_are_those_of_the_twin() -> None:
     pairs = Pairs(original, masked, WeightedMean(3))
     weights = np.array([0.5, 0.25, 0.25])
     slow = twin.right(
-        twin.fractions(original), twin.fractions(masked), defined(pairs.family, weights), Fraction(TIE)
+        twin.fractions(original), twin.fractions(masked), distance_of(pairs.family, weights), Fraction(TIE)
     )
     assert int(pairs.right(weights).sum()) == slow > 0
 

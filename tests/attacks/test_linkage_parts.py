@@ -86,7 +86,7 @@ def test_the_join_finds_all_pairs_that_cover(random: Random):
     own = [attribute(["a", "b", "c", "d"], TREE) for _ in range(width)]
     labels = ["a", "b", "c", "d", "ab", "cd", "*", "{a, c}"]
     meanings = [meaning_of(each, labels) for each in own]
-    original = np.unique([[random.randrange(4) for _ in own] for _ in range(12)], axis=0)
+    original = np.array([[random.randrange(4) for _ in own] for _ in range(12)])
     published = np.array([[random.randrange(8) for _ in own] for _ in range(15)])
     expected = {
         (i, j)

@@ -15,8 +15,9 @@ from anonymizer.config.load import load_config
 from anonymizer.core.recoding import FullDomainRecoding
 from anonymizer.errors import InputError
 from anonymizer.flow.prepare import open_as, open_release, prepare
-from anonymizer.flow.run import UNWATCHED, search
 from anonymizer.flow.scene import scene_of_files, scene_of_run
+from anonymizer.flow.searching import search
+from anonymizer.flow.watch import UNWATCHED
 from anonymizer.release.write import project, write_release
 from tests.helpers.linkage import linkage, write
 

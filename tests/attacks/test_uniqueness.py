@@ -33,7 +33,12 @@ def sample(*classes: tuple[int, float]) -> SampleClasses:
 
 
 def test_published_example_of_eight_records() -> None:
-    """fk and Fk as in the literature of the example, and the individual risk by its closed forms."""
+    """fk and Fk as in the literature of the example; the individual risk is that of the closed forms.
+
+    The file comes without printed risks, so that these are worked out: ln F / (F - 1) where f = 1, and with
+    p = 2/F, p (p ln p + 1 - p) / (1 - p)^2 where f = 2. That of the class of f = 1, F = 17 is in
+    sdcMicro's own tests too (see below).
+    """
     with shared("data", "sdc_francdat", "data.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     rows = [tuple(line[key] for key in KEYS) for line in lines]
@@ -57,6 +62,19 @@ def test_published_example_of_eight_records() -> None:
         1 / 17 + 1 / 541 + 1 / 8 + 1 / 5
     )
     assert expected["individual_risk"]["largest"] == pytest.approx(log(5) / 4)
+
+
+def test_figures_that_sdcmicro_is_tested_with() -> None:
+    """Its indivRisk with method "exact" on the eight records of its own tests, to the digits given there."""
+    keys = [(2, 3, 1), (3, 3, 3), (2, 3, 1), (2, 3, 2), (3, 3, 1), (3, 3, 1), (1, 4, 1), (2, 3, 1)]
+    weights = [18.0, 45.5, 39.0, 17.0, 92.0, 8.0, 123.5, 51.0]
+    rows = [tuple(str(value) for value in row) for row in keys]
+    table = release(("A", "B", "C"), rows, weights=weights)
+    own = Uniqueness(UniquenessSettings(weights="w")).sample(table)
+    found = sorted(zip(own.sizes.tolist(), own.population.tolist(), individual_risk(own), strict=True))
+    assert [each[:2] for each in found] == [(1, 17), (1, 45.5), (1, 123.5), (2, 100), (3, 108)]
+    printed = [0.17707583, 0.08579129, 0.03931625, 0.01877883, 0.01355297]
+    assert [each[2] for each in found] == pytest.approx(printed, abs=6e-9)
 
 
 @FEWER

@@ -67,3 +67,17 @@ def test_a_missing_file(job: Job) -> None:
     done = call("check", job.folder / "nowhere.csv", "--qi", "age")
     assert done.code == 2
     assert "nowhere.csv" in done.err
+
+
+def test_a_release_is_read_as_it_is_written_whatever_the_input_is(job: Job) -> None:
+    text = job.input.read_text(encoding="utf-8")
+    job.input.write_text(text.replace(",", ";"), encoding="utf-8")
+    job.set("input", path=job.input.name, separator=";").write()
+    job.input.write_text(text.replace(",", ";"), encoding="utf-8")
+    assert call("run", job.file).code == 0
+    assert call("check", job.release, "-c", job.file).code == 0
+    assert call("check", job.input, "-c", job.file).code == 1
+    theirs = job.folder / "theirs.csv"
+    theirs.write_text(job.release.read_text(encoding="utf-8").replace(",", ";"), encoding="utf-8")
+    done = call("attack", theirs, "-c", job.file)
+    assert (done.code, "uniqueness" in done.out) == (0, True)

@@ -24,7 +24,7 @@ def message(path: Path) -> str:
         ("c.json", b" \n", "the file is empty; accepted: a mapping"),
         ("c.yaml", b"- a\n- b\n", "a list at the top; accepted: a mapping"),
         ("c.json", b'"text"', "'text' at the top; accepted: a mapping"),
-        ("c.yaml", b"a: 1\nb: \xff\n", "line 2  : not UTF-8 text (byte 8); save the file as UTF-8"),
+        ("c.yaml", b"a: 1\nb: \xff\n", "line 2: not UTF-8 text (byte 8); save the file as UTF-8"),
         ("c.yaml", b"a: 1\nb: [1\n", "not valid YAML: "),
         ("c.yaml", b"a: \x07\n", "not valid YAML: "),
         ("c.yaml", b"a: 1\nb: 2\na: 3\n", "line 3  a: the key is given twice, first on line 1; keep one"),
@@ -37,7 +37,7 @@ def message(path: Path) -> str:
         ("c.json", b"[" * 100000, "nested too deeply"),
         ("c.toml", b"a = 1\na = 2\n", "not valid TOML: "),
         ("c.toml", b"a = \n", "not valid TOML: "),
-        ("c.json", b'{"a": 1,\n "b": }', "line 2  : not valid JSON: "),
+        ("c.json", b'{"a": 1,\n "b": }', "line 2: not valid JSON: "),
         ("c.json", b'{"a": {"b": 1, "b": 2}}', "b: the key is given twice; keep one"),
     ],
 )
@@ -45,7 +45,7 @@ def test_content_that_is_no_config(tmp_path: Path, name: str, content: bytes, ex
     path = tmp_path / name
     path.write_bytes(content)
     found = message(path)
-    assert expected.replace("  : ", "  ") in found.replace("  : ", "  ")
+    assert expected in found
     assert found.startswith(f"{path} has 1 problem\n")
 
 

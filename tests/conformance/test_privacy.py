@@ -17,6 +17,9 @@ from anonymizer.testing.samples import class_samples
 from tests.helpers import build, stubs
 from tests.strategies import ATTACKED, PARAMETERS
 
+SLOW = ("inference-risk",)
+"""Models that take more than a few seconds to be attacked on every sample."""
+
 
 def cases() -> list[Any]:
     """Return each registered model with its first parameters, its last ones, and each choice of words."""
@@ -31,7 +34,10 @@ def cases() -> list[Any]:
             sets += [{**sets[0], key: value} for value in values if isinstance(value, str)]
         for parameters in sets:
             given = {key: value for key, value in parameters.items() if value is not None}
-            found.append(pytest.param(name, given, id=f"{name}-{','.join(map(str, given.values()))}"))
+            marks = [pytest.mark.slow] if name in SLOW else []
+            found.append(
+                pytest.param(name, given, id=f"{name}-{','.join(map(str, given.values()))}", marks=marks)
+            )
     return found
 
 

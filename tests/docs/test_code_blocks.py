@@ -19,7 +19,14 @@ from anonymizer.config.yaml_text import parse_yaml
 from tests.docs.pages import ROOT, blocks, name, pages
 
 WITH_PYTHON = [page for page in pages() if blocks(page, "python")]
-WITH_COMMANDS = [page for page in pages() if blocks(page, "console")]
+LONG = ("tutorial.md", "attack-a-release.md", "compare.md")
+"""Pages whose commands take more than a few seconds."""
+
+WITH_COMMANDS = [
+    pytest.param(page, id=name(page), marks=[pytest.mark.slow] if page.name in LONG else [])
+    for page in pages()
+    if blocks(page, "console")
+]
 YAML = [
     pytest.param(block.text, id=f"{name(page)}:{block.line}")
     for page in pages()
@@ -41,7 +48,9 @@ BASE: dict[str, Any] = {
 def desk(tmp_path: Path) -> Path:
     """Return a folder with the examples in it, as a reader has them."""
     shutil.copytree(
-        ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("release", "__pycache__")
+        ROOT / "examples",
+        tmp_path / "examples",
+        ignore=shutil.ignore_patterns("release", "comparison", "__pycache__"),
     )
     return tmp_path
 
@@ -69,7 +78,7 @@ def test_python_runs(page: Path, desk: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", WITH_COMMANDS, ids=name)
+@pytest.mark.parametrize("page", WITH_COMMANDS)
 def test_commands_print_what_is_shown(
     page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,19 +5,26 @@ from __future__ import annotations
 import pytest
 
 from anonymizer.cli.main import COMMANDS
-from anonymizer.config.plugins import hierarchy_sources, loss_metrics, privacy_models, search_algorithms
+from anonymizer.config.plugins import (
+    attacks,
+    hierarchy_sources,
+    loss_metrics,
+    privacy_models,
+    search_algorithms,
+    utility_measures,
+)
 from anonymizer.hierarchy.ready import ready_names
 from anonymizer.release.order import ROW_ORDERS
 from tests.docs.pages import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
 DOCUMENTED = {
-    "privacy-models.md": [*privacy_models()],
     "loss-metrics.md": [*loss_metrics()],
     "hierarchies.md": [*hierarchy_sources()],
     "config.md": [*search_algorithms()],
     "command-line.md": [f"anonymizer {command}" for command in COMMANDS],
     "releases.md": [*ROW_ORDERS],
+    "utility.md": [*utility_measures()],
 }
 
 HEADINGS = (
@@ -45,15 +52,29 @@ def test_plug_in_is_on_its_page(page: str, plug_in: str) -> None:
 
 
 @pytest.mark.parametrize("model", privacy_models())
-def test_model_has_its_section(model: str) -> None:
+def test_model_has_its_page(model: str) -> None:
     """With its source, what it stops and what not."""
-    page = (REFERENCE / "privacy-models.md").read_text(encoding="utf-8")
-    _, _, section = page.partition(f"\n## {model}\n")
-    section = section.partition("\n## ")[0]
+    page = (ROOT / "docs" / "models" / f"{model}.md").read_text(encoding="utf-8")
     for heading in HEADINGS:
-        assert f"**{heading}**" in section, heading
+        assert f"**{heading}**" in page, heading
     for parameter in privacy_models()[model].Settings.model_fields:
-        assert f"`{parameter}`" in section, parameter
+        assert f"`{parameter}`" in page, parameter
+
+
+@pytest.mark.parametrize("attack", attacks())
+def test_attack_has_its_page(attack: str) -> None:
+    """With what stops it and what it does not show."""
+    page = (ROOT / "docs" / "attacks" / f"{attack}.md").read_text(encoding="utf-8")
+    for heading in ("Success", "Stopped by", "Does not show"):
+        assert f"**{heading}**" in page, heading
+    for parameter in attacks()[attack].Settings.model_fields:
+        assert f"`{parameter}" in page, parameter
+
+
+def test_every_model_and_attack_is_introduced_on_the_page_of_its_kind() -> None:
+    for kind, names in (("models", privacy_models()), ("attacks", attacks())):
+        page = (ROOT / "docs" / kind / "README.md").read_text(encoding="utf-8")
+        assert [each for each in names if f"`{each}`" not in page] == []
 
 
 @pytest.mark.parametrize("ready", ready_names())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -25,6 +27,25 @@ def test_the_user_can_stop_a_statement() -> None:
         database.rows(LONG)
     timer.join()
     database.close()
+
+
+def test_the_user_is_heard_beside_libraries_that_catch_the_signal() -> None:
+    script = """
+import os, signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import polars
+from anonymizer.engines.base import EngineOptions
+from anonymizer.engines.duckdb_database import Database
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    Database(EngineOptions()).rows("SELECT sum(hash(range)) FROM range(1000000000000)")
+except KeyboardInterrupt:
+    print("heard")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "heard"
 
 
 def test_too_little_memory_is_an_error_that_names_the_key(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from anonymizer.cli import progress
 from anonymizer.cli.main import main
 from anonymizer.core.outcome import Outcome
-from anonymizer.flow.run import Watch
+from anonymizer.flow.watch import Watch
 from anonymizer.search.base import Problem
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.local import Local

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from anonymizer.cli import progress
 from anonymizer.cli.main import main
-from anonymizer.flow.run import Watch
+from anonymizer.flow.watch import Watch
 
 
 @contextmanager

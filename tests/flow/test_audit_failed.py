@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-import anonymizer.flow.run as flow
-from anonymizer.flow.run import write_release
+import anonymizer.flow.target as flow
+from anonymizer.flow.target import write_release
 from tests.flow.commands import Job, call, snapshot
 from tests.flow.tampering import TAMPERS, Tamper, lying
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import anonymizer.flow.run as flow
-from anonymizer.flow.run import Watch
+from anonymizer.flow.watch import Watch
 from tests.flow.commands import ROOT, Job, call, people, read_rows, snapshot, spawn
 
 
@@ -22,9 +21,9 @@ def test_0_a_process_of_its_own_releases_and_says_what_to_give(tmp_path: Path) -
     assert "Read back and verified." in done.out
     give, keep = done.out.splitlines()[-2:]
     assert give.split() == ["Give:", f"{job.output}/share/", "release.csv", "report.public.json"]
-    assert keep.split() == ["Keep:", f"{job.output}/", "report.json", "(internal)"]
+    assert keep.split() == ["Keep:", f"{job.output}/", "report.json", "report.html", "(internal)"]
     shared = {"share/release.csv", "share/report.public.json"}
-    assert set(snapshot(job.output)) == {"report.json", "share", *shared}
+    assert set(snapshot(job.output)) == {"report.html", "report.json", "share", *shared}
     assert job.input.read_bytes() == given
 
 
@@ -167,7 +166,17 @@ def test_130_an_interrupt_before_there_is_a_result_leaves_nothing(
     assert snapshot(tmp_path) == before
 
 
-@pytest.mark.parametrize("phase", ["project", "write_release", "verify", "build_report", "public_report"])
+@pytest.mark.parametrize(
+    "phase",
+    [
+        "publication.project",
+        "target.write_release",
+        "publication.verify",
+        "run.build_report",
+        "run.page",
+        "run.public_report",
+    ],
+)
 def test_130_an_interrupt_in_any_phase_leaves_all_as_it_was(
     phase: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,7 +187,7 @@ def test_130_an_interrupt_in_any_phase_leaves_all_as_it_was(
     def interrupted(*args: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(flow, phase, interrupted)
+    monkeypatch.setattr(f"anonymizer.flow.{phase}", interrupted)
     done = call("run", job.file, "--overwrite")
     assert done.code == 130
     assert snapshot(tmp_path) == before

@@ -73,7 +73,8 @@ def test_the_same_config_twice_gives_the_same_bytes(tmp_path: Path) -> None:
         releases.append((tmp_path / name / "share" / "release.csv").read_bytes())
         report = json.loads((tmp_path / name / "report.json").read_text(encoding="utf-8"))
         report["search"]["seconds"] = None
-        reports.append(json.dumps(report))
+        page = (tmp_path / name / "report.html").read_text(encoding="utf-8")
+        reports.append(json.dumps(report) + page)
     assert releases[0] == releases[1]
     assert reports[0] == reports[1]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-USUAL = 150
+USUAL = 100
 """Examples of the profile that is not thorough."""
 
 

@@ -37,6 +37,9 @@ EVERY = (
 )
 """Parameters of every way to link masked numbers."""
 
+UNLEARNED = [each for each in EVERY if each.get("linkage") != "learned"]
+"""Those that see no truth, so that they have no skill where there is none."""
+
 
 def write(path: Path, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Path:
     """Write a CSV file."""

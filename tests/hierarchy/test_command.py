@@ -74,11 +74,11 @@ def test_validate_lists_why_a_file_is_no_tree(folder: Path, capsys: pytest.Captu
 @pytest.mark.parametrize(
     ("column", "options", "row"),
     [
-        ("age", ["--auto"], "17,17-20,*"),
-        ("age", ["--intervals", "5,10"], "17,15-19,10-19,*"),
-        ("zip", ["--mask", "right"], "01234,0123*,012**,01***,0****,*"),
-        ("day", ["--date"], "2021-03-05,2021-03,2021-Q1,2021,2020s,*"),
-        ("grade", ["--order", "2"], "a,\"{a, b}\",*"),
+        ("age", ["--by", "auto"], "17,17-20,*"),
+        ("age", ["--by", "intervals=5,10"], "17,15-19,10-19,*"),
+        ("zip", ["--by", "mask=right"], "01234,0123*,012**,01***,0****,*"),
+        ("day", ["--by", "date"], "2021-03-05,2021-03,2021-Q1,2021,2020s,*"),
+        ("grade", ["--by", "order=2"], "a,\"{a, b}\",*"),
     ],
 )  # fmt: skip
 def test_build_writes_one_row_per_value(
@@ -101,22 +101,29 @@ def test_build_writes_one_row_per_value(
         (["show", "none.csv"], "none.csv: no such file, and no ready hierarchy"),
         (["show", "contry"], "did you mean 'country'?"),
         (["show", "age"], "ready hierarchy 'age' is made from the values of a column"),
-        (["build", "--data", "data.csv", "--column", "age", "-o", "h.csv"], "no kind of hierarchy given"),
+        (["build", "--data", "data.csv", "--column", "age", "-o", "h.csv"], "missing option '--by'"),
         (
-            ["build", "--data", "data.csv", "--column", "age", "--auto", "--date", "-o", "h.csv"],
-            "--auto and --date given; accepted: one of --auto, --intervals, --mask, --date, --order",
+            ["build", "--data", "data.csv", "--column", "age", "--by", "intervals=5,x", "-o", "h.csv"],
+            "--by intervals.intervals.width.1",
         ),
         (
-            ["build", "--data", "data.csv", "--column", "age", "--intervals", "5,x", "-o", "h.csv"],
-            "hierarchy build.intervals.width.1",
-        ),
-        (
-            ["build", "--data", "data.csv", "--column", "age", "--auto", "-o", "grades.csv"],
+            ["build", "--data", "data.csv", "--column", "age", "--by", "auto", "-o", "grades.csv"],
             "grades.csv: exists; name another file, or give --overwrite",
         ),
         (
-            ["build", "--data", "data.csv", "--column", "age", "--auto", "-o", "data.csv", "--overwrite"],
-            "data.csv: is the data file",
+            [
+                "build",
+                "--data",
+                "data.csv",
+                "--column",
+                "age",
+                "--by",
+                "auto",
+                "-o",
+                "data.csv",
+                "--overwrite",
+            ],
+            "data.csv: is the file that is read",
         ),
         (["validate", "grades.csv", "--data", "data.csv", "--column", "grad"], "grad"),
     ],
@@ -130,7 +137,18 @@ def test_wrong_usage_is_one_message(words: list[str], said: str, capsys: pytest.
 
 
 def test_an_existing_file_is_replaced_only_on_request(folder: Path) -> None:
-    words = ["hierarchy", "build", "--data", "data.csv", "--column", "grade", "--auto", "-o", "grades.csv"]
+    words = [
+        "hierarchy",
+        "build",
+        "--data",
+        "data.csv",
+        "--column",
+        "grade",
+        "--by",
+        "auto",
+        "-o",
+        "grades.csv",
+    ]
     before = (folder / "grades.csv").read_text()
     assert main(words) == 2
     assert (folder / "grades.csv").read_text() == before
@@ -143,7 +161,7 @@ def test_a_column_of_missing_values_alone_makes_no_hierarchy(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "data.csv").write_text("a,b\n1,\n2,\n")
-    words = ["hierarchy", "build", "--data", "data.csv", "--column", "b", "--auto", "-o", "h.csv"]
+    words = ["hierarchy", "build", "--data", "data.csv", "--column", "b", "--by", "auto", "-o", "h.csv"]
     assert main(words) == 2
     assert "column 'b' has only missing values" in capsys.readouterr().err
     assert not (folder / "h.csv").exists()

@@ -41,11 +41,12 @@ def test_an_earlier_release_is_replaced_only_when_asked(tmp_path: Path) -> None:
     assert state(tmp_path) == expected("three")
 
 
-def test_a_lone_report_counts_as_a_release(tmp_path: Path) -> None:
-    (tmp_path / "report.json").write_text("mine")
+@pytest.mark.parametrize("name", ["report.json", "report.html"])
+def test_a_lone_report_counts_as_a_release(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("mine")
     with pytest.raises(OutputError, match="--overwrite"):
         publish(tmp_path, "one")
-    assert state(tmp_path) == {"report.json": b"mine"}
+    assert state(tmp_path) == {name: b"mine"}
 
 
 def _share_with(name: str) -> Callable[[Path], None]:
@@ -63,6 +64,7 @@ def _share_with(name: str) -> Callable[[Path], None]:
         (lambda directory: (directory / "share").write_text("mine"), "share: is not a folder"),
         (lambda directory: (directory / "share").symlink_to(directory), "share: is not a folder"),
         (lambda directory: (directory / "report.json").mkdir(), r"report\.json: is not a file of a release"),
+        (lambda directory: (directory / "report.html").mkdir(), r"report\.html: is not a file of a release"),
     ],
 )
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -78,7 +80,8 @@ def test_what_is_not_of_a_release_stays(
 
 
 @pytest.mark.parametrize(
-    "way", ["itself", "elsewhere in share", "symbolic link", "hard link", "link to", "report"]
+    "way",
+    ["itself", "elsewhere in share", "symbolic link", "hard link", "link to", "report.json", "report.html"],
 )
 def test_an_input_is_never_the_output(way: str, tmp_path: Path) -> None:
     share, data = tmp_path / "share", tmp_path / "data.csv"
@@ -101,7 +104,7 @@ def test_an_input_is_never_the_output(way: str, tmp_path: Path) -> None:
         target.symlink_to(data)
         given = data
     else:
-        given = tmp_path / "report.json"
+        given = tmp_path / way
     before = state(tmp_path)
     with pytest.raises(OutputError, match=rf"{given.name}: is an input and would be replaced"):
         ReleaseFolder(tmp_path, "release.csv", [given], overwrite=True).__enter__()

@@ -76,6 +76,7 @@ SHAPE: Shape = {
             "contradicted": bool,
         }
     ],
+    "utility": [dict],
     "steps": [{"candidate": dict, "objective": (int, float, NONE), "accepted": bool, "failed": [str]}],
     "environment": {"anonymizer": str, "python": str, "packages": dict},
 }

@@ -92,6 +92,27 @@ def test_a_model_with_a_limit_of_its_own_is_held_to_it(low: float, contradicted:
     assert found["contradicted"] is contradicted
 
 
+@pytest.mark.parametrize(("low", "contradicted"), [(0.5, False), (0.51, True)])
+def test_values_guessed_from_groups_are_inference(low: float, contradicted: bool) -> None:
+    models = [build.model("inference-risk", {"max": 0.5})]
+    (found,) = (
+        each
+        for each in attack_matrix(models, [entry("definetti", low, low)], 5)
+        if each["threat"] == "inference"
+    )
+    assert found["claimed_by"] == ["inference-risk"]
+    assert found["contradicted"] is contradicted
+
+
 def test_guessing_a_value_is_no_re_identification() -> None:
     inferred = entry("vulnerability", 0.9, 0.9, target="attribute-inference", sensitive="s")
     assert row(Threat.RE_IDENTIFICATION, inferred)["success"] is None
+
+
+def test_a_limit_on_guessing_values_does_not_claim_to_stop_re_identification() -> None:
+    for target, claims in (("re-identification", {Threat.RE_IDENTIFICATION}), ("attribute-inference", set())):
+        model = build.model("vulnerability", {"max": 0.5, "target": target})
+        assert model.claims == claims
+        claimed = {each["threat"]: each["claimed_by"] for each in attack_matrix([model], [], None)}
+        assert (claimed["re-identification"] == ["vulnerability"]) is bool(claims)
+        assert sum(map(len, claimed.values())) == len(claims)

@@ -52,6 +52,7 @@ def job(tmp_path: Path) -> Job:
     return job
 
 
+@pytest.mark.slow
 def test_it_writes_and_verifies_the_best_so_far(job: Job) -> None:
     done = interrupt(job)
     assert done.returncode == 0, done.stderr

@@ -86,9 +86,15 @@ class Pairs:
         return found
 
     def hopeless(self) -> BoolArray:
-        """Tell which originals share their masked record's values with another: no weights link them."""
-        _, number, counts = np.unique(self.masked, axis=0, return_inverse=True, return_counts=True)
-        hopeless: BoolArray = counts[number.ravel()[: self.records]] > 1
+        """Tell which originals no weights link: another masked record is as near or nearer under all of them.
+
+        That is so where two masked records have the same values, and where one is nearer in every respect.
+        """
+        hopeless = np.empty(self.records, dtype=np.bool_)
+        for rows, gaps in self.blocks():
+            most = -self.family.least(-gaps.reshape(-1, gaps.shape[2])).reshape(gaps.shape[:2])
+            most[np.arange(len(most)), np.arange(self.records)[rows]] = np.inf
+            hopeless[rows] = (most <= TIE).any(axis=1)
         return hopeless
 
 

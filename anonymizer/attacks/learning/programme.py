@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonymizer.attacks.learning.cuts import Cuts
 from anonymizer.attacks.learning.family import Family
-from anonymizer.attacks.learning.rows import Rows
-from anonymizer.core.arrays import BoolArray, FloatArray
+from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.core.background import heard_meanwhile
 
 if TYPE_CHECKING:
-    from ortools.math_opt.python.mathopt import Model, ModelSolveParameters, SolveResult, Variable
+    from ortools.math_opt.python.mathopt import SolveResult, Variable
 
-NOTHING = 1e-12
-"""A gap that no weights bring below minus this needs no row."""
 WHOLE = 1e-6
 """A bound this close to a whole number is that number."""
 
@@ -28,96 +26,101 @@ class Solved:
 
     Attributes
     ----------
-    weights: of the fewest wrong links, shape (weights,); None where it found none in time.
-    wrong: lower bound on how many of the originals that are not hopeless go wrong, ties being right.
+    weights: shape (weights,); None where there are none, or none were found in time.
+    wrong: K_i of each original, shape (records,); zeros without weights.
+    bound: no weights have a smaller sum of K_i.
     """
 
     weights: FloatArray | None
-    wrong: int
+    wrong: FloatArray
+    bound: float
 
 
-def fewest_wrong(
-    rows: Rows, family: Family, cuts: FloatArray, hopeless: BoolArray, start: FloatArray, seconds: float
-) -> Solved:
-    """Minimise the sum of K_i subject to gap @ w + M K_i >= 0 for each row, K_i being 0 or 1.
-
-    M is, for each row, the least that its gap can give in the family, so no smaller one would be right.
+class Programme:
+    """Minimise the sum of K_i subject to the conditions found so far, K_i being 0 or 1.
 
     Parameters
     ----------
-    cuts: further conditions of the family, rows that must give at least 0, shape (cuts, weights).
-    hopeless: originals that are left out, shape (records,).
-    start: weights to begin with.
-    seconds: to work at most.
+    records: originals.
     """
-    # Takes longer to import than most commands take.
-    from ortools.math_opt.python import mathopt  # noqa: PLC0415
 
-    model = mathopt.Model()
-    weights = _weights(model, family, cuts)
-    wrong = _rows(model, weights, rows, family, hopeless)
-    model.minimize(mathopt.LinearSum(wrong.values()))
-    right = rows.right(start)
-    hint = dict(zip(weights, start.tolist(), strict=True))
-    hint.update((variable, float(not right[record])) for record, variable in wrong.items())
-    result = _solved(
-        model, mathopt.ModelSolveParameters(solution_hints=[mathopt.SolutionHint(hint)]), seconds
-    )
-    bound = result.termination.objective_bounds.dual_bound
-    least = int(np.ceil(bound - WHOLE)) if np.isfinite(bound) else 0
-    if not result.has_primal_feasible_solution():
-        return Solved(None, max(least, 0))
-    return Solved(np.array(result.variable_values(weights)), max(least, 0))
+    def __init__(self, family: Family, records: int) -> None:
+        # Takes longer to import than most commands take.
+        from ortools.math_opt.python import mathopt  # noqa: PLC0415
 
+        self._mathopt = mathopt
+        self._records = records
+        self._model = mathopt.Model()
+        single = np.count_nonzero(family.cone, axis=1) == 1
+        held = set(np.nonzero(family.cone[single])[1].tolist())
+        self._weights = [
+            self._model.add_variable(lb=0.0 if position in held else -np.inf)
+            for position in range(len(family.members))
+        ]
+        self._wrong: dict[int, Variable] = {}
+        self._model.add_linear_constraint(mathopt.LinearSum(self._terms(family.total)) == 1.0)
+        self._fewer = self._model.add_linear_constraint(ub=float(records))
+        self.restrict(family.cone[~single])
 
-def _weights(model: Model, family: Family, cuts: FloatArray) -> list[Variable]:
-    """Add the weights and the conditions on them."""
-    from ortools.math_opt.python import mathopt  # noqa: PLC0415  with the solver, see above
+    def restrict(self, cone: FloatArray) -> None:
+        """Add conditions on the weights: rows that must give at least 0, shape (conditions, weights)."""
+        for row in cone:
+            self._model.add_linear_constraint(self._mathopt.LinearSum(self._terms(row)) >= 0.0)
 
-    cone = np.concatenate([family.cone, cuts])
-    single = np.count_nonzero(cone, axis=1) == 1
-    held = set(np.nonzero(cone[single])[1].tolist())
-    weights = [
-        model.add_variable(lb=0.0 if position in held else -np.inf) for position in range(len(family.members))
-    ]
-    for row in cone[~single]:
-        model.add_linear_constraint(mathopt.LinearSum(_terms(row, weights)) >= 0.0)
-    model.add_linear_constraint(mathopt.LinearSum(_terms(family.total, weights)) == 1.0)
-    return weights
+    def add(self, cuts: Cuts) -> None:
+        """Add conditions K_i + row @ w >= 0."""
+        for record, row in zip(cuts.record.tolist(), cuts.rows, strict=True):
+            if record not in self._wrong:
+                variable = self._model.add_variable(lb=0.0, ub=1.0)
+                self._wrong[record] = variable
+                self._model.objective.set_linear_coefficient(variable, 1.0)
+                self._fewer.set_coefficient(variable, 1.0)
+            terms = [*self._terms(row), self._wrong[record]]
+            self._model.add_linear_constraint(self._mathopt.LinearSum(terms) >= 0.0)
 
+    def exclude(self, contradiction: IntArray) -> None:
+        """Add that one or more of some originals are linked wrongly."""
+        terms = [self._wrong[record] for record in contradiction.tolist()]
+        self._model.add_linear_constraint(self._mathopt.LinearSum(terms) >= 1.0)
 
-def _rows(
-    model: Model, weights: list[Variable], rows: Rows, family: Family, hopeless: BoolArray
-) -> dict[int, Variable]:
-    """Add the rows; return K_i of each original that some weights link wrongly."""
-    from ortools.math_opt.python import mathopt  # noqa: PLC0415  with the solver, see above
+    def relaxed(self, seconds: float) -> Solved:
+        """Solve with K_i between 0 and 1."""
+        return self._solved(seconds, whole=False)
 
-    depth = -family.least(rows.gaps)
-    wrong: dict[int, Variable] = {}
-    for row in np.flatnonzero((depth > NOTHING) & ~hopeless[rows.record]):
-        record = int(rows.record[row])
-        if record not in wrong:
-            wrong[record] = model.add_binary_variable()
-        # Divided by M, so that the solver's tolerances mean the same in every row.
-        terms = _terms(rows.gaps[row] / depth[row], weights)
-        model.add_linear_constraint(mathopt.LinearSum([*terms, wrong[record]]) >= 0.0)
-    return wrong
+    def fewer(self, wrong: int, seconds: float) -> Solved:
+        """Find the fewest wrong links when there are fewer than some; with a bound of that many, none are."""
+        # Half a link to spare, so that no rounding error excludes a solution.
+        self._fewer.upper_bound = wrong - 0.5
+        solved = self._solved(seconds, whole=True)
+        self._fewer.upper_bound = float(self._records)
+        return Solved(solved.weights, solved.wrong, float(min(np.ceil(solved.bound - WHOLE), wrong)))
 
+    def _terms(self, row: FloatArray) -> list[object]:
+        return [float(row[position]) * self._weights[position] for position in np.flatnonzero(row)]
 
-def _terms(row: FloatArray, weights: list[Variable]) -> list[object]:
-    return [float(row[position]) * weights[position] for position in np.flatnonzero(row)]
+    def _solved(self, seconds: float, *, whole: bool) -> Solved:
+        """Solve in a thread of its own, so that Ctrl-C is heard at once; the solver then ends by its time."""
+        mathopt = self._mathopt
+        for variable in self._wrong.values():
+            variable.integer = whole
+        # The objective is a whole number: a bound less than one away from a solution proves it.
+        parameters = mathopt.SolveParameters(
+            time_limit=timedelta(seconds=seconds), relative_gap_tolerance=0.0, absolute_gap_tolerance=0.99
+        )
+        result = heard_meanwhile(
+            lambda: mathopt.solve(self._model, mathopt.SolverType.HIGHS, params=parameters)
+        )
+        assert result is not None, "nobody asks it to stop"
+        return self._read(result)
 
-
-def _solved(model: Model, start: ModelSolveParameters, seconds: float) -> SolveResult:
-    """Solve in a thread of its own, so that Ctrl-C is heard at once; the solver then ends by its time."""
-    from ortools.math_opt.python import mathopt  # noqa: PLC0415  with the solver, see above
-
-    # The objective is a whole number: a bound less than one away from a solution proves it.
-    parameters = mathopt.SolveParameters(
-        time_limit=timedelta(seconds=seconds), relative_gap_tolerance=0.0, absolute_gap_tolerance=0.99
-    )
-    result = heard_meanwhile(
-        lambda: mathopt.solve(model, mathopt.SolverType.HIGHS, params=parameters, model_params=start)
-    )
-    assert result is not None, "nobody asks it to stop"
-    return result
+    def _read(self, result: SolveResult) -> Solved:
+        reason = self._mathopt.TerminationReason
+        wrong = np.zeros(self._records)
+        # The sum cannot be unbounded.
+        if result.termination.reason in (reason.INFEASIBLE, reason.INFEASIBLE_OR_UNBOUNDED):
+            return Solved(None, wrong, np.inf)
+        bound = max(result.termination.objective_bounds.dual_bound, 0.0)
+        if not result.has_primal_feasible_solution():
+            return Solved(None, wrong, bound)
+        wrong[list(self._wrong)] = result.variable_values(list(self._wrong.values()))
+        return Solved(np.array(result.variable_values(self._weights)), wrong, bound)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.attacks.covering import CoveringJoin
-from anonymizer.attacks.linking.base import Distance, Linked, Linking
+from anonymizer.attacks.linking.base import Distance, Distancing, Linked, Linking
 from anonymizer.attacks.linking.space import ComparisonSpace
 from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.core.grouping import count, group_keys
@@ -37,7 +37,7 @@ class AssignmentLinking(Linking):
     name = "assignment"
     together = True
 
-    def __init__(self, distance: type[Distance]) -> None:
+    def __init__(self, distance: Distancing) -> None:
         self._distance = distance
 
     def work(self, space: ComparisonSpace) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from anonymizer.attacks.linking.gaps import Change, Differences, Scaling, gaps_of, standard_scale
+from anonymizer.attacks.linking.gaps import Change, Differences, Gaps, Scaling, gaps_of, standard_scale
 from anonymizer.attacks.linking.space import ComparisonSpace
+from anonymizer.attacks.original import Meaning
 from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.core.table import Column
 
@@ -31,7 +32,11 @@ class Distance(ABC):
 
     def __init__(self, space: ComparisonSpace) -> None:
         self.space = space
-        self._differences = Differences([gaps_of(meaning, self.scale) for meaning in space.meanings])
+        self._differences = Differences([self.gaps(meaning) for meaning in space.meanings])
+
+    def gaps(self, meaning: Meaning) -> Gaps:
+        """Return how values of one attribute are compared with published texts."""
+        return gaps_of(meaning, self.scale)
 
     def scale(self, column: Column) -> Scaling:
         """Return how the numbers of a column are scaled before they are compared."""
@@ -57,6 +62,17 @@ class Distance(ABC):
         """Return the originals in blocks whose distances fit in memory together."""
         size = max(CELLS // (self.width * len(self.space.sizes)), 1)
         return [originals[start : start + size] for start in range(0, len(originals), size)]
+
+
+class Distancing(Protocol):
+    """Makes a distance: its class, or what knows its parameters."""
+
+    @property
+    def exact(self) -> bool:
+        """As of the distance."""
+
+    def __call__(self, space: ComparisonSpace) -> Distance:
+        """Return the distance."""
 
 
 @dataclass(frozen=True, eq=False)

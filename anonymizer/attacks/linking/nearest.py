@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anonymizer.attacks.covering import CoveringJoin, spans
-from anonymizer.attacks.linking.base import Distance, Linked, Linking
+from anonymizer.attacks.linking.base import Distance, Distancing, Linked, Linking
 from anonymizer.attacks.linking.space import ComparisonSpace
 from anonymizer.core.arrays import FloatArray, IntArray
 
@@ -29,7 +29,7 @@ class NearestLinking(Linking):
 
     name = "nearest"
 
-    def __init__(self, distance: type[Distance]) -> None:
+    def __init__(self, distance: Distancing) -> None:
         self._distance = distance
 
     def work(self, space: ComparisonSpace) -> int:

@@ -1,0 +1,25 @@
+"""Hierarchies as the command line names them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from anonymizer.errors import InputError, nearest
+from anonymizer.hierarchy.base import HierarchySource
+from anonymizer.hierarchy.file import FileSettings, FileSource
+from anonymizer.hierarchy.ready import ReadySettings, ReadySource, ready_names
+
+
+def named_source(source: str) -> HierarchySource[Any]:
+    """Return the hierarchy of a file, or else the ready-made one of that name.
+
+    Raises
+    ------
+    InputError: there is neither.
+    """
+    if source in ready_names() and not Path(source).is_file():
+        return ReadySource(ReadySettings(source))
+    if not Path(source).exists():
+        raise InputError(f"{source}: no such file, and no ready hierarchy; {nearest(source, ready_names())}")
+    return FileSource(FileSettings(source))

@@ -1,0 +1,106 @@
+"""Builders for the sources that a config can name as well."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar
+
+from anonymizer.core.table import Column
+from anonymizer.flow.building.base import Builder
+from anonymizer.flow.building.named import named_source
+from anonymizer.hierarchy.flat import FlatSource
+from anonymizer.hierarchy.graph import Tree
+from anonymizer.hierarchy.sources import make_source
+
+
+class SourceBuilder(Builder):
+    """A source with a key in the config."""
+
+    source: ClassVar[str]
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """Return what would stand under the source's key."""
+
+    def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - the column tells all
+        """Return the tree that the source builds."""
+        source = make_source({self.source: self.settings()}, f"--by {self.name}")
+        return source.build(column, Path())
+
+
+class ValuesBuilder(Builder):
+    """Every value under ``*``: what small values are merged in, for one."""
+
+    name = "values"
+    takes = None
+
+    def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - the column tells all
+        """Return two levels."""
+        return FlatSource().build(column, Path())
+
+
+class LikeBuilder(Builder):
+    """A copy of a hierarchy that exists."""
+
+    name = "like"
+    takes = "FILE or the name of a ready-made hierarchy"
+
+    def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - the column tells all
+        """Return its tree."""
+        return named_source(self.value).build(column, Path())
+
+
+class AutoBuilder(SourceBuilder):
+    """Groups balanced by the data's frequencies."""
+
+    name = source = "auto"
+    takes = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return the defaults."""
+        return {}
+
+
+class DateBuilder(SourceBuilder):
+    """Month, quarter, year, decade."""
+
+    name = source = "date"
+    takes = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return the defaults."""
+        return {}
+
+
+class IntervalsBuilder(SourceBuilder):
+    """Intervals of these widths."""
+
+    name = source = "intervals"
+    takes = "5,10,20"
+
+    def settings(self) -> dict[str, Any]:
+        """Return the widths."""
+        return {"width": self.value.split(",")}
+
+
+class MaskBuilder(SourceBuilder):
+    """Characters masked from this end."""
+
+    name = source = "mask"
+    takes = "right"
+
+    def settings(self) -> dict[str, Any]:
+        """Return the end."""
+        return {"from": self.value}
+
+
+class OrderBuilder(SourceBuilder):
+    """Groups of so many consecutive values."""
+
+    name = source = "order"
+    takes = "2,4"
+
+    def settings(self) -> dict[str, Any]:
+        """Return the sizes."""
+        return {"sizes": self.value.split(",")}

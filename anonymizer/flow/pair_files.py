@@ -1,0 +1,154 @@
+"""Releases in two tables, from their files alone: opened, measured, attacked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from anonymizer.attacks.base import Scene
+from anonymizer.attacks.grouped import GroupedTable
+from anonymizer.attacks.ungrouped import truth_of_tuples
+from anonymizer.audit.pair import measure_pair, read_pair
+from anonymizer.config.attribute import Role
+from anonymizer.config.model import Config
+from anonymizer.core.group_recoding import COUNT, GROUP
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.engines.base import EngineOptions, Relation
+from anonymizer.engines.open import OPTIONS
+from anonymizer.errors import InputError, nearest
+from anonymizer.flow.constraints import constraints_of, probes
+from anonymizer.flow.measure import Check
+from anonymizer.flow.pair import RelationPair, attribute_in_groups
+from anonymizer.flow.prepare import open_release, sensitive_attributes
+from anonymizer.flow.risk import counted, in_order, untold
+from anonymizer.flow.scene import original_of_files, read_release
+from anonymizer.privacy.constraint import ReleaseConstraint
+from anonymizer.privacy.registry import PRIVACY_MODELS
+from anonymizer.release.pair import Pair
+from anonymizer.table.load import ColumnRequest, read_columns
+
+
+@contextmanager
+def open_pair(pair: Pair, options: EngineOptions = OPTIONS) -> Iterator[RelationPair]:
+    """Open both files of a release in two tables."""
+    with open_release(pair.records, options) as records, open_release(pair.values, options) as values:
+        yield records, values
+
+
+def attribute_of_pair(config: Config, tables: RelationPair) -> SensitiveAttribute:
+    """Return the sensitive attribute of a config with the values that a release in groups has.
+
+    Raises
+    ------
+    InputError: the config has not exactly one, or the sensitive table lacks it.
+    """
+    name = attribute_in_groups(config)
+    _, values = tables
+    values.position(name)
+    requests = [ColumnRequest(name, config.attributes[name].type)]
+    read = read_columns(values, requests, config.input.missing)
+    return sensitive_attributes(config, {name: read[name].column})[0]
+
+
+def grouped_of_config(config: Config, tables: RelationPair) -> GroupedTable:
+    """Count a release in groups by the roles of a config.
+
+    Raises
+    ------
+    DataError: a column is missing, or the tables do not belong together.
+    """
+    records, values = tables
+    names = config.with_role(Role.QUASI_IDENTIFIER)
+    for name in (*names, GROUP):
+        records.position(name)
+    own = [name for name in records.columns if name in names]
+    return read_pair(records, values, own, attribute_of_pair(config, tables))
+
+
+def check_pair_config(tables: RelationPair, config: Config) -> Check:
+    """Measure a release in groups by the roles and constraints of a config; the reference is the release.
+
+    Raises
+    ------
+    InputError: a file lacks a column of the config, or the files do not belong together.
+    """
+    grouped = grouped_of_config(config, tables)
+    return _check(grouped, config)
+
+
+def check_pair_names(
+    tables: RelationPair, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
+) -> Check:
+    """Measure a release in groups by the names of its columns.
+
+    Raises
+    ------
+    InputError: a column is missing, or the sensitive attribute is not the one of the second table.
+    """
+    records, values = tables
+    if not quasi_identifiers:
+        raise InputError(f"{records.name}: no quasi-identifier given; name at least one column")
+    for name in (*quasi_identifiers, GROUP):
+        if name not in records.columns:
+            raise InputError(f"{records.name}: no column '{name}'; {nearest(name, records.columns)}")
+    own = [name for name in values.columns if name not in (GROUP, COUNT)]
+    if len(own) != 1 or list(sensitive or own) != own:
+        raise InputError(
+            f"{values.name}: has the columns {', '.join(values.columns)}, one of which beside {GROUP} and "
+            f"{COUNT} is sensitive; leave --sensitive out, or name that one"
+        )
+    read = read_columns(values, [ColumnRequest(own[0])])
+    attribute = SensitiveAttribute(read[own[0]].column)
+    return _check(read_pair(records, values, quasi_identifiers, attribute), None)
+
+
+def _check(grouped: GroupedTable, config: Config | None) -> Check:
+    attribute = grouped.sensitive.attribute
+    models = list(PRIVACY_MODELS.values())
+    asked = [] if config is None else constraints_of(config, [attribute.name])
+    wanted = [probe for each in (None, attribute) for probe in probes(each, models)]
+    attacked = [untold(each) for each in asked if isinstance(each, ReleaseConstraint)]
+    held = in_order(asked, measure_pair(grouped, counted(asked)), attacked)
+    return Check(grouped.records, len(grouped.groups), held, measure_pair(grouped, counted(wanted)))
+
+
+def scene_of_pair(
+    config: Config,
+    tables: RelationPair,
+    original: Relation | None = None,
+    weights: Sequence[str] = (),
+) -> Scene:
+    """Return the scene of who has a release in groups, and perhaps original records.
+
+    Parameters
+    ----------
+    weights: columns of the quasi-identifier table with sampling weights.
+
+    Raises
+    ------
+    InputError: a column is missing, the files do not belong together, or share nothing with the original.
+    """
+    records, _ = tables
+    grouped = grouped_of_config(config, tables)
+    release = read_release(config, records, weights)
+    if original is None:
+        return Scene(release, grouped=grouped)
+    name = grouped.sensitive.attribute.name
+    own = original_of_files(config, release, records, original, name)
+    if own.sensitive and own.names == release.names:
+        grouped = replace(grouped, truth=truth_of_tuples(grouped, own, release))
+    return Scene(release, original=own, grouped=grouped)
+
+
+def refused_second(source: str) -> InputError:
+    """Return the error for another release beside one in groups.
+
+    Parameters
+    ----------
+    source: what the message calls the one in groups.
+    """
+    return InputError(
+        f"{source}: is of a release in groups, which no attack compares with a second release; leave the "
+        "second one out"
+    )

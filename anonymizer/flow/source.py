@@ -1,0 +1,103 @@
+"""Where the input of a config is, and how it is opened."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+
+from anonymizer.config.model import Config
+from anonymizer.engines.base import CsvDialect, EngineOptions, Relation
+from anonymizer.engines.open import open_duckdb, open_file, open_postgres
+from anonymizer.engines.selection import Query, Selection, TableName, WholeTable
+from anonymizer.flow.prepare import input_path
+
+
+class DataSource(ABC):
+    """An input that can be opened.
+
+    Attributes
+    ----------
+    title: what the internal report and messages call it; without a password.
+    files: what is read of this machine, which no output may replace.
+    """
+
+    title: str
+    files: Sequence[Path] = ()
+
+    @abstractmethod
+    def open(self, options: EngineOptions) -> Relation:
+        """Open the input.
+
+        Raises
+        ------
+        DataError: it is not there, or cannot be read.
+        """
+
+
+class FileSource(DataSource):
+    """A data file.
+
+    Parameters
+    ----------
+    given: its path as the config has it.
+    path: where it lies.
+    """
+
+    def __init__(self, given: str, path: Path, dialect: CsvDialect) -> None:
+        self.title = given
+        self.files = (path,)
+        self._path = path
+        self._dialect = dialect
+
+    def open(self, options: EngineOptions) -> Relation:
+        """Open the file by its suffix."""
+        return open_file(self._path, self._dialect, options)
+
+
+class DuckDbSource(DataSource):
+    """A table or a query of a DuckDB file."""
+
+    def __init__(self, given: str, path: Path, selection: Selection) -> None:
+        self.title = f"{given}#{selection.label}"
+        self.files = (path,)
+        self._path = path
+        self._selection = selection
+
+    def open(self, options: EngineOptions) -> Relation:
+        """Read the rows; the file is closed again."""
+        return open_duckdb(self._path, self._selection, options)
+
+
+class PostgresSource(DataSource):
+    """A table or a query of PostgreSQL."""
+
+    def __init__(self, url: str, selection: Selection) -> None:
+        self.title = f"{url}#{selection.label}"
+        self._url = url
+        self._selection = selection
+
+    def open(self, options: EngineOptions) -> Relation:
+        """Read the rows; the connection is closed again."""
+        return open_postgres(self._url, self._selection, options)
+
+
+def input_source(config: Config) -> DataSource:
+    """Return the input of a config.
+
+    Raises
+    ------
+    ConfigError: the config names none.
+    """
+    given = config.input
+    selection = Query(given.query) if given.query is not None else _table(given.table)
+    if given.database is not None and selection is not None:
+        return DuckDbSource(given.database, config.folder / given.database, selection)
+    if given.url is not None and selection is not None:
+        return PostgresSource(given.url, selection)
+    path = input_path(config)
+    return FileSource(given.path or path.name, path, CsvDialect(given.separator, given.encoding))
+
+
+def _table(name: str | None) -> WholeTable | None:
+    return None if name is None else WholeTable(TableName.parse(name))

@@ -1,0 +1,83 @@
+"""What a release that was read back is: measured, attacked, and what it is good for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from anonymizer.attacks.base import Scene
+from anonymizer.config.model import Config
+from anonymizer.core.outcome import Outcome
+from anonymizer.core.released import Released
+from anonymizer.engines.base import Relation
+from anonymizer.flow.attack import Attacked, run_attacks
+from anonymizer.flow.prepare import Job
+from anonymizer.flow.publication import Tables, publication_of
+from anonymizer.flow.recipe import recipe_of
+from anonymizer.flow.risk import attacked_again, broken, in_order
+from anonymizer.flow.utility import Measured, measures_of
+from anonymizer.flow.verify import Audited
+from anonymizer.flow.watch import Watch
+from anonymizer.utility.comparison import comparison_of
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was found in a release that was read back.
+
+    Attributes
+    ----------
+    audited: what it is.
+    attacks: what adversaries learn from it.
+    utility: what it is still good for.
+    """
+
+    audited: Audited
+    attacks: Sequence[Attacked] = ()
+    utility: Sequence[Measured] = ()
+
+
+def verified_release(
+    config: Config,
+    job: Job,
+    relation: Relation,
+    tables: Tables,
+    found: tuple[Outcome, Released],
+    watch: Watch,
+) -> Verified:
+    """Measure a release that was read back, attack it, and measure what it is good for.
+
+    Parameters
+    ----------
+    relation: the input.
+    tables: of the release.
+    found: by the search, and what it promises.
+
+    Raises
+    ------
+    AuditFailed: it is not what was promised, or does not satisfy every constraint that is counted.
+    """
+    outcome, promised = found
+    publication = publication_of(config)
+    audited = publication.verify(config, job, relation, promised, tables)
+    if not (job.problem.gate.constraints or config.attacks or config.utility):
+        return Verified(audited)
+    scene = publication.scene(config, job, promised, tables)
+    measurements = in_order(job.constraints, audited.measurements, attacked_again(job, scene))
+    audited = replace(audited, measurements=measurements)
+    if broken(job.constraints, measurements):
+        return Verified(audited)
+    return examined(config, replace(scene, recipe=recipe_of(job.problem, outcome)), audited, watch)
+
+
+def examined(config: Config, scene: Scene, audited: Audited, watch: Watch) -> Verified:
+    """Run the attacks and take the measures of utility that the config lists."""
+    attacks: list[Attacked] = []
+    utility: list[Measured] = []
+    if config.attacks:
+        watch.phase("attacking the release")
+        attacks = run_attacks(config, scene)
+    if config.utility:
+        watch.phase("measuring what the release is good for")
+        utility = measures_of(config, comparison_of(scene))
+    return Verified(audited, attacks, utility)

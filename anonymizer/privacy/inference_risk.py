@@ -1,0 +1,82 @@
+"""The share of people whose sensitive value is guessed from what a release teaches about its own groups."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from anonymizer.attacks.base import Attack, Scene
+from anonymizer.attacks.definetti import Definetti, DefinettiSettings
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.privacy.base import AttackModel, PrivacyModel, Threshold
+from anonymizer.privacy.threats import Threat
+from anonymizer.settings import Exact, Settings
+
+CHAINS = 4
+"""Independent starts: a search attacks many candidates."""
+
+SWEEPS = 1024
+"""Most sweeps of each."""
+
+
+class Guesser(StrEnum):
+    """The attacks that may measure the model."""
+
+    DEFINETTI = "definetti"
+
+
+class InferenceRiskSettings(Settings):
+    """Parameters of the inference constraint."""
+
+    max: Annotated[Exact, Field(ge=0, le=1, description="largest allowed share of values guessed")]
+    attack: Annotated[Guesser, Field(description="how they are guessed")] = Guesser.DEFINETTI
+
+
+class InferenceRisk(AttackModel):
+    """The share of people whose sensitive value is guessed right.
+
+    The adversary knows the class or group of everybody and their original quasi-identifiers, and runs the
+    attack ``definetti``; the upper end of its 95 % interval decides. No release is below the share of its
+    most frequent value.
+    """
+
+    name = "inference-risk"
+    sensitive = True
+    Settings = InferenceRiskSettings
+    settings: InferenceRiskSettings
+    claims = frozenset({Threat.INFERENCE})
+    thresholds = (Threshold("max", 1),)
+
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        """Return nothing: a table alone does not tell what its records were."""
+        return []
+
+    @property
+    def allowance(self) -> Decimal:
+        """The share of right guesses that is asked for."""
+        return self.settings.max
+
+    def attack(self) -> Attack:
+        """Return the deFinetti attack."""
+        return Definetti(DefinettiSettings(chains=CHAINS, sweeps=SWEEPS))
+
+    def measured(self, scene: Scene, random: np.random.Generator) -> float:
+        """Return what the attack reached at most, or the most frequent value of each group if that is more.
+
+        Parameters
+        ----------
+        random: the source of all randomness.
+        """
+        # Who is misled by what the groups teach could have guessed by counting alone.
+        found = self.attack().run(scene, random)
+        return round(max(float(share) for each in found for share in (each.high, each.baseline)), 12)
+
+    def holds(self, measured: float) -> bool:
+        """Tell whether the share is at most ``max``."""
+        return Fraction(repr(measured)) <= Fraction(self.settings.max)

@@ -1,0 +1,159 @@
+"""How far columns single people out together, and what they tell about each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from anonymizer.core.arrays import CodeArray, IntArray
+from anonymizer.engines.base import Relation
+from anonymizer.profile.facts import ColumnFacts
+
+WIDEST = 20_000
+"""Distinct texts of a column up to which it is paired with others; more of them tell people apart alone."""
+
+CELLS = 1 << 22
+"""Pairs of values up to which a pair of columns is tabulated."""
+
+RECORDS_A_CELL = 5
+"""Records per pair of values from which on their dependence is more than chance."""
+
+WORK = 150_000_000
+"""Records and cells, summed over pairs of columns, that are counted; beyond it, columns are left out."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two columns together.
+
+    Attributes
+    ----------
+    columns: their names.
+    alone: records that no other has the same two values as.
+    told: of the second given the first, and of the first given the second: the share of its entropy that
+        the other column tells (Theil's uncertainty coefficient), 0 to 1; None where there are so few records
+        that chance would look like it.
+    """
+
+    columns: tuple[str, str]
+    alone: int
+    told: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Together:
+    """Some columns at once.
+
+    Attributes
+    ----------
+    columns: how many.
+    records: all of them.
+    alone: records that no other has the same values as.
+    below: records in classes of fewer than ``k``.
+    """
+
+    columns: int
+    records: int
+    k: int
+    alone: int
+    below: int
+
+
+class Combinations:
+    """Counts of combinations of columns; each column's codes are fetched once.
+
+    Parameters
+    ----------
+    relation: open as long as this is in use.
+    work: records and cells, summed over pairs of columns, that are counted at most.
+    """
+
+    def __init__(self, relation: Relation, work: int = WORK) -> None:
+        self._relation = relation
+        self._work = work
+        self._codes: dict[str, CodeArray] = {}
+
+    def pairs(self, columns: Sequence[ColumnFacts]) -> list[Pair]:
+        """Return what every two of some columns show, for those that can be tabulated.
+
+        Parameters
+        ----------
+        columns: none wider than ``WIDEST``; those of the lowest entropy are left out where there is too much
+            to count.
+        """
+        ranked = sorted(columns, key=lambda column: (-column.entropy, column.name))
+        names = {column.name for column in ranked[: self._affordable(ranked)]}
+        kept = [name for name in self._relation.columns if name in names]
+        found = (self._pair(one, other) for one, other in combinations(kept, 2))
+        return [pair for pair in found if pair is not None]
+
+    def _affordable(self, ranked: Sequence[ColumnFacts]) -> int:
+        """Return how many of some columns, from the first on, can be paired with each other."""
+        sizes = np.array([column.distinct + 1 for column in ranked], dtype=np.float64)
+        cells = np.outer(sizes, sizes)
+        work = np.tril(np.where(cells > CELLS, 0.0, cells + self._relation.rows), -1).sum(axis=1).cumsum()
+        return int(np.searchsorted(work, self._work, side="right"))
+
+    def together(self, names: Sequence[str], k: int) -> Together:
+        """Return how many records some columns single out together."""
+        keys = np.zeros(self._relation.rows, dtype=np.int64)
+        size = 1
+        for name in names:
+            codes: CodeArray | IntArray = (
+                self._codes[name] if name in self._codes else self._relation.keys(name)
+            )
+            width = int(codes.max()) + 1
+            if size * width >= 2**62:
+                distinct, ranks = np.unique(keys, return_inverse=True)
+                keys, size = ranks.astype(np.int64), len(distinct)
+            keys = keys * width + codes
+            size *= width
+        counts = _sizes(keys, size)
+        alone = int(np.count_nonzero(counts == 1))
+        return Together(len(names), len(keys), k, alone, int(counts[counts < k].sum()))
+
+    def _of(self, name: str) -> CodeArray:
+        if name not in self._codes:
+            self._codes[name] = self._relation.codes(name)
+        return self._codes[name]
+
+    def _pair(self, one: str, other: str) -> Pair | None:
+        first, second = self._of(one), self._of(other)
+        rows, columns = int(first.max()) + 1, int(second.max()) + 1
+        if rows * columns > CELLS:
+            return None
+        keys = first * np.int32(columns) + second  # fits: CELLS is far below 2**31
+        cells = np.bincount(keys, minlength=rows * columns).reshape(rows, columns)
+        enough = len(keys) >= RECORDS_A_CELL * rows * columns
+        alone = int(np.count_nonzero(cells == 1))
+        return Pair((one, other), alone, _told(cells) if enough else None)
+
+
+def _told(cells: IntArray) -> tuple[float, float]:
+    """Return what rows tell of columns and columns of rows, counts given as a table."""
+    of_first, of_second = _entropy(cells.sum(axis=1)), _entropy(cells.sum(axis=0))
+    shared = max(of_first + of_second - _entropy(cells.ravel()), 0.0)
+    return _share(shared, of_second), _share(shared, of_first)
+
+
+def _sizes(keys: IntArray, size: int) -> IntArray:
+    """Return the sizes of the classes of equal keys, none of them 0, in no certain order."""
+    if size <= CELLS:
+        counts = np.bincount(keys)
+        return counts[counts > 0].astype(np.int64, copy=False)
+    return np.unique(keys, return_counts=True)[1].astype(np.int64, copy=False)
+
+
+def _entropy(counts: IntArray) -> float:
+    """Return the entropy of counts in bits."""
+    present = counts[counts > 0].astype(np.float64)
+    total = float(present.sum())
+    return float(np.log2(total) - (present @ np.log2(present)) / total)
+
+
+def _share(part: float, whole: float) -> float:
+    """Return a share of an entropy, 0 of none; rounding makes no more than all of it."""
+    return min(part / whole, 1.0) if whole > 1e-12 else 0.0

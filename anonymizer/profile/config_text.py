@@ -1,0 +1,141 @@
+"""A proposal as a commented config in YAML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from textwrap import wrap
+from typing import Any
+
+import yaml
+
+from anonymizer.config.attribute import Role
+from anonymizer.config.fields import plain
+from anonymizer.config.yaml_text import scalar
+from anonymizer.profile.constraints import LIMIT
+from anonymizer.profile.missing import EMPTY
+from anonymizer.profile.proposal import ColumnProposal, Proposal
+
+WIDTH = 108
+SECONDS = 30
+"""Budget of the search."""
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+
+
+def config_text(proposal: Proposal, data: str, encoding: str) -> str:
+    """Return the text of a config.
+
+    Parameters
+    ----------
+    data: path of the data file, relative to the folder of the config.
+    encoding: of its text.
+    """
+    sections = [
+        _head(proposal),
+        _input(proposal, data, encoding),
+        _attributes(proposal),
+        _constraints(proposal),
+        _search(),
+    ]
+    return "\n".join("".join(f"{line}\n" for line in section) for section in sections)
+
+
+def _head(proposal: Proposal) -> Iterator[str]:
+    together = proposal.together
+    yield from _comment(
+        f"Drafted by `anonymizer init` from {proposal.rows:,} records of {len(proposal.columns)} columns. "
+        "Roles are proposed from what was measured; correct what you know better."
+    )
+    yield from _comment(
+        f"The quasi-identifiers together single out {together.alone:,} people; {together.below:,} share "
+        f"their combination with fewer than {together.k - 1} others."
+    )
+
+
+def _input(proposal: Proposal, data: str, encoding: str) -> Iterator[str]:
+    yield "input:"
+    yield f"  path: {text(data)}"
+    if proposal.separator not in (None, ","):
+        yield f"  separator: {text(str(proposal.separator))}"
+    if encoding != "utf-8":
+        yield f"  encoding: {text(encoding)}"
+    if set(proposal.missing) - {EMPTY}:
+        yield f"  missing: {flow(list(proposal.missing))}   # read as missing"
+
+
+def _attributes(proposal: Proposal) -> Iterator[str]:
+    yield "# identifier: dropped; quasi-identifier: known to others, generalized until nobody stands out;"
+    yield "# sensitive: not to be learned about anybody; insensitive: released as it is."
+    yield "attributes:"
+    for column in proposal.columns:
+        yield from _attribute(column)
+
+
+def _attribute(column: ColumnProposal) -> Iterator[str]:
+    doubt = "  <- check this one" if column.verdict.doubtful else ""
+    if column.role is not column.verdict.role:
+        doubt = f"  (chosen; proposed: {column.verdict.role})"
+    yield from _comment(column.reason + doubt, "  ")
+    section = flow(column.settings(column.role))
+    if column.role is Role.QUASI_IDENTIFIER and column.draft is not None:
+        yield from _comment(column.draft.reason, "  ")
+    yield f"  {text(column.name)}: {section}"
+    if column.role is Role.IDENTIFIER and column.draft is not None:
+        general = flow(column.settings(Role.QUASI_IDENTIFIER))
+        yield f"  # or, in general form: {general}"
+
+
+def _constraints(proposal: Proposal) -> Iterator[str]:
+    yield "# All of them hold on the released file."
+    yield "constraints:"
+    for model, reason in proposal.constraints:
+        yield from _comment(reason, "  ")
+        yield f"  - {flow(model)}"
+
+
+def _search() -> Iterator[str]:
+    yield f"# Records that fit in nowhere are left out, at most {float(LIMIT):.0%} of them.".replace(
+        "%", " %"
+    )
+    yield f"suppression: {flow({'limit': LIMIT})}"
+    yield ""
+    yield "# mondrian: within seconds; local: less loss after minutes; lattice: one level of detail for each"
+    yield "# whole column, proven best."
+    yield f"algorithm: {flow({'name': 'mondrian'})}"
+    yield f"budget: {flow({'seconds': SECONDS})}"
+
+
+def _comment(words: str, indent: str = "") -> list[str]:
+    safe = "".join(each if each.isprintable() else " " for each in words)
+    return wrap(
+        safe, WIDTH, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ", break_on_hyphens=False
+    )
+
+
+def flow(value: Any) -> str:
+    """Return a value as YAML on one line.
+
+    >>> flow({"role": "x", "width": [5, 0.5], "name": "a b", "yes": "null"})
+    '{role: x, width: [5, 0.5], name: "a b", yes: "null"}'
+    """
+    match plain(value):
+        case Mapping() as section:
+            return "{" + ", ".join(f"{text(str(key))}: {flow(item)}" for key, item in section.items()) + "}"
+        case list() as items:
+            return "[" + ", ".join(flow(item) for item in items) + "]"
+        case str() as words:
+            return text(words)
+        case number:
+            return str(number)
+
+
+def text(words: str) -> str:
+    """Return a text as a YAML scalar that is read back as that text, in quotes where it has to be.
+
+    >>> text("native-country"), text("1e5"), text("a: b"), text("")
+    ('native-country', '"1e5"', '"a: b"', '""')
+    """
+    if _PLAIN.fullmatch(words) and scalar(words) == words:
+        return words
+    return yaml.safe_dump(words, default_style='"', allow_unicode=True, width=2**31).rstrip("\n")

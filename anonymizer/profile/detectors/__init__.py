@@ -1,0 +1,1 @@
+"""What a column looks like: one detector a file."""

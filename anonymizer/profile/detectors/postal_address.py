@@ -1,0 +1,42 @@
+"""Postal addresses."""
+
+from __future__ import annotations
+
+import re
+
+from anonymizer.core.table import ValueType
+from anonymizer.profile.detectors.base import MOSTLY, OFTEN, Detector, Finding, share
+from anonymizer.profile.facts import ColumnFacts
+from anonymizer.profile.words import names_any
+
+_TERMS = (
+    "address",
+    "street",
+    "addr",
+    "strasse",
+    "straße",
+    "adresse",
+    "anschrift",
+    "direccion",
+    "house number",
+)
+_BEFORE = re.compile(r"\s*\d{1,5}[a-z]?,?\s+[^\W\d_][^\d]{2,}.*", re.IGNORECASE)
+_AFTER = re.compile(r"[^\W\d_][^\d,]{2,},?\s\d{1,5}\s?[a-z]?(\s*,.*)?", re.IGNORECASE)
+_DIFFERENT = 0.3
+_FEW = 20
+
+
+class PostalAddresses(Detector):
+    """Streets with house numbers."""
+
+    name = "postal addresses"
+
+    def look(self, column: ColumnFacts) -> Finding | None:
+        """Count the values with a number before or after words."""
+        if column.type is not ValueType.TEXT or column.distinct <= _FEW:
+            return None
+        named = names_any(column.name, _TERMS) and not names_any(column.name, ("ip", "mac", "mail", "email"))
+        found = share(column, lambda text: _BEFORE.fullmatch(text) or _AFTER.fullmatch(text))
+        if found.value < (OFTEN if named else MOSTLY) or (not named and column.distinctness < _DIFFERENT):
+            return None
+        return Finding(self.name, str(found), certain=named)

@@ -1,0 +1,89 @@
+"""The role that a column is proposed, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from anonymizer.config.attribute import Role
+from anonymizer.core.table import ValueType
+from anonymizer.profile.detectors.base import Finding
+from anonymizer.profile.facts import ColumnFacts
+from anonymizer.profile.ready_match import match_listed, named_for
+from anonymizer.profile.words import PERSONAL, SENSITIVE, names_any
+
+NEARLY_ALL = 0.8
+"""Distinct texts per record from which on a column singles out nearly everybody by itself."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A proposed role.
+
+    Attributes
+    ----------
+    role: proposed.
+    reason: why, in counts and never by a value.
+    doubtful: whether somebody who knows the data may well decide otherwise.
+    flag: what identifying thing the values look like, None if nothing.
+    general: whether what would be dropped may be published in general form instead.
+    """
+
+    role: Role
+    reason: str
+    doubtful: bool = False
+    flag: str | None = None
+    general: bool = False
+
+
+def role_of(column: ColumnFacts, found: Sequence[Finding]) -> Verdict:
+    """Return the role that a column is proposed by itself; the first rule that applies decides.
+
+    Parameters
+    ----------
+    found: what the detectors find in it, what is certain first.
+    """
+    if column.distinct == 0:
+        return Verdict(Role.INSENSITIVE, "no values at all")
+    if column.distinct == 1 and not column.missing and column.rows > 1:
+        return Verdict(Role.INSENSITIVE, f"one value in all {column.rows:,} records: it tells nobody apart")
+    subject = _subject(column)
+    if found and (found[0].certain or subject is None or column.type is ValueType.TEXT):
+        doubtful = not found[0].certain or found[0].general
+        reason = f"looks like {found[0].what}: {found[0].reason}"
+        return Verdict(Role.IDENTIFIER, reason, doubtful, found[0].what, found[0].general)
+    if subject is not None:
+        return Verdict(Role.SENSITIVE, f"{_values(column)}, {subject}", doubtful=_doubtful(column))
+    return _by_distinctness(column)
+
+
+def _by_distinctness(column: ColumnFacts) -> Verdict:
+    known = names_any(column.name, PERSONAL) or match_listed(column) is not None
+    if column.type is ValueType.TEXT and column.distinctness >= NEARLY_ALL and not known:
+        reason = (
+            f"{column.distinct:,} different texts in {column.present:,} records single out nearly everybody"
+        )
+        return Verdict(Role.IDENTIFIER, reason, doubtful=True)
+    return Verdict(Role.QUASI_IDENTIFIER, _values(column), doubtful=not known)
+
+
+def _values(column: ColumnFacts) -> str:
+    noun = "value" if column.distinct == 1 else "values"
+    return f"{column.distinct:,} {noun}"
+
+
+def _subject(column: ColumnFacts) -> str | None:
+    """Return what makes a column sensitive, None if nothing does."""
+    for subject, terms in SENSITIVE.items():
+        if names_any(column.name, terms):
+            return f"named as {subject}"
+    match = match_listed(column)
+    if match is not None and match.name in ("icd10", "religion"):
+        return f"most of them are in the ready hierarchy {match.name}"
+    return None
+
+
+def _doubtful(column: ColumnFacts) -> bool:
+    """Tell whether a sensitive column may as well be known to others, or of no interest to anybody."""
+    sure = any(names_any(column.name, SENSITIVE[subject]) for subject in ("health", "money"))
+    return not sure or named_for(column, "occupation") or column.distinct <= 1

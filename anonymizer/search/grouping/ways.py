@@ -1,0 +1,11 @@
+"""The ways of putting records into groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from anonymizer.search.grouping.largest import Largest
+from anonymizer.search.grouping.mix import ByChance, Grouping, Similar
+
+GROUPINGS: Mapping[str, Grouping] = {each.name: each for each in (ByChance(), Largest(), Similar())}
+"""The ways by the name that the config gives them."""

@@ -1,0 +1,123 @@
+"""What a measure of utility is: originals and a release go in, one number beside two others comes out."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from anonymizer.attacks.base import Scene
+from anonymizer.core.table import Column
+from anonymizer.settings import Settings as PlugInSettings
+from anonymizer.utility.estimate import Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Originals, and what a release says of them.
+
+    Attributes
+    ----------
+    source: what messages call the release.
+    columns: the original values of every attribute that originals and release share, quasi-identifiers first.
+    quasi_identifiers, sensitive: names of these attributes.
+    original: the original records, counted.
+    release: what the recipient of the release works out.
+    suppressed: what he would, were every quasi-identifier of every record ``*``.
+    scene: which record became which, for measures that take records out; None where that is not known.
+    """
+
+    source: str
+    columns: Mapping[str, Column]
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    original: Estimate
+    release: Estimate
+    suppressed: Estimate
+    scene: Scene | None = None
+
+
+@dataclass(frozen=True)
+class UtilityFinding:
+    """What one measure found.
+
+    Attributes
+    ----------
+    measure: its name.
+    attributes: that it looked at.
+    value: of the release.
+    untouched: what the originals themselves reach.
+    suppressed: what a release with ``*`` in every quasi-identifier reaches.
+    smaller_is_better: whether a small value is a useful release.
+    records: originals that were compared.
+    details: what else was found, in plain types.
+    """
+
+    measure: str
+    attributes: tuple[str, ...]
+    value: float
+    untouched: float
+    suppressed: float
+    smaller_is_better: bool
+    records: int
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+class NoParameters(PlugInSettings):
+    """The parameters of a measure that has none."""
+
+
+class TimedSettings(PlugInSettings):
+    """The parameters of a measure that may take long."""
+
+    seconds: Annotated[float, Field(gt=0, description="longest time; what is done by then is reported")] = (
+        10.0
+    )
+
+
+class Deadline:
+    """When a measure has to end."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    @property
+    def passed(self) -> bool:
+        """Whether the time is over."""
+        return time.monotonic() >= self._end
+
+
+class Measure(ABC):
+    """One way in which analysts use microdata, tried on a release.
+
+    Class attributes
+    ----------------
+    name: as in the config.
+    Settings: its parameters.
+    needs_sensitive: whether it says nothing without a sensitive attribute.
+    """
+
+    name: ClassVar[str]
+    Settings: ClassVar[type[PlugInSettings]] = NoParameters
+    needs_sensitive: ClassVar[bool] = False
+
+    def __init__(self, settings: PlugInSettings | None = None) -> None:
+        self.settings = settings if settings is not None else self.Settings()
+
+    @abstractmethod
+    def lacks(self, comparison: Comparison) -> str | None:
+        """Return what the measure would need and is not there, None when it applies."""
+
+    @abstractmethod
+    def measure(self, comparison: Comparison, random: np.random.Generator) -> Sequence[UtilityFinding]:
+        """Measure, once for each sensitive attribute where there are several to look at.
+
+        Parameters
+        ----------
+        random: the source of all randomness.
+        """

@@ -1,0 +1,153 @@
+"""The measure ``prediction``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
+from anonymizer.attacks.original import Meaning, Original
+from anonymizer.attacks.published import PublishedTable
+from anonymizer.attacks.sampling import interval
+from anonymizer.attacks.truth import same_values
+from anonymizer.core.arrays import IntArray
+from anonymizer.core.table import Column
+from anonymizer.errors import InputError
+from anonymizer.settings import Settings, WholeNumber
+from anonymizer.utility.base import Comparison, Measure, UtilityFinding
+from anonymizer.utility.held_out import HeldOut, held_out
+
+VALUES = 1000
+"""Most values of a sensitive attribute that a model predicts one of."""
+
+
+class PredictionSettings(Settings):
+    """Who is held out."""
+
+    held_out: Annotated[
+        float, Field(gt=0, lt=1, description="share of the original records that are held out")
+    ] = 0.2
+    targets: Annotated[WholeNumber, Field(ge=1, description="most records that are held out")] = 20_000
+
+
+class Prediction(Measure):
+    """Accuracy on held-out originals of a model of a sensitive attribute that was trained on the release.
+
+    Some original records are drawn and held out; the published records that they became are taken out of the
+    release. Naive Bayes learns the rest of the release, each published value in equal parts what it stands
+    for, and predicts the sensitive values of the held-out people from their original quasi-identifiers. The
+    same model trained on the rest of the originals is ``untouched``; the most frequent value of these, all
+    that is left to predict where every quasi-identifier is ``*``, is ``suppressed``. How values were
+    generalized was decided with the held-out records among them, as it is for every release.
+    """
+
+    name = "prediction"
+    Settings = PredictionSettings
+    needs_sensitive = True
+    settings: PredictionSettings
+
+    def lacks(self, comparison: Comparison) -> str | None:
+        """A sensitive attribute, and to know which record became which, are needed."""
+        scene = comparison.scene
+        if scene is None or scene.original is None or not scene.original.links.records:
+            return "to know what became of each original record"
+        if scene.grouped is not None:
+            return "a release whose records have their own sensitive values, not those of a group"
+        if comparison.original.records < 2:
+            return "two original records"
+        return None if _predicted(comparison) else f"a sensitive attribute with at most {VALUES} values"
+
+    def measure(self, comparison: Comparison, random: np.random.Generator) -> Sequence[UtilityFinding]:
+        """Predict each sensitive attribute."""
+        scene = comparison.scene
+        if scene is None or scene.original is None:
+            raise InputError(f"{comparison.source}: prediction needs {self.lacks(comparison)}")
+        records = scene.original.records
+        number = min(round(records * self.settings.held_out), self.settings.targets, records - 1)
+        held = held_out(scene.original, len(scene.release.counts), max(number, 1), random)
+        return [
+            _Task(scene.release, scene.original, held, name).finding(self.name)
+            for name in _predicted(comparison)
+        ]
+
+
+def _predicted(comparison: Comparison) -> list[str]:
+    return [name for name in comparison.sensitive if comparison.columns[name].size <= VALUES]
+
+
+class _Task:
+    """One sensitive attribute that is to be predicted.
+
+    Parameters
+    ----------
+    held: records that nothing is learned from.
+    name: of the sensitive attribute.
+    """
+
+    def __init__(self, release: PublishedTable, original: Original, held: HeldOut, name: str) -> None:
+        self._release, self._original, self._held, self._name = release, original, held, name
+        self._values = original.sensitive[name].codes
+        self._size = original.sensitive[name].attribute.column.size
+        self._tested = np.flatnonzero(held.original)
+
+    def finding(self, measure: str) -> UtilityFinding:
+        """Return how many of the held-out sensitive values are predicted."""
+        originals = self._of_originals()
+        most = int(originals.values.argmax())
+        right = self._right(NaiveBayes(self._of_release(), self._original.meanings))
+        untouched = self._right(
+            NaiveBayes(originals, [_itself(each.column) for each in self._original.meanings])
+        )
+        number = self._held.records
+        low, high = interval(right, number)
+        details: dict[str, Any] = {
+            "predicted": self._name,
+            "model": "naive Bayes",
+            "held_out": number,
+            "low": low,
+            "high": high,
+        }
+        return UtilityFinding(
+            measure,
+            (*self._original.names, self._name),
+            right / number,
+            untouched / number,
+            int(self._held.original[self._values == most].sum()) / number,
+            False,
+            self._original.records,
+            details,
+        )
+
+    def _right(self, model: NaiveBayes) -> int:
+        """Return how many held-out records a model is right about."""
+        guesses = model.guesses(self._original.codes[self._tested].astype(np.int64), 1.0)
+        return int(self._held.original[self._tested][guesses == self._values[self._tested]].sum())
+
+    def _of_originals(self) -> LabelCounts:
+        rest = self._original.counts - self._held.original
+        sizes = [each.column.size for each in self._original.meanings]
+        return LabelCounts.of(self._original.codes.astype(np.int64), self._values, rest, sizes, self._size)
+
+    def _of_release(self) -> LabelCounts:
+        release, names = self._release, self._original.names
+        published = release.sensitive[self._name]
+        meaning = same_values(self._original.sensitive[self._name], published)
+        value: IntArray = np.full(len(meaning.sizes), -1, dtype=np.int64)
+        value[np.flatnonzero(meaning.sizes)] = meaning.values
+        values = value[published.codes]
+        known = np.flatnonzero(values >= 0)
+        columns = [release.names.index(name) for name in names]
+        codes = release.codes[known][:, columns].astype(np.int64)
+        rest = (release.counts - self._held.release)[known]
+        sizes = [len(each.sizes) for each in self._original.meanings]
+        return LabelCounts.of(codes, values[known], rest, sizes, self._size)
+
+
+def _itself(column: Column) -> Meaning:
+    """Return what the values of a column stand for when they are published as they are."""
+    every = np.arange(column.size + 1)
+    numbers = np.full(column.size, np.nan) if column.numbers is None else column.numbers
+    return Meaning(column, every, every[:-1], numbers, numbers)

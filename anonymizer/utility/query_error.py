@@ -1,0 +1,105 @@
+"""The measure ``query-error``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from anonymizer.core.arrays import FloatArray
+from anonymizer.settings import WholeNumber
+from anonymizer.utility.base import Comparison, Deadline, Measure, TimedSettings, UtilityFinding
+from anonymizer.utility.queries import QueryShape, random_query
+
+STEPS = 20
+"""Equal shares of the queries between the points of the distribution function that is reported."""
+
+
+class QueryErrorSettings(TimedSettings):
+    """Which queries are asked."""
+
+    queries: Annotated[WholeNumber, Field(ge=1, le=1_000_000, description="how many queries are asked")] = (
+        1000
+    )
+    dimensions: Annotated[
+        WholeNumber, Field(ge=1, description="quasi-identifiers in a query, beside one sensitive attribute")
+    ] = 3
+    selectivity: Annotated[
+        float, Field(gt=0, le=1, description="share of the records that a query asks for, were all alike")
+    ] = 0.05
+    sanity: Annotated[
+        float, Field(gt=0, le=1, description="share of the records; errors count relative to it at least")
+    ] = 0.001
+
+
+class QueryError(Measure):
+    """Relative error of random count queries on quasi-identifiers and a sensitive attribute, the median.
+
+    Of each query, |answer from the release - true answer| / max(true answer, ``sanity`` times the records).
+    The release answers with expected numbers: a published value is in equal parts what it stands for.
+
+    Source: Xiao, Tao, "Anatomy: simple and effective privacy preservation" (VLDB 2006), section 6.2, for the
+    queries; Vitter, Wang, "Approximate computation of multidimensional aggregates of sparse data using
+    wavelets" (SIGMOD 1999), for the sanity bound.
+    """
+
+    name = "query-error"
+    Settings = QueryErrorSettings
+    settings: QueryErrorSettings
+
+    def lacks(self, comparison: Comparison) -> str | None:
+        """Something to ask for is needed."""
+        return None if comparison.columns else "an attribute that release and originals share"
+
+    def measure(self, comparison: Comparison, random: np.random.Generator) -> Sequence[UtilityFinding]:
+        """Ask the queries."""
+        answers = self._answers(comparison, random)
+        true, release, suppressed = answers.T
+        bound = self.settings.sanity * comparison.original.records
+        own, worst = (np.abs(each - true) / np.maximum(true, bound) for each in (release, suppressed))
+        details = {
+            **_distribution(own),
+            "mean_suppressed": float(worst.mean()),
+            "below_sanity": int((true < bound).sum()),
+            **self._asked(len(answers)),
+        }
+        return [
+            UtilityFinding(
+                self.name,
+                tuple(comparison.columns),
+                float(np.median(own)),
+                0.0,
+                float(np.median(worst)),
+                True,
+                comparison.original.records,
+                details,
+            )
+        ]
+
+    def _answers(self, comparison: Comparison, random: np.random.Generator) -> FloatArray:
+        """Return what originals, release and mere ``*`` answer to each query, shape (queries, 3)."""
+        names = comparison.quasi_identifiers, comparison.sensitive
+        shape = QueryShape(self.settings.dimensions, self.settings.selectivity)
+        asked = comparison.original, comparison.release, comparison.suppressed
+        deadline = Deadline(self.settings.seconds)
+        answers: list[list[float]] = []
+        while len(answers) < self.settings.queries and not (answers and deadline.passed):
+            query = random_query(comparison.columns, names, shape, random)
+            answers.append([each.expected(query) for each in asked])
+        return np.array(answers, dtype=np.float64)
+
+    def _asked(self, queries: int) -> dict[str, Any]:
+        asked = self.settings.model_dump(mode="json", exclude={"queries", "seconds"})
+        return {**asked, "queries": queries, "complete": queries == self.settings.queries}
+
+
+def _distribution(errors: FloatArray) -> dict[str, Any]:
+    """Return the mean, and points of the distribution function: [error, share of queries up to it]."""
+    shares = np.arange(STEPS + 1) / STEPS
+    points = np.quantile(errors, shares)
+    return {
+        "mean": float(errors.mean()),
+        "ecdf": [[float(error), float(share)] for error, share in zip(points, shares, strict=True)],
+    }

@@ -1,0 +1,10 @@
+"""The measures of utility by name."""
+
+from __future__ import annotations
+
+from anonymizer.registry import Registry
+from anonymizer.utility.base import Measure
+
+UTILITY_MEASURES: Registry[Measure] = Registry(
+    "utility measure", Measure, "anonymizer.utility", "anonymizer.utility_measures"
+)

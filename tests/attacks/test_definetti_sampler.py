@@ -1,0 +1,151 @@
+"""The sampler of the deFinetti attack, against going through all ways to deal the values out."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+import pytest
+
+from anonymizer.attacks.exchangeable.features import Similar
+from anonymizer.attacks.exchangeable.posterior import Effort, Posterior
+from anonymizer.attacks.exchangeable.score import Score, expected_accuracy
+from tests.attacks.exchangeable import Dealt, dealt, spread
+from tests.twins import exchangeable as twin
+
+Case = tuple[list[list[tuple[str, ...]]], list[list[str]]]
+
+
+def some_groups(seed: int) -> Case:
+    """Return a few small groups whose features go with their values."""
+    random = Random(seed)
+    sizes = random.choice([(2, 2, 2, 2), (3, 3, 2), (4, 2, 2), (2, 1, 3), (5,), (4, 3)])
+    people, secrets = [], []
+    for size in sizes:
+        secrets.append([random.choice("stu") for _ in range(size)])
+        people.append(
+            [
+                tuple(secret if random.random() < 0.6 else random.choice("stu") for _ in range(2))
+                for secret in secrets[-1]
+            ]
+        )
+    return people, secrets
+
+
+def differences(case: Dealt, chances: np.ndarray, exact: list[list[dict[str, Fraction]]]) -> np.ndarray:
+    """Return the difference of the chances of each entry."""
+    wanted = np.full(len(chances), np.nan)
+    for group, own in enumerate(exact):
+        for person, believed in enumerate(own):
+            for secret, chance in believed.items():
+                wanted[case.entry(group, person, secret)] = float(chance)
+    return np.abs(chances - wanted)
+
+
+def assert_close(case: Dealt, found: Posterior, exact: list[list[dict[str, Fraction]]]) -> None:
+    """Check that chances are as close as the differences between chains let expect."""
+    off = differences(case, found.chances, exact)
+    # The errors of a case go together, so that this is about one t statistic of 7 degrees of freedom.
+    assert off.mean() <= 4 * spread(found).mean() + 1e-12
+    assert off.max() <= 0.1
+
+
+@pytest.mark.parametrize(
+    ("seed", "prior"), [*((seed, Fraction(1)) for seed in range(6)), (6, Fraction(1, 2)), (7, Fraction(3))]
+)
+def test_chances_are_those_of_all_worlds(seed: int, prior: Fraction) -> None:
+    people, secrets = some_groups(seed)
+    case = dealt(people, secrets)
+    found = case.sampled(seed=seed, prior=float(prior))
+    assert_close(case, found, twin.posterior(people, secrets, case.sizes, prior))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8, 20))
+def test_chances_of_long_chains_are_those_of_all_worlds(seed: int) -> None:
+    people, secrets = some_groups(seed)
+    case = dealt(people, secrets)
+    found = case.sampled(Effort(6, 4096, 1.0000001, 10**9), seed=seed)
+    exact = twin.posterior(people, secrets, case.sizes, Fraction(1))
+    assert_close(case, found, exact)
+    # Four standard errors of a chance of one half, from so many independent draws; none where all is known.
+    error = 0.0 if found.settling is None else 2 / found.settling.draws**0.5
+    assert error < 0.1
+    assert differences(case, found.chances, exact).max() <= error + 1e-12
+
+
+def test_a_person_of_whom_nothing_is_known_takes_part() -> None:
+    people = [[("a", "a"), ("?", "?")], [("a", "b"), ("b", "b")], [("a", "a"), ("b", "b")]]
+    secrets = [["s", "t"], ["s", "t"], ["s", "t"]]
+    case = dealt(people, secrets)
+    assert_close(case, case.sampled(), twin.posterior(people, secrets, case.sizes))
+
+
+def test_more_values_than_known_people_belong_to_unknown_ones() -> None:
+    case = dealt([[("a",)], [("a",), ("b",)]], [["s", "t"], ["s", "t"]])
+    assert case.groups.counts.tolist() == [1, 1, 1, 1]
+    assert case.groups.codes[:, 0].tolist() == [-1, 0, 0, 1]
+
+
+def test_likeness_weighs_labels_as_a_mixture() -> None:
+    people = [[("a",), ("b",)], [("a",), ("c",)], [("b",), ("c",)], [("a",), ("a",)]]
+    secrets = [["s", "t"], ["s", "t"], ["s", "t"], ["s", "s"]]
+    likeness = np.array([[0.6, 0.3, 0.1], [0.0, 0.25, 0.75]])
+    case = dealt(people, secrets)
+    exact = twin.mixture(
+        people, secrets, [[Fraction(str(x)) for x in row] for row in likeness.tolist()], "abc"
+    )
+    assert_close(case, case.sampled(features=[Similar(likeness)]), exact)
+
+
+def test_likeness_of_one_value_to_each_label_is_to_tell_values_apart() -> None:
+    people, secrets = some_groups(3)
+    case = dealt(people, secrets)
+    found = case.sampled(features=[Similar(np.eye(size)) for size in case.sizes])
+    assert_close(case, found, twin.posterior(people, secrets, case.sizes))
+
+
+def test_groups_of_one_kind_or_one_value_are_known_without_a_draw() -> None:
+    case = dealt([[("a",), ("a",), ("a",)], [("a",), ("b",)]], [["s", "s", "t"], ["t", "t"]])
+    found = case.sampled()
+    assert found.settling is None
+    assert found.chances.tolist() == [2 / 3, 1 / 3, 1, 1]
+
+
+def test_a_seed_repeats_and_another_differs() -> None:
+    case = dealt(*some_groups(0))
+    short = Effort(2, 32, 1.01, 100)
+    assert case.sampled(short, 1).chances.tolist() == case.sampled(short, 1).chances.tolist()
+    assert case.sampled(short, 1).chances.tolist() != case.sampled(short, 2).chances.tolist()
+
+
+def test_chains_stop_when_they_agree_or_at_their_budget() -> None:
+    sure = [[("a",), ("a",)], [("b",), ("b",)]], [["s", "s"], ["t", "t"]]
+    case = dealt([[("a",), ("b",)]] * 50 + sure[0] * 10, [["s", "t"]] * 50 + sure[1] * 10)
+    settled = case.sampled(Effort(4, 1 << 14, 1.2, 20)).settling
+    assert settled is not None
+    assert settled.settled
+    assert settled.sweeps < 1 << 13
+    assert settled.likelihood < 1.2
+    never = case.sampled(Effort(4, 100, 1.2, 10**6)).settling
+    assert never is not None
+    assert not never.settled
+    assert never.sweeps <= 100
+    assert 2 * never.kept >= never.sweeps
+
+
+def test_independent_features_give_no_lift() -> None:
+    random = Random(5)
+    people = [[(random.choice("abc"), random.choice("xy")) for _ in range(2)] for _ in range(1500)]
+    case = dealt(people, [["s", "t"] if random.random() < 0.5 else ["s", "u"] for _ in people])
+    true = np.zeros(int(case.groups.first[-1]), dtype=np.int64)
+    for group in range(len(people)):
+        for person, place in enumerate(random.sample(range(2), 2)):
+            entries = case.groups.first[case.kinds[group][person]]
+            true[entries + place] += 1
+    found = case.sampled(Effort(2, 512, 1.05, 50))
+    score = Score.of(case.groups, found.chances, true)
+    assert abs(float(score.accuracy) - 0.5) < 4 * 0.5 / np.sqrt(3000)
+    assert expected_accuracy(case.groups, found.chances) < 0.56
+    assert score.absolute > 0.95

@@ -1,0 +1,95 @@
+"""``--vary``: keys with the values that a comparison tries."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.config.override import parse_override
+from anonymizer.config.vary import as_texts, variations
+from anonymizer.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("text", "overrides"),
+    [
+        ("constraints.0.k=2,5", ("constraints.0.k=2", "constraints.0.k=5")),
+        ("suppression.limit=0, 0.02", ("suppression.limit=0", "suppression.limit=0.02")),
+        ("suppression.method=classes", ("suppression.method=classes",)),
+        (
+            "attributes.age.levels={max: 1},{max: 2}",
+            ("attributes.age.levels={max: 1}", "attributes.age.levels={max: 2}"),
+        ),
+        (
+            'attributes."a.b".levels.max=1,2',
+            ('attributes."a.b".levels.max=1', 'attributes."a.b".levels.max=2'),
+        ),
+        ("algorithm.labels='a, b','5'", ('algorithm.labels="a, b"', 'algorithm.labels="5"')),
+    ],
+)
+def test_each_value_is_an_override(text: str, overrides: tuple[str, ...]) -> None:
+    (found,) = variations([text])
+    assert found.overrides == overrides
+
+
+TEXTS = st.text(
+    st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\x85  \ufeff\ufffe\uffff")
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-99, 99) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(VALUES)
+def test_a_value_survives_the_way_through_texts(value: Any) -> None:
+    (found,) = variations(as_texts({"constraints.0.k": [value]}))
+    (override,) = found.overrides
+    assert parse_override(override) == (("constraints", "0", "k"), value)
+    assert shlex.split(shlex.quote(override)) == [override]
+
+
+def test_everything_that_is_wrong_is_said_at_once() -> None:
+    wrong = [
+        "k",
+        "=5",
+        "constraints.0.k=",
+        "constraints.0.k=[",
+        "constraints.0.k=3,3",
+        "suppression.limit=0.02,0.020",
+        "seed=1,2",
+        "attacks=[linkage]",
+        "attributes.age.weight=1,2",
+        "algorithm.name=local",
+        "budget.seconds=1,2",
+        "budget[seconds]=3",
+        "budget.seconds=3",
+        "budget={seconds: 3}",
+    ]
+    with pytest.raises(ConfigError) as raised:
+        variations(wrong)
+    said = {each.where.removeprefix("--vary "): each.what for each in raised.value.problems}
+    assert set(said) == set(wrong) - {"budget.seconds=1,2"}
+    for place, word in [
+        ("k", "not a key with values"),
+        ("constraints.0.k=", "no values"),
+        ("constraints.0.k=[", "not YAML"),
+        ("constraints.0.k=3,3", "the value 3 is given twice"),
+        ("suppression.limit=0.02,0.020", "given twice"),
+        ("seed=1,2", "must be the same in all runs"),
+        ("attributes.age.weight=1,2", "must be the same in all runs"),
+        ("algorithm.name=local", "--algorithm NAME"),
+        ("budget.seconds=3", "the key is given twice"),
+        ("budget={seconds: 3}", "overlaps with --vary budget.seconds"),
+    ]:
+        assert word in said[place], place
+
+
+def test_one_and_true_are_two_values() -> None:
+    (found,) = variations(["suppression.keep_rows=true,1"])
+    assert found.values == ("true", "1")

@@ -1,0 +1,115 @@
+"""``anonymizer attack`` on odd files: a defined result for every attack, or one message that helps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.flow.commands import Done, assert_message, call
+
+HEAD = ("a", "b", "s")
+PAIR = [HEAD, ("1", "2", "x"), ("3", "4", "y")]
+Rows = Sequence[Sequence[str]]
+
+
+def attacked(
+    folder: Path, release: Rows, original: Rows, second: Rows | None = None, attacks: Sequence[Any] = ()
+) -> Done:
+    """Write the files and attack."""
+    quasi = {"role": "quasi-identifier"}
+    config = {
+        "input": {"path": "original.csv"},
+        "attributes": {"a": quasi, "b": quasi, "s": {"role": "sensitive"}},
+        "constraints": [{"model": "k-anonymity", "k": 1}],
+        "attacks": list(attacks),
+    }
+    paths = {}
+    for name, rows in {"release": release, "original": original, "second": second}.items():
+        paths[name] = folder / f"{name}.csv"
+        text = "".join(",".join(row) + "\n" for row in rows or [])
+        paths[name].write_text(text, encoding="utf-8")
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    more = () if second is None else ("--second", paths["second"])
+    own = ("attack", paths["release"], "-c", folder / "config.json", "--original", paths["original"])
+    return call(*own, *more, "--json")
+
+
+@pytest.mark.parametrize(
+    ("release", "original"),
+    [
+        pytest.param([HEAD, ("1", "2", "x")], [HEAD, ("1", "2", "x")], id="one record"),
+        pytest.param([HEAD] + [("1", "1", "x")] * 5, [HEAD] + [("1", "1", "x")] * 5, id="constant"),
+        pytest.param(
+            [HEAD, ("<missing>", "2", "x"), ("<missing>", "2", "<missing>"), ("3", "<missing>", "x")],
+            [HEAD, ("", "2", "x"), ("", "2", ""), ("3", "", "x")],
+            id="missing values",
+        ),
+    ],
+)
+def test_every_attack_has_a_number(release: Rows, original: Rows, tmp_path: Path) -> None:
+    done = attacked(tmp_path, release, original, release)
+    assert done.code == 0, done.err
+    entries = done.json["attacks"]
+    assert {each["attack"] for each in entries} >= {"linkage", "interval", "intersection", "vulnerability"}
+    for each in entries:
+        assert 0 <= each["low"] <= each["success"] <= each["high"] <= 1
+        assert 0 <= each["baseline"] <= 1
+
+
+def test_constant_files_give_the_baseline(tmp_path: Path) -> None:
+    rows = [HEAD] + [("1", "1", "x")] * 5
+    for each in attacked(tmp_path, rows, rows, rows).json["attacks"]:
+        assert each["success"] == each["baseline"]
+
+
+def test_columns_of_one_file_only_are_named(tmp_path: Path) -> None:
+    release = [("a", "z", "s"), ("1", "9", "x"), ("3", "9", "y")]
+    original = [("a", "b", "q", "s"), ("1", "2", "0", "x"), ("3", "2", "0", "y")]
+    done = attacked(tmp_path, release, original)
+    (found,) = (each for each in done.json["attacks"] if each["attack"] == "linkage")
+    assert found["knowledge"]["attributes"] == ["a"]
+    assert found["details"]["left_out"] == {"release": ["z"], "original": ["b", "q"]}
+    assert found["success"] == 1
+
+
+@pytest.mark.parametrize(
+    ("release", "original", "second", "words"),
+    [
+        ([("c", "s"), ("1", "x")], PAIR, None, ("release.csv", "no quasi-identifier", "a, b")),
+        (PAIR, [("c", "s"), ("1", "x")], None, ("original.csv", "shares no quasi-identifier", "a, b")),
+        ([HEAD], PAIR, None, ("release.csv", "no records")),
+        (PAIR, [HEAD], None, ("original.csv", "no records")),
+        (PAIR, PAIR, [HEAD], ("second.csv", "no records")),
+    ],
+)
+def test_files_that_cannot_be_compared_are_refused(
+    release: Rows, original: Rows, second: Rows | None, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    done = attacked(tmp_path, release, original, second)
+    assert done.code == 2
+    assert_message(done.err, words)
+
+
+def test_an_original_of_other_people_is_told(tmp_path: Path) -> None:
+    """Nothing that needs to know who became which is run, and each says so; who asks for it is refused."""
+    others = [HEAD, ("7", "8", "x"), ("9", "9", "y")]
+    done = attacked(tmp_path, PAIR, others)
+    assert done.code == 0
+    assert {"linkage", "interval"}.isdisjoint(each["attack"] for each in done.json["attacks"])
+    said = done.err.splitlines()
+    assert all(line.startswith("not run: ") for line in said)
+    (line,) = (line for line in said if line.startswith("not run: linkage"))
+    assert "no published value stands for those of an original record" in line
+    refused = attacked(tmp_path, PAIR, others, attacks=["linkage"])
+    assert refused.code == 2
+    assert_message(refused.err, ("attacks[0]", "linkage", "aligned: true"))
+
+
+def test_quiet_says_nothing(tmp_path: Path) -> None:
+    attacked(tmp_path, PAIR, PAIR)
+    done = call("attack", tmp_path / "release.csv", "-c", tmp_path / "config.json", "--quiet")
+    assert (done.code, done.err) == (0, "")

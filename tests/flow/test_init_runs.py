@@ -1,0 +1,94 @@
+"""``init`` and then ``run``, with no edit between them, on files that others made."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.flow.commands import call
+from tests.shared import shared
+
+SAMPLE = Path(__file__).parents[2] / "examples" / "sample.csv"
+ADULT = {
+    **dict.fromkeys(
+        ("age", "workclass", "education", "marital-status", "race", "sex", "native-country"),
+        "quasi-identifier",
+    ),
+    "salary-class": "sensitive",
+}
+
+
+def drafted_and_run(
+    folder: Path, content: bytes, name: str = "data.csv"
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the report of the run, and the roles of the columns."""
+    (folder / name).write_bytes(content)
+    drafted = call("init", folder / name, "--json")
+    assert drafted.code == 0, drafted.err
+    done = call("run", folder / "data.yaml", "--json")
+    assert done.code == 0, done.err
+    assert done.json["status"] == "satisfied"
+    assert done.json["loss"]["loss"] < 1
+    assert all(each["satisfied"] for each in done.json["constraints"])
+    return done.json, {column: each["role"] for column, each in drafted.json["columns"].items()}
+
+
+def as_bytes(*parts: str) -> bytes:
+    """Return the text of a shared data set."""
+    return gzip.decompress(shared("data", *parts, "data.csv.gz").read_bytes())
+
+
+def test_fars(tmp_path: Path) -> None:
+    _, roles = drafted_and_run(tmp_path, as_bytes("fars_sample"))
+    assert [name for name, role in roles.items() if role == "sensitive"] == ["iinjury"]
+    assert set(roles.values()) == {"quasi-identifier", "sensitive"}
+
+
+def test_household_survey(tmp_path: Path) -> None:
+    _, roles = drafted_and_run(tmp_path, as_bytes("sdc_testdata"))
+    assert roles["ori_hid"] == "identifier"
+    assert roles["sampling_weight"] == "insensitive"
+    assert {name for name, role in roles.items() if role == "sensitive"} == {"expend", "income", "savings"}
+
+
+@pytest.mark.slow
+def test_sample(tmp_path: Path) -> None:
+    _, roles = drafted_and_run(tmp_path, SAMPLE.read_bytes())
+    assert roles["person_id"] == "identifier"
+    assert {name for name, role in roles.items() if role == "sensitive"} == {"income_class", "diagnosis"}
+
+
+@pytest.mark.slow
+def test_adult(tmp_path: Path) -> None:
+    report, roles = drafted_and_run(tmp_path, as_bytes("adult"))
+    assert {name: roles[name] for name in ADULT} == ADULT
+    assert report["loss"]["loss"] < 0.2
+
+
+@pytest.mark.slow
+def test_adult_full(tmp_path: Path) -> None:
+    report, roles = drafted_and_run(tmp_path, as_bytes("adult_full"))
+    assert {name: roles[name] for name in ADULT} == ADULT
+    assert roles["education-num"] == "identifier"
+    assert report["config"]["input"]["missing"] == ["", "?"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["adult", "fars_sample", "sdc_testdata"])
+def test_odd_files(name: str, tmp_path: Path) -> None:
+    odd = b"\xef\xbb\xbf" + as_bytes(name).replace(b",", b";").replace(b"\n", b"\r\n")
+    drafted_and_run(tmp_path, odd)
+
+
+@pytest.mark.slow
+def test_quoted_commas(tmp_path: Path) -> None:
+    header, *records = as_bytes("fars_sample").decode().splitlines()
+    quoted = [
+        ",".join(f'"{field}, or so"' if field.isalpha() else field for field in record.split(","))
+        for record in records
+    ]
+    content = "\n".join([header, *quoted, ""])
+    drafted_and_run(tmp_path, gzip.compress(content.encode()), "data.csv.gz")

@@ -1,0 +1,102 @@
+"""Which hierarchies are drafted for which columns."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.config.hierarchy import HierarchySettings
+from anonymizer.core.table import ValueType
+from anonymizer.engines.open import open_csv
+from anonymizer.profile.drafts import drafts
+from anonymizer.profile.fitting import Fitting
+from anonymizer.profile.measure import measure
+from anonymizer.profile.widths import LEVELS, nice, widths_of
+from tests.engines.files import write
+from tests.profile.columns import column
+
+DAYS = [f"{2000 + n % 20}-0{1 + n % 9}-{10 + n % 15}" for n in range(300)]
+STATES = ["Texas", "Ohio", "Utah", "Iowa", "Maine"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("age", range(90), {"ready": "age"}),
+        ("patient_age", [*range(18, 60)] * 2, {"ready": "age"}),
+        ("page", range(1, 400), {"intervals": {"width": [20, 40, 80, 160, 320]}}),
+        ("age", range(1900, 2000), {"intervals": {"width": [5, 10, 20, 40, 80]}}),
+        ("country", ["France", "Spain", "Chad", "Peru"], {"ready": "country"}),
+        ("x7", STATES, {"ready": "us-state"}),
+        ("state", [*STATES, "Elsewhere"], {"ready": "us-state", "unknown": "top"}),
+        ("x7", ["M", "F"], None),
+        ("weight", [f"{n},{n % 7}" for n in range(40, 140)], None),
+        ("gender", ["M", "F"], {"ready": "sex"}),
+        ("zip", [f"0{n}" for n in range(1000, 1100)], {"ready": "postal-code"}),
+        ("zip", range(10_000, 10_100), {"ready": "postal-code"}),
+        ("seen", DAYS, {"date": {"levels": ["month", "quarter", "year", "decade"]}}),
+        (
+            "seen",
+            [f"{day}T07:30:00" for day in DAYS],
+            {"date": {"levels": ["month", "quarter", "year", "decade"]}},
+        ),
+        (
+            "seen",
+            [f"{10 + n % 18}.0{1 + n % 9}.{1990 + n % 9}" for n in range(99)],
+            {"mask": {"from": "left", "steps": [3, 6]}},
+        ),
+        ("level", range(1, 10), {"order": {"sizes": [2, 4]}}),
+        ("level", range(1, 5), {"order": {"sizes": [2]}}),
+        ("walls", [1, 2, 3], None),
+        ("gain", [0] * 500 + [*range(1, 90)] + [10**6 + n for n in range(10)], {"auto": {}}),
+        ("product", [f"A{n:03d}" for n in range(30)], {"mask": {"from": "right"}}),
+        ("colour", ["red", "green", "blue", "grey"], {"auto": {}}),
+        (
+            "rate",
+            [f"{n / 100:.2f}" for n in range(100)],
+            {"intervals": {"width": [Decimal("0.05") * 2**n for n in range(5)]}},
+        ),
+    ],
+)
+def test_what_is_drafted(name: str, values: list[object], expected: object) -> None:
+    draft = next(drafts(column(name, list(values))))
+    assert draft.hierarchy == expected
+    if draft.hierarchy is not None:
+        HierarchySettings.model_validate(dict(draft.hierarchy)).build()
+
+
+def test_numbers_without_levels_are_codes() -> None:
+    assert next(drafts(column("walls", [1, 2, 3]))).type is ValueType.TEXT
+    assert next(drafts(column("zip", range(10_000, 10_100)))).type is ValueType.TEXT
+
+
+@given(st.floats(1e-12, 1e12))
+def test_nice_widths_are_just_large_enough(width: float) -> None:
+    found = nice(width)
+    digits = found.as_tuple().digits
+    assert digits[0] in (1, 2, 5)
+    assert not any(digits[1:])
+    assert Decimal(repr(width)) <= found < Decimal(repr(width)) * Decimal("2.51")
+
+
+@given(st.lists(st.integers(-(10**6), 10**6), min_size=20, max_size=60, unique=True))
+def test_widths_double_and_suit_an_interval_hierarchy(numbers: list[int]) -> None:
+    widths = widths_of(column("amount", numbers))
+    if widths:
+        assert widths == [widths[0] * 2**level for level in range(LEVELS)]
+        HierarchySettings.model_validate({"intervals": {"width": widths}}).build()
+
+
+def test_a_draft_that_cannot_be_built_makes_room_for_the_next(tmp_path: Path) -> None:
+    # The name of a region stands as a value among its countries, so the ready tree has no place for it.
+    values = ["France", "Spain", "Italy", "Peru", "Chad", "Western Europe"] * 20
+    path = write(tmp_path / "a.csv", "country,w\n" + "".join(f"{value},1\n" for value in values))
+    with open_csv(path) as relation:
+        found = measure(relation)
+        best = [draft.hierarchy for draft in drafts(found.columns[0])]
+        assert best[:2] == [{"ready": "country", "unknown": "top"}, {"auto": {}}]
+        assert Fitting(relation, found.missing).draft(found.columns[0]).hierarchy in best

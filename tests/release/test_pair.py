@@ -1,0 +1,60 @@
+"""Names of a release in two files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from anonymizer.errors import InputError
+from anonymizer.release.pair import find_pair, pair_columns, pair_named
+
+
+@pytest.mark.parametrize(
+    ("name", "names"),
+    [
+        ("release.csv", ("release.qit.csv", "release.st.csv")),
+        ("a.b.csv.gz", ("a.b.qit.csv.gz", "a.b.st.csv.gz")),
+        ("release.parquet", ("release.qit.parquet", "release.st.parquet")),
+    ],
+)
+def test_names_come_before_the_suffix(name: str, names: tuple[str, str]) -> None:
+    assert pair_named(Path(name)).names == names
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_a_pair_is_found_by_each_of_its_names(suffix: str, tmp_path: Path) -> None:
+    pair = pair_named(tmp_path / f"release{suffix}")
+    for path in (pair.records, pair.values):
+        path.touch()
+    for path in (pair.records, pair.values, tmp_path / f"release{suffix}", tmp_path / "release"):
+        assert find_pair(path) == pair
+
+
+def test_a_single_file_is_no_pair(tmp_path: Path) -> None:
+    single = tmp_path / "release.csv"
+    assert find_pair(single) is None
+    single.touch()
+    for path in (pair_named(single).records, pair_named(single).values):
+        path.touch()
+    assert find_pair(single) is None
+    assert find_pair(tmp_path / ".qit.csv") is None
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    pair = pair_named(tmp_path / "release.csv")
+    with pytest.raises(InputError, match=r"release\.qit\.csv: no such file, nor release\.st\.csv"):
+        find_pair(pair.records)
+    pair.values.touch()
+    for path in (pair.records, pair.values, tmp_path / "release.csv", tmp_path / "release"):
+        with pytest.raises(
+            InputError, match=r"release\.qit\.csv: no such file; release\.st\.csv is one half"
+        ):
+            find_pair(path)
+
+
+def test_new_columns_come_last() -> None:
+    records, values = pair_columns(["b", "secret", "a"], "secret")
+    assert records == ["b", "a", "group"]
+    assert values == ["group", "secret", "count"]
+    assert pair_columns(["count", "secret"], "secret")[0] == ["count", "group"]

@@ -1,0 +1,39 @@
+"""Made-up runs to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from anonymizer.report.comparing.comparison import Comparison
+from anonymizer.report.comparing.runs import ComparedRun, Measured, Risk, RunStatus
+
+LINKAGE = "linkage nearest euclidean"
+
+
+def counted(success: float, baseline: float = 0.0) -> Risk:
+    """Return a risk without an interval."""
+    return Risk(success, success, success, baseline)
+
+
+def run(
+    number: int,
+    loss: float,
+    risk: Risk | Mapping[str, Risk],
+    settings: tuple[tuple[str, str], ...] = (),
+    **losses: float | None,
+) -> ComparedRun:
+    """Return a run with a release."""
+    risks = {LINKAGE: risk} if isinstance(risk, Risk) else dict(risk)
+    own = Measured({"loss": loss, **losses}, risks, False, 0, 10, "lattice")
+    overrides = (f"constraints.0.k={number}",)
+    return ComparedRun(number, "lattice", settings, overrides, RunStatus.SATISFIED, 1.0, measured=own)
+
+
+def without(number: int, status: RunStatus, reason: str = "why", bound: float | None = None) -> ComparedRun:
+    """Return a run without a release."""
+    return ComparedRun(number, "local", (), ("algorithm={name: local}",), status, 2.0, reason, bound)
+
+
+def comparison(*runs: ComparedRun) -> Comparison:
+    """Return a comparison of some runs."""
+    return Comparison("desk/job.yaml", "people.csv", 60, 7, runs)

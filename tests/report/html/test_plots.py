@@ -1,0 +1,88 @@
+"""A result in a notebook: what it shows of itself, and the charts that it draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import matplotlib as mpl
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+
+import anonymizer as an
+from tests.flow.commands import COLUMNS, CONFIG, people
+
+PLOTS = ("attacks", "knowledge", "losses", "groups", "search")
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    mpl.use("Agg")
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def people_frame() -> pd.DataFrame:
+    return pd.DataFrame(people(300), columns=list(COLUMNS))
+
+
+@pytest.fixture(scope="module")
+def config() -> dict[str, Any]:
+    made: dict[str, Any] = {key: deepcopy(each) for key, each in CONFIG.items() if key != "input"}
+    return {**made, "attacks": ["linkage", "vulnerability"]}
+
+
+@pytest.fixture(scope="module")
+def result(people_frame: pd.DataFrame, config: dict[str, Any]) -> Any:
+    return an.anonymize(people_frame, config)
+
+
+def test_a_result_shows_its_verdict_and_no_record(result: Any) -> None:
+    shown = result._repr_html_()
+    assert len(shown.encode()) < 10_000
+    assert "Both promises hold" in shown
+    assert "k-anonymity" in shown
+    assert "<script" not in shown
+    for name in ("person 1", "note 1"):
+        assert name not in shown
+    assert "Result(" in repr(result)
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_a_plot_draws_onto_the_axes_given_or_makes_some(name: str, result: Any) -> None:
+    plot = getattr(result, f"plot_{name}")
+    _, given = pyplot.subplots()
+    figures = pyplot.get_fignums()
+    assert plot(ax=given) is given
+    assert given.has_data()
+    assert pyplot.get_fignums() == figures
+    made = plot()
+    assert isinstance(made, Axes)
+    assert made is not given
+    made.figure.canvas.draw()
+
+
+def test_an_attribute_is_drawn_by_its_name(result: Any) -> None:
+    axes = result.plot_distribution("sex")
+    assert {text.get_text() for text in axes.get_yticklabels()} <= {"F", "M", "others", "*"}
+    with pytest.raises(an.InputError, match="'sexx' is no quasi-identifier; did you mean 'sex'"):
+        result.plot_distribution("sexx")
+
+
+def test_drawing_leaves_settings_and_data_as_they_were(result: Any) -> None:
+    settings, data = dict(mpl.rcParams), result.data.copy()
+    result.plot_losses()
+    result._repr_html_()
+    assert dict(mpl.rcParams) == settings
+    pd.testing.assert_frame_equal(result.data, data)
+
+
+def test_what_cannot_be_drawn_says_why(people_frame: pd.DataFrame, config: dict[str, Any]) -> None:
+    bare = an.anonymize(people_frame.head(60), {**config, "attacks": []})
+    with pytest.raises(an.InputError, match="no attack was run"):
+        bare.plot_attacks()
+    assert "No attack was run" in bare._repr_html_()

@@ -1,0 +1,151 @@
+"""compare.html: whole, alone, and with every run on it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+
+from anonymizer.report.comparing.comparison import Comparison
+from anonymizer.report.comparing.runs import Risk, RunStatus
+from anonymizer.report.html.charts.frontier import Field, Open, Spot, draw_frontier, label_groups
+from anonymizer.report.html.compared import compare_page, frontier_chart
+from tests.report.comparisons import comparison, counted, run, without
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class Page(HTMLParser):
+    """Collects ids, references and text of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.ids += [value for key, value in attrs if key == "id" and value is not None]
+        self.links += [value for key, value in attrs if key in ("href", "src") and value is not None]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def found() -> Comparison:
+    settings = (("constraints.0.k", "2"),)
+    return comparison(
+        run(1, 0.1, Risk(0.2, 0.15, 0.25, 0.01), settings, ncp=0.3),
+        run(2, 0.2, counted(0.1, 0.01), settings, ncp=0.2),
+        run(3, 0.3, counted(0.26, 0.01), settings, ncp=0.4),
+        replace(without(4, RunStatus.UNDECIDED, "the budget ended", 0.05), algorithm="mondrian"),
+        without(5, RunStatus.INFEASIBLE, "no release <of> this family"),
+        without(6, RunStatus.REFUSED, "value 'secret' is unknown"),
+    )
+
+
+@pytest.fixture(scope="module")
+def page(found: Comparison) -> str:
+    return compare_page(found, "1.2.3")
+
+
+def test_it_needs_nothing_else_and_has_no_id_twice(page: str) -> None:
+    parsed = Page(page)
+    assert "script" not in parsed.tags
+    assert [link for link in parsed.links if not link.startswith("#")] == []
+    assert {link[1:] for link in parsed.links} <= set(parsed.ids)
+    assert len(parsed.ids) == len(set(parsed.ids))
+    assert not re.search(r"url\((?!#)", page)
+    assert parsed.tags.count("h1") == parsed.tags.count("main") == 1
+
+
+def test_it_is_the_same_for_the_same_comparison(found: Comparison, page: str) -> None:
+    assert compare_page(comparison(*found.runs), "1.2.3") == page
+
+
+def test_it_says_what_matters_first(page: str) -> None:
+    assert "<h1>The loss metrics disagree about the best: 1 by loss; 2 by ncp.</h1>" in page
+
+
+def test_no_run_is_dropped_and_no_value_told(page: str) -> None:
+    text = " ".join(Page(page).text.split())
+    assert "4 undecided: the budget ended" in text
+    assert "5 infeasible: no release <of> this family" in text
+    assert "6 refused: it does not fit the input" in text
+    assert "secret" not in page
+    assert "desk" not in page
+
+
+def test_the_recommended_come_with_their_commands(page: str) -> None:
+    commands = re.findall(r"<code>(anonymizer run [^<]*)</code>", page)
+    assert commands == [
+        "anonymizer run job.yaml --set constraints.0.k=2",
+        "anonymizer run job.yaml --set constraints.0.k=1",
+    ]
+
+
+def test_the_chart_has_each_number_once_in_colours_of_the_page(found: Comparison) -> None:
+    chart = frontier_chart(found)
+    assert chart is not None
+    root = ElementTree.fromstring(chart.svg)
+    texts = ["".join(each.itertext()).strip() for each in root.iter(f"{SVG}text")]
+    for number in ("1", "2", "3", "4", "undecided", "better", "lattice", "mondrian"):
+        assert texts.count(number) == 1, texts
+    assert root.attrib["role"] == "img"
+    assert "3 releases" in root.attrib["aria-label"]
+    assert not re.search(r"#0[0-9]0[0-9]0[0-9]", chart.svg)
+    assert "var(--after)" in chart.svg
+    assert [row[0] for row in chart.data.rows] == ["2", "1", "3"]
+
+
+def test_without_any_release_it_says_so() -> None:
+    text = Page(compare_page(comparison(without(1, RunStatus.INFEASIBLE)), "1")).text
+    assert "None of 1 runs has a release." in text
+    assert "No run has a release." in text
+    assert "Loosen a constraint" in text
+
+
+def test_releases_in_groups_have_a_panel_of_their_own(found: Comparison, page: str) -> None:
+    assert "Releases in groups" not in page
+    made = run(7, 0.0, counted(0.9))
+    assert made.measured is not None
+    own = replace(made.measured, algorithm="anatomy", query_error=0.25)
+    other = comparison(*found.runs, replace(made, algorithm="anatomy", measured=own))
+    assert "Releases in groups" in compare_page(other, "1")
+    chart, before = frontier_chart(other), frontier_chart(found)
+    assert chart is not None
+    assert before is not None
+    assert chart.svg == before.svg
+
+
+def test_points_that_are_close_share_a_label() -> None:
+    chain = [(1, 0.50, 0.5, False), (2, 0.51, 0.5, False), (3, 0.525, 0.5, False), (4, 0.9, 0.5, True)]
+    assert [each[0] for each in label_groups(chain)] == ["1, 2, 3", "4"]
+
+
+def test_algorithms_are_told_apart_by_shape_and_undecided_ones_by_a_hollow_point() -> None:
+    from matplotlib.figure import Figure
+
+    spots = (
+        Spot(1, "local", 0.1, 0.05, 0.2, 0.3, unbeaten=True),
+        Spot(2, "lattice", 0.3, 0.3, 0.3, 0.4, unbeaten=False),
+    )
+    field = Field(spots, (Open(3, "local", 0.2),), 0.01)
+    axes = draw_frontier(Figure().add_subplot(), field)
+    drawn = {
+        tuple(line.get_data()[0]): line for line in axes.lines if line.get_marker() not in ("None", None)
+    }
+    local, lattice = drawn[(0.1,)], drawn[(0.3,)]
+    assert local.get_marker() != lattice.get_marker()
+    assert local.get_color() != lattice.get_color()
+    (hollow,) = (line for line in drawn.values() if line.get_markerfacecolor() == "none")
+    assert hollow.get_marker() == local.get_marker()
+    assert list(hollow.get_ydata()) == [0.2]
+    assert axes.get_xlim()[0] == axes.get_ylim()[0] == 0

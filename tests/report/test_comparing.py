@@ -1,0 +1,320 @@
+"""Which runs are recommended, and what is said of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.report.comparing.pareto import frontier, unbeaten
+from anonymizer.report.comparing.rows import to_csv
+from anonymizer.report.comparing.runs import ComparedRun, Risk, RunStatus, measured_of
+from anonymizer.report.comparing.table import lines, to_dict
+from anonymizer.report.comparing.winners import attack_winners, disagreement, loss_winners
+from tests.report.comparisons import LINKAGE, comparison, counted, run, without
+
+# Few values, so that ties are frequent.
+SHARES = st.sampled_from([0.0, 0.1, 0.1 + 1e-15, 0.2, 0.3, 0.5, 1.0])
+POINTS = st.lists(
+    st.tuples(SHARES, SHARES, SHARES).map(lambda each: (each[0], *sorted(each[1:]))), max_size=9
+)
+
+
+QUOTING = (RunStatus.REFUSED, RunStatus.FAILED)
+
+
+def same(one: float, other: float) -> bool:
+    return abs(one - other) < 1e-9
+
+
+def beats(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Say whether one point (loss, low, high) surely is no worse in both and better in one: by the words."""
+    loss, _, high = one
+    other_loss, other_low, _ = other
+    loses_no_more = loss < other_loss or same(loss, other_loss)
+    risks_no_more = high < other_low or same(high, other_low)
+    loses_less = loss < other_loss and not same(loss, other_loss)
+    risks_less = high < other_low and not same(high, other_low)
+    return loses_no_more and risks_no_more and (loses_less or risks_less)
+
+
+@given(POINTS)
+def test_unbeaten_is_what_brute_force_finds(points: list[tuple[float, float, float]]) -> None:
+    expected = [not any(beats(other, point) for other in points) for point in points]
+    columns = np.array(points, dtype=np.float64).reshape(-1, 3).T
+    assert unbeaten(*columns).tolist() == expected
+
+
+@given(POINTS.filter(bool))
+def test_what_is_beaten_is_beaten_by_an_unbeaten_one(points: list[tuple[float, float, float]]) -> None:
+    keep = unbeaten(*np.array(points).T)
+    assert keep.any()
+    best = [point for point, kept in zip(points, keep, strict=True) if kept]
+    for point, kept in zip(points, keep, strict=True):
+        assert kept != any(beats(other, point) for other in best)
+
+
+@given(st.lists(st.tuples(SHARES, SHARES), max_size=9))
+def test_without_intervals_it_is_the_order_of_pareto(points: list[tuple[float, float]]) -> None:
+    array = np.round(np.array(points).reshape(-1, 2), 12)
+    keep = unbeaten(array[:, 0], array[:, 1], array[:, 1])
+    for place, (loss, risk) in enumerate(array):
+        better = [(a, b) for a, b in array.tolist() if a <= loss and b <= risk and (a, b) != (loss, risk)]
+        assert keep[place] == (not better)
+    steps = frontier(array[:, 1], array[:, 0])
+    assert {tuple(array[each]) for each in steps} == {tuple(array[each]) for each in np.flatnonzero(keep)}
+    assert (np.diff(array[steps, 1]) > 0).all()
+    assert (np.diff(array[steps, 0]) < 0).all()
+
+
+def test_overlapping_intervals_beat_nothing() -> None:
+    wide = Risk(0.2, 0.1, 0.3, 0.0)
+    found = comparison(run(1, 0.1, wide), run(2, 0.9, Risk(0.25, 0.15, 0.35, 0.0)), run(3, 0.9, counted(0.4)))
+    assert found.unbeaten == {1, 2}
+    assert found.indistinguishable == ((1, 2),)
+    assert "1 and 2: not distinguishable in risk, their intervals overlap" in list(found.remarks())
+
+
+def test_equal_runs_are_all_recommended_and_named() -> None:
+    found = comparison(run(1, 0.1, counted(0.3)), run(2, 0.2, counted(0.2)), run(3, 0.1, counted(0.3)))
+    assert [each.run.number for each in found.recommended] == [2, 1, 3]
+    assert list(found.remarks()) == ["1 and 3: the same risk and loss"]
+
+
+def test_the_attack_is_the_strongest_of_those_common_to_all() -> None:
+    one = {"weak": counted(0.9, 0.9), "strong": counted(0.5, 0.1), "alone": counted(1.0)}
+    other = {"weak": counted(0.95, 0.9), "strong": counted(0.2, 0.1)}
+    found = comparison(run(1, 0.1, one), run(2, 0.2, other))
+    assert found.attacks == ("weak", "strong")
+    assert found.attack == "strong"
+
+
+@pytest.mark.parametrize(
+    ("runs", "first"),
+    [
+        ((run(1, 0.1, counted(0.2)),), "Run 1 beats or equals every other by risk and loss."),
+        (
+            (run(1, 0.1, counted(0.2)), run(2, 0.2, counted(0.1))),
+            "No other beats runs 1 and 2: less risk is more loss among them.",
+        ),
+        (
+            (run(1, 0.1, counted(0.2), ncp=0.5), run(2, 0.2, counted(0.1), ncp=0.4)),
+            "The loss metrics disagree about the best: 1 by loss; 2 by ncp.",
+        ),
+        (
+            (
+                run(1, 0.1, {"a": counted(0.2), "b": counted(0.1)}),
+                run(2, 0.2, {"a": counted(0.1), "b": counted(0.3)}),
+            ),
+            "The attacks disagree about the safest: 2 by a; 1 by b.",
+        ),
+        ((without(1, RunStatus.INFEASIBLE),), "None of 1 runs has a release."),
+    ],
+)
+def test_the_first_line(runs: tuple[ComparedRun, ...], first: str) -> None:
+    assert comparison(*runs).headline() == first
+    assert next(lines(comparison(*runs))) == first
+
+
+def test_an_attack_that_was_asked_for_goes_before_a_stronger_one() -> None:
+    risks = {"linkage nearest": counted(0.2), "vulnerability": counted(0.9)}
+    both = comparison(run(1, 0.1, risks))
+    assert both.attack == "vulnerability"
+    assert replace(both, asked=("linkage",)).attack == "linkage nearest"
+    assert replace(both, asked=("interval",)).attack == "vulnerability"
+
+
+def test_a_beaten_run_that_is_safer_by_another_attack_is_named() -> None:
+    found = comparison(
+        run(1, 0.1, {"a": counted(0.5), "b": counted(0.3)}),
+        run(2, 0.2, {"a": counted(0.5), "b": counted(0.2)}),
+        run(3, 0.3, {"a": counted(0.6), "b": counted(0.3)}),
+    )
+    assert found.unbeaten == {1}
+    assert list(found.remarks()) == ["2: beaten, yet safer than all that are recommended by b"]
+
+
+def test_less_risk_is_more_loss_only_where_it_is() -> None:
+    same = comparison(run(1, 0.1, counted(0.2)), run(2, 0.1, counted(0.2)))
+    assert same.headline() == "No other beats runs 1 and 2."
+    wide = comparison(run(1, 0.1, Risk(0.2, 0.1, 0.3, 0.0)), run(2, 0.9, Risk(0.25, 0.15, 0.35, 0.0)))
+    assert wide.headline() == "No other beats runs 1 and 2."
+
+
+def test_many_unbeaten_runs_are_counted_in_the_first_line() -> None:
+    runs = [run(number, number / 10, counted(1 - number / 10)) for number in range(1, 7)]
+    found = comparison(*runs, run(7, 0.9, counted(0.9)))
+    expected = "No other beats 6 of 7 releases: less risk is more loss among them."
+    assert found.headline() == expected
+
+
+def test_what_auto_chose_stands_beside_it() -> None:
+    made = replace(run(1, 0.1, counted(0.2)), algorithm="auto")
+    assert "auto (lattice)" in "\n".join(lines(comparison(made)))
+
+
+def test_a_metric_that_cannot_be_compared_disagrees_with_nobody() -> None:
+    two, five = (("constraints.0.k", "2"),), (("constraints.0.k", "5"),)
+    runs = [
+        run(1, 0.1, counted(0.2), two, average_class_size=4.0, height=None),
+        run(2, 0.2, counted(0.1), five, average_class_size=2.0, height=3.0),
+    ]
+    winners = {each.measure: each for each in comparison(*runs).loss_winners}
+    assert winners["average_class_size"].note == "each run is divided by its own k"
+    assert (winners["height"].runs, winners["height"].note) == ((2,), "only 1 of 2 have it")
+    assert comparison(*runs).headline().startswith("No other beats")
+    assert disagreement(loss_winners(runs, ()), 2) == "1 by loss; 2 by average_class_size"
+
+
+def test_query_error_is_a_measure_like_the_others() -> None:
+    runs = [run(1, 0.1, counted(0.2)), run(2, 0.2, counted(0.1))]
+    assert [each.measure for each in loss_winners(runs, ())] == ["loss"]
+    errors = zip(runs, (0.5, 0.25), strict=True)
+    asked = [replace(own, measured=replace(own.measured, query_error=error)) for own, error in errors]
+    found = comparison(*asked)
+    assert [(each.measure, each.runs) for each in found.loss_winners] == [
+        ("loss", (1,)),
+        ("query_error", (2,)),
+    ]
+    assert found.headline() == "The loss metrics disagree about the best: 1 by loss; 2 by query_error."
+    rows = list(csv.DictReader(io.StringIO(to_csv(found))))
+    assert [row["query_error"] for row in rows] == ["0.5", "0.25"]
+    assert to_csv(found).splitlines()[0].split(",").count("query_error") == 1
+
+
+def test_attacks_that_cannot_be_told_apart_win_together() -> None:
+    risks = [Risk(0.2, 0.1, 0.3, 0.0), Risk(0.25, 0.15, 0.35, 0.0), counted(0.31)]
+    runs = [run(number, 0.1, risk) for number, risk in enumerate(risks, start=1)]
+    (winner,) = attack_winners(runs, [LINKAGE])
+    assert winner.runs == (1, 2)
+    assert "not distinguishable" in winner.note
+
+
+def test_no_run_is_dropped() -> None:
+    found = comparison(
+        run(1, 0.1, counted(0.2)),
+        without(2, RunStatus.UNDECIDED, "the budget ended"),
+        without(3, RunStatus.INFEASIBLE, "no release"),
+        without(4, RunStatus.INFEASIBLE, "no release"),
+        without(5, RunStatus.FAILED, "signal 9"),
+    )
+    text = "\n".join(lines(found))
+    for said in ("2 undecided: the budget ended", "3 and 4 infeasible: no release", "5 failed: signal 9"):
+        assert said in text
+    rows = list(csv.DictReader(io.StringIO(to_csv(found))))
+    assert [row["run"] for row in rows] == ["1", "2", "3", "4", "5"]
+    assert [row["status"] for row in rows] == ["satisfied", "undecided", "infeasible", "infeasible", "failed"]
+    assert [row["reason"] for row in rows][1:] == [
+        "the budget ended",
+        "no release",
+        "no release",
+        "a verification failed, or its process ended; its command says why",
+    ]
+
+
+def test_a_row_for_each_run_with_every_number() -> None:
+    found = comparison(
+        run(1, 0.1, counted(0.2), (("constraints.0.k", "2"),), ncp=0.5),
+        run(2, 0.2, Risk(0.1, 0.05, 0.15, 0.01), (("constraints.0.k", "5"),), ncp=0.6),
+        run(3, 0.3, counted(0.2), (("constraints.0.k", "9"),), ncp=None),
+    )
+    rows = list(csv.DictReader(io.StringIO(to_csv(found))))
+    assert [row["constraints.0.k"] for row in rows] == ["2", "5", "9"]
+    assert [row["unbeaten"] for row in rows] == ["yes", "yes", "no"]
+    assert [row["ncp"] for row in rows] == ["0.5", "0.6", ""]
+    names = [f"{LINKAGE} {part}" for part in ("success", "low", "high", "baseline")]
+    assert [rows[1][name] for name in names] == ["0.1", "0.05", "0.15", "0.01"]
+
+
+def test_json_has_every_run_and_the_recommended() -> None:
+    found = comparison(run(1, 0.1, counted(0.2)), run(2, 0.2, counted(0.3)), without(3, RunStatus.REFUSED))
+    content = json.loads(json.dumps(to_dict(found), allow_nan=False))
+    assert set(content) == {"runs", "recommended"}
+    assert content["recommended"] == [
+        {"run": 1, "command": "anonymizer run desk/job.yaml --set constraints.0.k=1"}
+    ]
+    assert [each["unbeaten"] for each in content["runs"]] == [True, False, False]
+    assert content["runs"][0]["best_by"] == ["loss", LINKAGE]
+    assert content["runs"][2]["reason"] == "why"
+    assert content["runs"][2]["command"] == "anonymizer run desk/job.yaml --set 'algorithm={name: local}'"
+
+
+def test_a_file_does_not_quote_a_refusal() -> None:
+    quoting = (without(number, status, "value 'secret'") for number, status in enumerate(QUOTING, start=2))
+    found = comparison(run(1, 0.1, counted(0.2)), *quoting)
+    assert "secret" not in to_csv(found)
+    assert "desk" not in to_csv(found)
+    assert "secret" in "\n".join(lines(found))
+
+
+def test_attacks_of_one_name_are_told_apart() -> None:
+    known: list[dict[str, Any]] = [
+        {"attributes": ["a"], "target": "re-identification"},
+        {"attributes": ["b"]},
+    ]
+    numbers = {"success": 0.5, "low": 0.4, "high": 0.6, "baseline": 0.1}
+    entries = [{"attack": "vulnerability", "knowledge": each, **numbers} for each in [*known, *known]]
+    report = {
+        "search": {"optimal": True, "algorithm": "local"},
+        "release": {"suppressed_records": 3, "classes": 7},
+        "loss": {"loss": 0.25, "height": None},
+        "attacks": entries,
+    }
+    own = measured_of(report)
+    assert list(own.risks) == [
+        "vulnerability re-identification",
+        "vulnerability",
+        "vulnerability re-identification (2)",
+        "vulnerability (2)",
+    ]
+    assert own.risks["vulnerability"] == Risk(0.5, 0.4, 0.6, 0.1)
+    assert (own.loss, own.suppressed, own.classes, own.algorithm) == (0.25, 3, 7, "local")
+
+
+@pytest.mark.parametrize(("one", "other"), list(product([0.1, 0.2], repeat=2)))
+def test_intervals_that_share_a_point_overlap(one: float, other: float) -> None:
+    assert Risk(one, one, 0.3, 0).overlaps(Risk(other, other, 0.4, 0))
+    assert not Risk(one, one, one, 0).overlaps(Risk(0.5, 0.5, 0.6, 0))
+
+
+def grouped(number: int, query_error: float | None) -> ComparedRun:
+    """Return a run whose release has exact quasi-identifiers and no loss of recoding."""
+    made = run(number, 0.0, counted(0.9))
+    assert made.measured is not None
+    own = replace(made.measured, algorithm="anatomy", query_error=query_error)
+    return replace(made, algorithm="anatomy", measured=own)
+
+
+def test_releases_in_groups_are_ranked_by_query_error_and_beat_nobody() -> None:
+    found = comparison(
+        grouped(1, 0.3),
+        run(2, 0.1, counted(0.2)),
+        grouped(3, 0.2),
+        run(4, 0.2, counted(0.1)),
+        grouped(5, None),
+    )
+    assert [run.number for run, _ in found.in_groups] == [3, 1, 5]
+    assert [each.run.number for each in found.recommended] == [4, 2]
+    assert [each.number for each in found.recommended_runs] == [4, 2, 3]
+    assert found.loss_winners[0].runs == (2,)
+    assert found.attack_winners[0].runs == (4,)
+    assert "1, 3 and 5: in groups" in "\n".join(found.remarks())
+    rows = list(csv.DictReader(io.StringIO(to_csv(found))))
+    assert [row["loss"] for row in rows] == ["", "0.1", "", "0.2", ""]
+    assert [row["query_error"] for row in rows] == ["0.3", "", "0.2", "", ""]
+    assert [each["in_groups"] for each in to_dict(found)["runs"]] == [True, False, True, False, True]
+
+
+def test_releases_in_groups_alone() -> None:
+    found = comparison(grouped(1, 0.3), grouped(2, 0.2))
+    assert found.headline() == "Releases in groups alone; 2 answers queries best."
+    assert found.unbeaten == {2}
+    assert "in groups" in "\n".join(lines(found))
