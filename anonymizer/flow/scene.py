@@ -9,7 +9,7 @@ import numpy as np
 from anonymizer.attacks.base import Scene
 from anonymizer.attacks.combinations import numbered
 from anonymizer.attacks.meaning import meaning_of
-from anonymizer.attacks.original import Links, Original, Truth
+from anonymizer.attacks.original import Links, Meaning, Original, Truth
 from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.recoded import known_original
 from anonymizer.attacks.truth import links_of_pairs, located, reconstructed, same_values
@@ -179,15 +179,7 @@ def original_of_files(
         meaning_of(attribute, table.labels[table.names.index(attribute.name)], config.input.missing)
         for attribute in known
     )
-    compared = [name for name in secret if name in table.sensitive]
-    same = [same_values(own[name], table.sensitive[name]) for name in compared]
-    published = [table.codes[:, table.names.index(name)] for name in names]
-    published += [table.sensitive[name].codes.astype(np.int32) for name in compared]
-    links = reconstructed(
-        (*meanings, *same),
-        (encoded.codes[:, : len(names) + len(compared)], encoded.counts),
-        (np.column_stack(published), table.counts),
-    )
+    links = _reconstructed(table, encoded, meanings, own, names)
     return Original(
         relation.name,
         meanings,
@@ -199,6 +191,25 @@ def original_of_files(
         Truth.RECONSTRUCTED if links.records else Truth.UNKNOWN,
         _by_position(encoded, relation, release, table),
         _left_out(release, relation),
+    )
+
+
+def _reconstructed(
+    table: PublishedTable,
+    encoded: Encoded,
+    meanings: tuple[Meaning, ...],
+    own: dict[str, SensitiveCodes],
+    names: Sequence[str],
+) -> Links:
+    """Return which record can have become which, by the columns that the release tells record by record."""
+    compared = [name for name in own if name in table.sensitive]
+    same = [same_values(own[name], table.sensitive[name]) for name in compared]
+    published = [table.codes[:, table.names.index(name)] for name in names]
+    published += [table.sensitive[name].codes.astype(np.int32) for name in compared]
+    return reconstructed(
+        (*meanings, *same),
+        (encoded.codes[:, : len(names) + len(compared)], encoded.counts),
+        (np.column_stack(published), table.counts),
     )
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Literal
 
 from anonymizer.core.hierarchy import Hierarchy
-from anonymizer.errors import OutputError
+from anonymizer.core.whole_file import write_whole
 
 
 def write_rows(hierarchy: Hierarchy, path: Path) -> None:
@@ -29,33 +27,3 @@ def write_rows(hierarchy: Hierarchy, path: Path) -> None:
     writer = csv.writer(stream, quoting=quoting, lineterminator="\n")
     writer.writerows([labels[node] for node in nodes] for nodes in hierarchy.ancestors.T.tolist())
     write_whole(path, stream.getvalue())
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file as UTF-8; whole or not at all.
-
-    Raises
-    ------
-    OutputError: the file cannot be written.
-    """
-    try:
-        with NamedTemporaryFile(
-            "w", encoding="utf-8", newline="", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as stream:
-            temporary = Path(stream.name)
-            try:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-                temporary.chmod(0o666 & ~_umask())
-                temporary.replace(path)
-            finally:
-                temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
