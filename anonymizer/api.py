@@ -14,6 +14,7 @@ from anonymizer.config.vary import as_texts, variations
 from anonymizer.engines.base import Relation
 from anonymizer.engines.frame_kind import frame_kind
 from anonymizer.engines.open import open_frame
+from anonymizer.errors import InputError
 from anonymizer.flow.attack import run_attacks
 from anonymizer.flow.compare import compare_frame
 from anonymizer.flow.comparing.plan import planned
@@ -94,12 +95,21 @@ def check(
     with ExitStack() as stack:
         relation, values = _opened(stack, df, sensitive_table)
         assert relation is not None
+        known = _names("quasi_identifiers", quasi_identifiers)
+        hidden = _names("sensitive", sensitive)
         if values is None:
-            measures = check_names(relation, quasi_identifiers, sensitive).measures
+            measures = check_names(relation, known, hidden).measures
         else:
-            measures = check_pair_names((relation, values), quasi_identifiers, sensitive).measures
+            measures = check_pair_names((relation, values), known, hidden).measures
     columns = ["model", "attribute", "parameters", "measured", "worst_classes"]
     return pd.DataFrame([asdict(each) for each in measures], columns=columns)
+
+
+def _names(parameter: str, given: Sequence[str]) -> Sequence[str]:
+    """Return names as they were given; a text alone would be taken for a list of its letters."""
+    if isinstance(given, str):
+        raise InputError(f"{parameter}: '{given}'; accepted: a list of names, such as ['{given}']")
+    return given
 
 
 def measure_utility(release_df: Any, original_df: Any, config: Configured) -> pandas.DataFrame:
@@ -155,7 +165,8 @@ def compare(
     import pandas as pd  # noqa: PLC0415 - the command line does without it
 
     found = compare_frame(
-        frame_kind(df).to_pandas(df), planned(config, algorithms, variations(as_texts(vary or {})))
+        frame_kind(df).to_pandas(df),
+        planned(config, _names("algorithms", algorithms), variations(as_texts(vary or {}))),
     )
     made = pd.DataFrame(records(found)).drop(columns="command")
     made.attrs = {"headline": found.headline(), "attack": found.attack, "remarks": list(found.remarks())}

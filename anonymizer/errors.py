@@ -56,6 +56,10 @@ class ConfigError(InputError):
         super().__init__("\n".join(lines))
 
 
+class BeyondMemory(InputError):
+    """A search needs more combinations in memory than it may hold."""
+
+
 class DataError(InputError):
     """A file or DataFrame that cannot be read as the config says."""
 
@@ -100,4 +104,5 @@ def nearest(given: str, allowed: Iterable[str]) -> str:
     """
     names = sorted(allowed)
     close = get_close_matches(given, names, n=1, cutoff=0.7)
-    return f"did you mean '{close[0]}'?" if close else f"accepted: {', '.join(names)}"
+    listed = ", ".join(f'"{name}"' if "," in name else name for name in names)
+    return f"did you mean '{close[0]}'?" if close else f"accepted: {listed}"

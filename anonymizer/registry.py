@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Generic, TypeVar
 
@@ -35,6 +37,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         self._package = package
         self._group = group
         self._classes: dict[str, type[T]] | None = None
+        self._known: dict[str, type[T]] = {}
 
     def _found(self) -> dict[str, type[T]]:
         if self._classes is None:
@@ -47,6 +50,25 @@ class Registry(Mapping[str, type[T]], Generic[T]):
                 self._enter(found, point.load())
             self._classes = found
         return self._classes
+
+    def _find(self, name: object) -> type[T] | None:
+        """Return a class by its name, None if there is none.
+
+        A module that is called like its class is all that has to be imported, unless another distribution
+        has classes in the group, one of which may have the same name.
+        """
+        if self._classes is None and isinstance(name, str):
+            module = f"{self._package}.{name.replace('-', '_')}"
+            if name not in self._known and name.replace("-", "").isalnum() and find_spec(module):
+                self._known |= {plug_in.name: plug_in for plug_in in self._in_module(module)}  # type: ignore[attr-defined]
+            if name in self._known and self._alone:
+                return self._known[name]
+        return self._found().get(name)  # type: ignore[call-overload,no-any-return]
+
+    @cached_property
+    def _alone(self) -> bool:
+        """Whether no other distribution has classes in the group."""
+        return not entry_points(group=self._group)
 
     def _in_module(self, name: str) -> Iterator[type[T]]:
         for member in list(vars(import_module(name)).values()):
@@ -74,13 +96,13 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         del self._found()[name]
 
     def __getitem__(self, name: str) -> type[T]:
-        try:
-            return self._found()[name]
-        except KeyError:
-            raise InputError(f"unknown {self.kind} '{name}'; {nearest(name, self)}") from None
+        found = self._find(name)
+        if found is None:
+            raise InputError(f"unknown {self.kind} '{name}'; {nearest(name, self)}")
+        return found
 
     def __contains__(self, name: object) -> bool:
-        return name in self._found()
+        return self._find(name) is not None
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self._found()))

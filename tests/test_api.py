@@ -230,8 +230,10 @@ def test_check_gives_what_the_command_gives(tmp_path: Path) -> None:
         ({"quasi_identifiers": []}, "no quasi-identifier"),
         ({"quasi_identifiers": ["zipp"]}, "did you mean 'zip'"),
         ({"quasi_identifiers": ["zip"], "sensitive": ["zip"]}, "both"),
+        ({"quasi_identifiers": "zip"}, "quasi_identifiers: 'zip'; accepted: a list of names"),
+        ({"quasi_identifiers": ["zip"], "sensitive": "note"}, "sensitive: 'note'; accepted: a list of names"),
     ],
 )
-def test_check_refuses_wrong_names(names: dict[str, list[str]], said: str) -> None:
+def test_check_refuses_wrong_names(names: dict[str, Any], said: str) -> None:
     with pytest.raises(an.InputError, match=said):
         an.check(frame(), **names)

@@ -34,6 +34,28 @@ class KnownSubset:
     largest: dict[str, IntArray]
     unique: IntArray
 
+    def told(self) -> Told:
+        """Return the numbers alone, which take no memory to speak of."""
+        largest = {name: int(own.sum()) for name, own in self.largest.items()}
+        return Told(self.names, len(self.sizes), int((self.sizes == 1).sum()), largest)
+
+
+@dataclass(frozen=True)
+class Told:
+    """How much somebody sees who knows some quasi-identifiers.
+
+    Attributes
+    ----------
+    names: that are known.
+    classes, uniques: number of classes, and of those of one record.
+    largest: records with the most frequent value of their class, by attribute.
+    """
+
+    names: tuple[str, ...]
+    classes: int
+    uniques: int
+    largest: dict[str, int]
+
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
@@ -69,7 +91,7 @@ def known_subset(release: PublishedTable, names: Sequence[str] | None) -> KnownS
     return KnownSubset(release.known(names), classes.sizes, largest, alone)
 
 
-def by_size(subsets: Sequence[KnownSubset], hit: Sequence[int], records: int) -> dict[str, Any]:
+def by_size(subsets: Sequence[Told], hit: Sequence[int], records: int) -> dict[str, Any]:
     """Return the share of records that is hit by each set, and the worst and the mean of each size.
 
     The tables are plain and ready to be plotted: ``by_size`` has a row for each number of known attributes,
@@ -79,7 +101,7 @@ def by_size(subsets: Sequence[KnownSubset], hit: Sequence[int], records: int) ->
         {
             "attributes": list(each.names),
             "success": number / records,
-            "uniques": int((each.sizes == 1).sum()) / records,
+            "uniques": each.uniques / records,
         }
         for each, number in zip(subsets, hit, strict=True)
     ]

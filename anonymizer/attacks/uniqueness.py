@@ -73,7 +73,7 @@ class Uniqueness(Attack):
             subsets = list(known_subsets(release, self.settings.size or len(release.names)))
             hits = [len(each.unique) for each in subsets]
             worst = max(subsets, key=lambda each: (len(each.unique), -len(each.names)))
-            details = by_size(subsets, hits, release.records)
+            details = by_size([each.told() for each in subsets], hits, release.records)
             details["singled_out_by"] = _singled_out(release, subsets)
         else:
             worst = known_subset(release, self.settings.knowledge)

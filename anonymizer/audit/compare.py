@@ -33,12 +33,13 @@ def unpromised_records(source: str, groups: Groups, recoding: Recoding) -> int:
     ------
     DataError: the file has a sensitive value that the table has not.
     """
+    recoding = recoding.merged
     table, kept = recoding.table, ~recoding.removed
     columns = _published(groups, recoding.published())
     for position, attribute in enumerate(table.sensitive, start=len(columns)):
         known = value_codes(source, attribute.column, groups.values[position])
-        columns.append(_Compared(known, table.codes[:, position], attribute.column.size))
-    return _surplus(groups, columns, kept, table.counts)
+        columns.append(Compared(known, table.codes[:, position], attribute.column.size))
+    return surplus(groups, columns, kept, table.counts)
 
 
 def ungrouped_records(groups: Groups, recoding: Recoding) -> int:
@@ -48,18 +49,19 @@ def ungrouped_records(groups: Groups, recoding: Recoding) -> int:
     ----------
     groups: of the file, by the quasi-identifiers and, last, the columns that tell the classes.
     """
+    recoding = recoding.merged
     columns = _published(groups, (*recoding.published(), *recoding.class_columns()))
-    return _surplus(groups, columns, ~recoding.removed, recoding.table.counts)
+    return surplus(groups, columns, ~recoding.removed, recoding.table.counts)
 
 
 @dataclass(frozen=True, eq=False)
-class _Compared:
+class Compared:
     """A column of a file and of a recoding, in codes of one kind.
 
     Attributes
     ----------
     found: code of each text of the file, shape (texts,), int64.
-    promised: code of each row of the recoding's table, shape (rows,).
+    promised: code of each promised row, such as those of a recoding's table, shape (rows,).
     size: number of codes.
     """
 
@@ -68,14 +70,14 @@ class _Compared:
     size: int
 
 
-def _published(groups: Groups, columns: Sequence[PublishedColumn]) -> list[_Compared]:
+def _published(groups: Groups, columns: Sequence[PublishedColumn]) -> list[Compared]:
     return [
-        _Compared(_positions(groups.values[position], own.labels), own.codes, len(own.labels) + 1)
+        Compared(_positions(groups.values[position], own.labels), own.codes, len(own.labels) + 1)
         for position, own in enumerate(columns)
     ]
 
 
-def _surplus(groups: Groups, columns: Sequence[_Compared], kept: BoolArray, counts: IntArray) -> int:
+def surplus(groups: Groups, columns: Sequence[Compared], kept: BoolArray, counts: IntArray) -> int:
     """Count the records that a file has more of than were promised, over all combinations of the columns."""
     found = len(groups.counts)
     keys, number = np.zeros(found + int(kept.sum()), dtype=np.int64), 1
@@ -83,8 +85,8 @@ def _surplus(groups: Groups, columns: Sequence[_Compared], kept: BoolArray, coun
         both = np.concatenate([each.found[groups.codes[:, position]], each.promised[kept]])
         keys, distinct = group_keys(keys * each.size + both, number * each.size)
         number = len(distinct)
-    surplus = count(keys[:found], groups.counts, number) - count(keys[found:], counts[kept], number)
-    return int(surplus.clip(min=0).sum())
+    more = count(keys[:found], groups.counts, number) - count(keys[found:], counts[kept], number)
+    return int(more.clip(min=0).sum())
 
 
 def _positions(texts: Sequence[str | None], labels: Sequence[str]) -> IntArray:

@@ -10,7 +10,8 @@ import numpy as np
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.classes import Classes, Reference, SensitiveCodes
 from anonymizer.core.grouping import count
-from anonymizer.core.table import Column, SensitiveAttribute, ValueType
+from anonymizer.core.packing import rank
+from anonymizer.core.table import Column, SensitiveAttribute, ValueType, pack
 from anonymizer.engines.base import Groups, Relation
 from anonymizer.errors import DataError
 
@@ -69,6 +70,11 @@ def count_reference(relation: Relation, attribute: SensitiveAttribute) -> Refere
 
 def _number_rows(rows: np.ndarray[tuple[int, int], np.dtype[np.int32]]) -> tuple[IntArray, int]:
     """Number the distinct rows of a matrix; return each row's number and how many there are."""
+    sizes = (rows.max(axis=0) + 1)[::-1].tolist() if len(rows) else []
+    keys = pack(list(rows.T[::-1]), sizes)
+    if keys is not None:
+        numbered, distinct = rank(keys)
+        return numbered.astype(np.int64), len(distinct)
     order = np.lexsort(rows.T)
     ordered = rows[order]
     starts = np.ones(len(rows), dtype=np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +25,9 @@ SecondOption = Annotated[
 
 SHOWN = ("target", "sensitive", "measure", "attribute", "linkage", "distance")
 """What of an attack's knowledge its line names."""
+
+AIM = 30
+"""Characters that its line leaves for that at least."""
 
 
 def attack(
@@ -49,8 +53,8 @@ def attack(
     if json:
         write_line(to_json({"attacks": entries}).rstrip())
         return
-    for entry in entries:
-        write_line(line(entry))
+    for line in lines(entries):
+        write_line(line)
 
 
 def _entries(
@@ -72,8 +76,9 @@ def _scene(
     stack: ExitStack, config: Config, release: Path, original: Path | None, other: Path | None
 ) -> Scene:
     """Return what adversaries have, its files open as long as the stack is."""
+    from anonymizer.flow.engine import engine_options  # noqa: PLC0415
     from anonymizer.flow.pair_files import open_pair, refused_second, scene_of_pair  # noqa: PLC0415
-    from anonymizer.flow.prepare import engine_options, open_as, open_foreign_release  # noqa: PLC0415
+    from anonymizer.flow.prepare import open_as, open_foreign_release  # noqa: PLC0415
     from anonymizer.flow.scene import scene_of_files  # noqa: PLC0415
     from anonymizer.flow.weights import weight_columns  # noqa: PLC0415
     from anonymizer.release.pair import find_pair  # noqa: PLC0415
@@ -90,21 +95,23 @@ def _scene(
     return scene_of_files(config, first, source, second, weights)
 
 
-def line(entry: dict[str, Any]) -> str:
-    """Return an attack's number beside its baseline in one line.
+def lines(entries: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield each attack's number beside its baseline in one line, in columns as wide as the longest needs.
 
     >>> known = {"attributes": ["age", "zip"], "sensitive": "illness"}
-    >>> line({"attack": "homogeneity", "knowledge": known, "success": 0.25, "baseline": 0.0, "low": 0.25,
-    ...       "high": 0.25})
-    'homogeneity      illness                          0.25   guess 0'
+    >>> list(lines([{"attack": "homogeneity", "knowledge": known, "success": 0.25, "baseline": 0.0,
+    ...              "low": 0.25, "high": 0.25}]))
+    ['homogeneity      illness                          0.25   guess 0']
     """
-    known = entry["knowledge"]
-    aim = " ".join(
-        str(known[key])
-        for key in ("target", "sensitive", "measure", "attribute", "linkage", "distance")
-        if known.get(key)
-    )
-    text = f"{entry['attack']:16} {aim:30} {entry['success']:6.4g}   guess {entry['baseline']:.3g}"
-    if entry["low"] != entry["high"]:
-        text += f"   95 % {entry['low']:.4g} to {entry['high']:.4g}"
-    return text
+    wide = max((len(_aim(entry)) for entry in entries), default=0)
+    for entry in entries:
+        aim = f"{_aim(entry):{max(wide, AIM)}}"
+        text = f"{entry['attack']:16} {aim} {entry['success']:6.4g}   guess {entry['baseline']:.3g}"
+        if entry["low"] != entry["high"]:
+            text += f"   95 % {entry['low']:.4g} to {entry['high']:.4g}"
+        yield text
+
+
+def _aim(entry: dict[str, Any]) -> str:
+    """Return what an attack is after, and how."""
+    return " ".join(str(entry["knowledge"][key]) for key in SHOWN if entry["knowledge"].get(key))

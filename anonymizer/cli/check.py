@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,8 +29,14 @@ Data = Annotated[
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", "-c", help="Config with roles, types and constraints.")
 ]
-Names = Annotated[str | None, typer.Option("--qi", help="Quasi-identifiers, separated by commas.")]
-Sensitive = Annotated[str | None, typer.Option(help="Sensitive attributes, separated by commas.")]
+Names = Annotated[
+    str | None,
+    typer.Option(
+        "--qi",
+        help="Quasi-identifiers, separated by commas; a name with a comma in double quotes: '\"a, b\",c'.",
+    ),
+]
+Sensitive = Annotated[str | None, typer.Option(help="Sensitive attributes, in the same way.")]
 
 
 def check(
@@ -75,11 +82,12 @@ def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | N
             return _measure_pair(pair, loaded, [], [])
         with open_described(loaded, data) as relation:
             return check_config(relation, loaded)
+    named = _split("--qi", qi), _split("--sensitive", sensitive)
     pair = find_pair(data)
     if pair is not None:
-        return _measure_pair(pair, None, _split(qi), _split(sensitive))
+        return _measure_pair(pair, None, *named)
     with open_file(data) as relation:
-        return check_names(relation, _split(qi), _split(sensitive))
+        return check_names(relation, *named)
 
 
 def _measure_pair(pair: Pair, config: Config | None, qi: list[str], sensitive: list[str]) -> Check:
@@ -91,8 +99,24 @@ def _measure_pair(pair: Pair, config: Config | None, qi: list[str], sensitive: l
         return check_pair_names(tables, qi, sensitive)
 
 
-def _split(names: str | None) -> list[str]:
-    return [name.strip() for name in (names or "").split(",") if name.strip()]
+def _split(option: str, names: str | None) -> list[str]:
+    """Return the names of columns that an option lists, quoted as in CSV.
+
+    >>> _split("--qi", 'age, zip'), _split("--qi", '"a, b",c'), _split("--qi", '"5"" wide"')
+    (['age', 'zip'], ['a, b', 'c'], ['5" wide'])
+
+    Raises
+    ------
+    InputError: a quote that is opened and not closed, or that does not enclose a whole name.
+    """
+    try:
+        found = next(csv.reader([names or ""], skipinitialspace=True, strict=True), [])
+    except csv.Error:
+        raise InputError(
+            f"check: {option} {names}: a double quote encloses a whole name, and is doubled inside one; "
+            """accepted: '"a, b",c'"""
+        ) from None
+    return [name.strip() for name in found if name.strip()]
 
 
 def _content(found: Check) -> dict[str, Any]:

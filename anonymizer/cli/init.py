@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anonymizer.cli.output import Json, Quiet, messages, safe_text, write_json, write_line
+from anonymizer.errors import InputError
 
 if TYPE_CHECKING:
     from anonymizer.config.attribute import Role
@@ -83,11 +84,21 @@ def _ask(column: ColumnProposal) -> Role:
     typer.echo("  (i)dentifier: dropped   (q)uasi-identifier: known to others", err=True)
     typer.echo("  (s)ensitive: not to be learned   i(n)sensitive: released as it is", err=True)
     while True:
-        answer = typer.prompt("  role", default=column.role.value, err=True).strip().casefold()
+        answer = _answered(column.role.value).strip().casefold()
         role = letters.get(answer) or next((each for each in Role if each.value == answer), None)
         if role is not None:
             return role
         typer.echo("  accepted: i, q, s or n", err=True)
+
+
+def _answered(proposed: str) -> str:
+    try:
+        return str(typer.prompt("  role", default=proposed, err=True))
+    except typer.Abort as ended:
+        if isinstance(ended.__context__, EOFError):
+            what = "--interactive: no answer on standard input; answer on a terminal, or leave it out"
+            raise InputError(what) from None
+        raise
 
 
 def _columns(drafted: Drafted) -> dict[str, Any]:

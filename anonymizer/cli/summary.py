@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from anonymizer.cli.attack import line
+from anonymizer.cli.attack import lines
 from anonymizer.core.report import Report
 from anonymizer.report.numbers import floored
 
@@ -27,7 +27,10 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     if content["interrupted"]:
         yield f"Interrupted after {search['steps']:,} steps: the best so far"
     suppressed = released["suppressed_records"]
-    starred = released["rows"] - (source["rows"] - suppressed)
+    applied = content.get("applied")
+    if applied is not None:
+        yield from joined(applied, released["rows"])
+    starred = 0 if applied else released["rows"] - (source["rows"] - suppressed)
     kept = f"Kept {source['rows'] - suppressed:,} of {source['rows']:,} records"
     if starred:
         kept += f", {starred:,} more with * in every quasi-identifier"
@@ -35,12 +38,24 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     if search["best_possible"] is not None and search["best_possible"] != search["bound"]:
         yield f"Any recoding along the hierarchies: at least {floored(search['best_possible'])}"
     yield from how(content)
-    yield from (f"Attack {line(each)}" for each in content["attacks"])
+    yield from (f"Attack {line}" for line in lines(content["attacks"]))
     yield from (f"Utility {useful(each)}" for each in content["utility"])
     yield "Read back and verified."
     tables = [released, *([released["sensitive_table"]] if "sensitive_table" in released else [])]
     yield from given([each["path"] for each in tables], content["config"]["output"], directory / "share")
     yield f"Keep:  {directory}/    report.json  report.html  (internal)"
+
+
+def joined(applied: Mapping[str, Any], rows: int) -> Iterator[str]:
+    """Yield what an earlier release and new records came to.
+
+    >>> applied = {"rows_before": 900, "rows_added": 100, "recoding": "applied"}
+    >>> next(joined(applied, 1000))
+    '900 records released before and 100 new ones, recoded alike: 1,000 records'
+    """
+    how = "recoded alike" if applied["recoding"] == "applied" else "recoded anew"
+    before, added = applied["rows_before"], applied["rows_added"]
+    yield f"{before:,} records released before and {added:,} new ones, {how}: {rows:,} records"
 
 
 def useful(entry: Mapping[str, Any]) -> str:

@@ -22,13 +22,13 @@ class Document:
     name: what messages call it, the path of a file as it was given.
     folder: what relative paths in it are relative to.
     data: nested dicts and lists; numbers with a fraction are Decimal.
-    lines: line of each key or list item, by its path from the top.
+    lines: line of each key or list item, by its path from the top; None where it stands in no file.
     """
 
     name: str
     folder: Path
     data: Any
-    lines: Mapping[KeyPath, int] = field(default_factory=dict)
+    lines: Mapping[KeyPath, int | None] = field(default_factory=dict)
 
     def line(self, path: KeyPath) -> int | None:
         """Return the line of the key at a path, or of the nearest key around it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
@@ -13,6 +14,9 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, mo
 from anonymizer.config.database import DatabaseFile, TableName, Url
 from anonymizer.config.section import Section, problem, refusal
 from anonymizer.config.words import shown
+
+URL = re.compile(r"[a-z][a-z0-9+.-]+://")
+"""How a path on another file system begins."""
 
 RELEASE_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 """What the name of a released file may end in."""
@@ -101,7 +105,9 @@ class OutputSettings(Section):
     """The released file or table."""
 
     path: str | None = Field(
-        default="release.csv", description="file name in share/; .csv, .csv.gz or .parquet"
+        default="release.csv",
+        description="file name in share/; .csv, .csv.gz or .parquet; with the engine "
+        "spark also a URL such as hdfs://host/release.parquet",
     )
     database: DatabaseFile | None = Field(
         default=None, description="instead of path: a DuckDB file, relative to the config file"
@@ -126,6 +132,10 @@ class OutputSettings(Section):
     def _file_name(cls, path: str | None) -> str | None:
         if path is None:
             return None
+        if URL.match(path):
+            if not path.endswith(".parquet"):
+                raise ValueError(f"{shown(path)}; accepted: a URL ending in .parquet, which spark writes")
+            return path
         if any(character in path for character in "/\\\0") or path.startswith("."):
             raise ValueError(f"{shown(path)}; accepted: a file name without a folder; -o gives the folder")
         if not path.endswith(RELEASE_SUFFIXES):

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
+from anonymizer.config.apply import ApplySettings, unsuitable
 from anonymizer.config.attack import AttackSettings
 from anonymizer.config.attribute import AttributeSettings, Distance, Role
 from anonymizer.config.constraint import ConstraintSettings
@@ -116,6 +117,10 @@ class Config(Section):
         default=(),
         description="measured on the release and reported: names, or mappings with measure and options",
     )
+    apply: ApplySettings | None = Field(
+        default=None,
+        description="an earlier run, whose recoding the records of the input get; its release goes on",
+    )
     output: OutputSettings = Field(default_factory=OutputSettings, description="the released file or table")
     seed: Annotated[WholeNumber, Field(ge=0)] = Field(default=0, description="of everything random")
 
@@ -151,6 +156,13 @@ class Config(Section):
             if others:
                 what += f", or algorithm {' or '.join(others)}"
             raise refusal([problem(what, ("suppression", "method"))])
+        return self
+
+    @model_validator(mode="after")
+    def _suits_apply(self) -> Self:
+        found = [] if self.apply is None else [problem(what, path) for path, what in unsuitable(self)]
+        if found:
+            raise refusal(found)
         return self
 
     @property

@@ -11,9 +11,12 @@ from typing import Any
 from anonymizer.config.document import Document
 from anonymizer.config.words import Path, dotted, shown
 from anonymizer.config.yaml_text import parse_yaml
-from anonymizer.errors import ConfigError, Problem
+from anonymizer.errors import ConfigError, Problem, nearest
 
 _PART = re.compile(r'\.?(?:"((?:[^"\\]|\\.)*)"|\[(\d+)\]|([^."=\[\]]+))')
+COLUMN = 2
+"""Length of the path of a column, ``attributes.NAME``."""
+
 _FORM = "accepted: KEY=VALUE, such as suppression.limit=0.05 or constraints.0.k=10"
 
 
@@ -30,13 +33,16 @@ def overridden(document: Document, overrides: Sequence[str]) -> Document:
     ConfigError: all that is wrong with the overrides.
     """
     problems: list[Problem] = []
-    lines = dict(document.lines)
+    lines: dict[Path, int | None] = dict(document.lines)
     data = document.data
     for text in overrides:
         try:
             path, value = parse_override(text)
+            _check_attribute(data, path)
             data = _replaced(data, path, 0, value)
-            lines = {place: line for place, line in lines.items() if place[: len(path)] != path}
+            place = _place(data, path)
+            lines = {known: line for known, line in lines.items() if known[: len(path)] != place}
+            lines[place] = None
         except ValueError as error:
             problems.append(Problem(f"--set {text}", str(error)))
     if problems:
@@ -61,6 +67,10 @@ def parse_override(text: str) -> tuple[Path, Any]:
         value, _ = parse_yaml(text[end + 1 :], "value")
     except ConfigError:
         raise ValueError("the value is not YAML; put quotes around a text") from None
+    joined = next((key for key in value if ":" in key), None) if isinstance(value, dict) else None
+    if joined is not None and value[joined] is None:
+        key, _, rest = joined.partition(":")
+        raise ValueError(f"a colon needs a blank after it; write {{{key}: {rest}}}, the whole in quotes")
     return path, value
 
 
@@ -83,6 +93,25 @@ def _part(quoted: str | None, index: str | None, bare: str | None) -> str | int:
     if quoted is not None:
         return str(json.loads(f'"{quoted}"'))
     return int(index) if index is not None else str(bare)
+
+
+def _place(data: Any, path: Path) -> Path:
+    """Return a path with the items of lists as numbers, however they were given."""
+    place: list[str | int] = []
+    for part in path:
+        key = int(part) if isinstance(data, list) else str(part)
+        place.append(key)
+        data = data[key]
+    return tuple(place)
+
+
+def _check_attribute(data: Any, path: Path) -> None:
+    """Refuse a setting of a column that the config does not have: a new one is given whole, with its role."""
+    attributes = data.get("attributes") if isinstance(data, dict) else None
+    if path[:1] == ("attributes",) and len(path) > COLUMN and isinstance(attributes, dict):
+        name = str(path[1])
+        if name not in attributes:
+            raise ValueError(f"no column '{name}' in attributes; {nearest(name, attributes)}")
 
 
 def _replaced(data: Any, path: Path, depth: int, value: Any) -> Any:

@@ -33,7 +33,10 @@ def read_document(path: Path) -> Document:
     parse = _parsers().get(path.suffix.lower())
     if parse is None:
         kind = f"'{path.suffix}'" if path.suffix else "no suffix"
-        raise InputError(f"config {path}: {kind}; accepted: a name ending in {', '.join(_parsers())}")
+        raise InputError(
+            f"config {path}: {kind}; accepted: a name ending in {', '.join(_parsers())}; "
+            "anonymizer init DATA drafts one for a data file"
+        )
     text = _text(path)
     try:
         data, lines = parse(text, str(path))

@@ -111,7 +111,9 @@ class EngineName(StrEnum):
     """Where relations live."""
 
     AUTO = "auto"
+    MEMORY = "memory"
     DUCKDB = "duckdb"
+    SPARK = "spark"
 
 
 class EngineSettings(Section):
@@ -119,15 +121,18 @@ class EngineSettings(Section):
 
     name: EngineName = Field(
         default=EngineName.AUTO,
-        description="files are read by DuckDB, the one engine so far; DataFrames stay in memory",
+        description="where the distinct combinations are counted: in memory, by DuckDB within the memory "
+        "limit, by Apache Spark where the records are, or as an estimate of their number suggests",
     )
     memory_limit: str | None = Field(
         default=None,
         pattern=r"^[0-9]+(\.[0-9]+)? ?[KMGT]i?B$",
         examples=["4GB"],
-        description="memory that the database may use",
+        description="memory that a run should stay within; default: what the machine has",
     )
     options: dict[str, bool | WholeNumber | str] = Field(
         default_factory=dict,
-        description="threads: most at once; temp_directory: where what exceeds the memory goes",
+        description="threads: most at once; temp_directory: where what exceeds the memory goes; "
+        "combinations: most distinct ones that a search holds in memory; for spark also "
+        "master: such as local[4] or spark://host:7077, and Spark's settings by their names, spark.*",
     )

@@ -49,9 +49,15 @@ class Section(Settings):
             return data
         data = cls.arranged(data)
         if not isinstance(data, Mapping):
-            accepted = ", ".join(cls.accepted_keys())
-            raise refusal([problem(f"{shown(data)}; accepted: a mapping with the keys {accepted}", (), data)])
+            raise refusal([problem(f"{shown(data)}; accepted: {cls._form(data)}", (), data)])
         return validated(cls, data, handler, cls.accepted_keys())
+
+    @classmethod
+    def _form(cls, data: Any) -> str:
+        """Return what is accepted where no mapping was given, with a text under the key it was meant for."""
+        accepted = cls.accepted_keys()
+        example = f", such as {{{accepted[0]}: {data}}}" if isinstance(data, str) and data else ""
+        return f"a mapping with the keys {', '.join(accepted)}{example}"
 
     @classmethod
     def arranged(cls, data: Any) -> Any:
@@ -136,10 +142,18 @@ def _misfits(model: type[BaseModel], data: Any) -> list[InitErrorDetails]:
     names = keys(model)
     found = []
     for key, value in data.items():
-        if key in names and isinstance(value, bool | str | list | tuple):
+        # The schema of a list of sections takes long, and imports every plug-in that they may name.
+        if key in names and _may_misfit(value):
             schema = field_schema(model, names[key])
             found += _misfits_in(value, schema, schema.get("$defs", {}), (key,))
     return found
+
+
+def _may_misfit(value: Any) -> bool:
+    """Tell whether a value is, or a list holds, a truth value or a text."""
+    if isinstance(value, list | tuple):
+        return any(map(_may_misfit, value))
+    return isinstance(value, bool | str)
 
 
 def _misfits_in(

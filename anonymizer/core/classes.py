@@ -127,11 +127,16 @@ class Classes:
     def __init__(
         self, class_of: IntArray, counts: IntArray, number: int, sensitive: Mapping[str, SensitiveCodes]
     ) -> None:
-        self.class_of = class_of
+        self._class_of = class_of
         self.counts = counts
         self.number = number
         self._sensitive = sensitive
         self._counted: dict[tuple[str, bool], tuple[SensitiveCounts, IntArray]] = {}
+
+    @property
+    def class_of(self) -> IntArray:
+        """Class of each item, shape (items,), int64."""
+        return self._class_of
 
     @cached_property
     def sizes(self) -> IntArray:

@@ -51,3 +51,25 @@ def count(groups: IntArray, weights: IntArray, size: int) -> IntArray:
     Sums, shape (size,), int64.
     """
     return np.bincount(groups, weights=weights, minlength=size).astype(np.int64)
+
+
+def add_up(keys: IntArray, weights: IntArray, space: int) -> tuple[IntArray, IntArray]:
+    """Add up integer weights by key.
+
+    Parameters
+    ----------
+    keys: shape (items,), int64, each in [0, space).
+    weights: shape (items,), int64, positive.
+
+    Returns
+    -------
+    The distinct keys, ascending, and the sum of each, both of shape (distinct,), int64.
+    """
+    if space <= max(DENSE_LIMIT, len(keys)):
+        sums = np.bincount(keys, weights=weights, minlength=space)
+        distinct = np.flatnonzero(sums)
+        return distinct, sums[distinct].astype(np.int64)
+    order = np.argsort(keys)
+    ordered = keys[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    return ordered[starts], np.add.reduceat(weights[order], starts) if len(keys) else weights

@@ -8,16 +8,18 @@ from itertools import count
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.core.recoding import Cells, Recoding, value_labels
+from anonymizer.core.recoding import Cells, value_labels
+from anonymizer.core.shared_recoding import SharedRecoding
 from anonymizer.core.table import QuasiIdentifier, Table
 
 
-class NodeRecoding(Recoding):
+class NodeRecoding(SharedRecoding):
     """Local recoding along the hierarchies: equal values of two records may be published as different nodes.
 
     Parameters
     ----------
     nodes: each an ancestor of the row's value or its leaf, shape (rows, quasi-identifiers), int32.
+    region_of: where rows share their nodes: the row of ``nodes`` for each row of the table, shape (rows,).
     """
 
     along_hierarchies = True
@@ -29,18 +31,20 @@ class NodeRecoding(Recoding):
         suppressed: BoolArray,
         removed: BoolArray,
         owner: IntArray | None = None,
+        region_of: IntArray | None = None,
     ) -> None:
         self.table = table
         self.suppressed = suppressed
         self.removed = removed
         self.owner = owner
         self._nodes = nodes
+        self.region_of = region_of
 
     @cached_property
     def _published(self) -> list[tuple[CodeArray, list[str]]]:
         return [_distinct_nodes(attribute) for attribute in self.table.quasi_identifiers]
 
-    def cells(self, position: int) -> Cells:
+    def shared_cells(self, position: int) -> Cells:
         """Return a quasi-identifier by its nodes; of those that cover the same leaves, the lowest."""
         canonical, labels = self._published[position]
         values = self.table.quasi_identifiers[position].node_values

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from anonymizer.core.cut_tree import CutTree
 from anonymizer.core.recoding import Recoding
 
 
@@ -50,6 +51,7 @@ class Outcome:
     algorithm: name of the one that was chosen, None where there was no choice.
     reasons: why it was chosen, a sentence each.
     best_possible: proven lower bound on the loss of any recoding along the hierarchies, local ones too.
+    cuts: how ``recoding`` came about, where by cuts along the hierarchies that keep equal values together.
     """
 
     status: Status
@@ -64,6 +66,7 @@ class Outcome:
     algorithm: str | None = None
     reasons: tuple[str, ...] = ()
     best_possible: float | None = None
+    cuts: CutTree | None = None
 
     @property
     def optimal(self) -> bool:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.core.grouping import count, group_keys
+from anonymizer.core.merging import merged_rows
 from anonymizer.core.table import SUPPRESSED, QuasiIdentifier, Table
 from anonymizer.core.values import PublishedValues
 
@@ -83,7 +86,7 @@ class Recoding(ABC):
         starred = self.suppressed & ~self.removed
         columns = []
         for position, attribute in enumerate(self.table.quasi_identifiers):
-            labels, codes = _interned(self.cells(position))
+            labels, codes = interned(self.cells(position))
             if starred.any():
                 if SUPPRESSED not in labels:
                     labels.append(SUPPRESSED)
@@ -94,6 +97,35 @@ class Recoding(ABC):
     def class_columns(self) -> tuple[PublishedColumn, ...]:
         """Return the columns whose equal values make an equivalence class: the quasi-identifiers."""
         return self.published()
+
+    @cached_property
+    def merged(self) -> Recoding:
+        """The same over a table in which rows that are published alike may be one, with a value for all.
+
+        Whatever follows from what is published, and from the sensitive values, follows from either.
+        """
+        return self
+
+    def class_sizes(self) -> IntArray:
+        """Return the records of each equivalence class of records that are not suppressed, int64."""
+        kept = ~self.suppressed
+        keys, number = np.zeros(int(kept.sum()), dtype=np.int64), 1
+        for column in self.class_columns():
+            labels = len(column.labels)
+            keys, distinct = group_keys(keys * labels + column.codes[kept], number * labels)
+            number = len(distinct)
+        return count(keys, self.table.counts[kept], number) if kept.any() else keys
+
+    def cell_records(self, position: int) -> tuple[PublishedValues, FloatArray]:
+        """Return what one quasi-identifier is published as, and the records of each that are not suppressed.
+
+        The records are of shape (values,).
+        """
+        cells = self.cells(position)
+        kept = np.where(self.suppressed, 0, self.table.counts)
+        number = len(cells.values.covered)
+        records = np.bincount(cells.codes, weights=kept, minlength=number).astype(np.float64)
+        return cells.values, records
 
     @property
     def levels(self) -> tuple[int, ...] | None:
@@ -110,14 +142,15 @@ class Recoding(ABC):
         return {"levels": None}
 
 
-def _interned(cells: Cells) -> tuple[list[str], CodeArray]:
+def interned(cells: Cells) -> tuple[list[str], CodeArray]:
     """Return the distinct labels in use, and for each row the position of its own."""
-    used, positions = np.unique(cells.codes, return_inverse=True)
+    used = np.zeros(len(cells.labels), dtype=bool)
+    used[cells.codes] = True
     labels: dict[str, int] = {}
-    by_value = np.array(
-        [labels.setdefault(cells.labels[value], len(labels)) for value in used.tolist()], dtype=np.int32
-    )
-    return list(labels), by_value[positions]
+    position_of = np.zeros(len(used), dtype=np.int32)
+    for value in np.flatnonzero(used).tolist():
+        position_of[value] = labels.setdefault(cells.labels[value], len(labels))
+    return list(labels), position_of[cells.codes]
 
 
 class FullDomainRecoding(Recoding):
@@ -143,6 +176,18 @@ class FullDomainRecoding(Recoding):
     def levels(self) -> tuple[int, ...]:
         """The generalization level of each quasi-identifier."""
         return self._levels
+
+    @cached_property
+    def merged(self) -> Recoding:
+        """The same recoding with one row for each published row, its sensitive values, and its fate."""
+        if type(self) is not FullDomainRecoding:
+            # A subclass tells rows apart by more than the nodes.
+            return self
+        attributes = self.table.quasi_identifiers
+        nodes = [attribute.nodes(level) for attribute, level in zip(attributes, self._levels, strict=True)]
+        fate = self.suppressed.astype(np.int8) + self.removed
+        table, fates = merged_rows(self.table, nodes, fate)
+        return FullDomainRecoding(table, self._levels, fates > 0, fates > 1)
 
     def nodes(self, position: int) -> CodeArray:
         """Return the node of each row's value at the attribute's level, shape (rows,), int32."""

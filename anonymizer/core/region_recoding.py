@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.core.recoding import Cells, Recoding
+from anonymizer.core.recoding import Cells
+from anonymizer.core.shared_recoding import SharedRecoding
 from anonymizer.core.table import Table
 from anonymizer.core.values import PublishedValues
 
@@ -27,7 +28,7 @@ class RegionColumn:
     of_region: CodeArray
 
 
-class RegionRecoding(Recoding):
+class RegionRecoding(SharedRecoding):
     """Multidimensional recoding: each row lies in a region, which has one published value per attribute.
 
     Parameters
@@ -52,13 +53,13 @@ class RegionRecoding(Recoding):
         self.removed = removed
         self.owner = owner
         self._columns = columns
-        self._region_of = region_of
+        self.region_of = region_of
         self._facts = dict(facts or {})
 
-    def cells(self, position: int) -> Cells:
+    def shared_cells(self, position: int) -> Cells:
         """Return a quasi-identifier by its regions."""
         column = self._columns[position]
-        return Cells(column.values, column.labels, column.of_region[self._region_of])
+        return Cells(column.values, column.labels, column.of_region)
 
     def describe(self) -> dict[str, Any]:
         """Return that there are no levels, and the further facts."""

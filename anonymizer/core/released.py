@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from anonymizer.core.arrays import IntArray
-from anonymizer.core.grouping import count, group_keys
 from anonymizer.core.recoding import Recoding
 from anonymizer.core.table import Table
 
@@ -37,6 +34,12 @@ class Released:
         return self.table.records
 
     @property
+    def merged(self) -> Released:
+        """The same of the recoding over fewer rows."""
+        merged = self.recoding.merged
+        return replace(self, table=merged.table, recoding=merged)
+
+    @property
     def classes(self) -> int:
         """Number of equivalence classes of the release; the starred records form one."""
         return len(self.class_sizes) + (1 if self.starred else 0)
@@ -44,13 +47,8 @@ class Released:
 
 def released(recoding: Recoding, k: int | None) -> Released:
     """Count the classes that a recoding publishes of its table."""
-    table, kept = recoding.table, ~recoding.suppressed
-    keys, number = np.zeros(int(kept.sum()), dtype=np.int64), 1
-    for column in recoding.class_columns():
-        labels = len(column.labels)
-        keys, distinct = group_keys(keys * labels + column.codes[kept], number * labels)
-        number = len(distinct)
-    starred = int(table.counts[recoding.suppressed & ~recoding.removed].sum())
-    suppressed = int(table.counts[recoding.suppressed].sum())
-    sizes = count(keys, table.counts[kept], number) if kept.any() else np.zeros(0, dtype=np.int64)
-    return Released(table, recoding, sizes, starred, suppressed, k)
+    merged = recoding.merged
+    counts = merged.table.counts
+    starred = int(counts[merged.suppressed & ~merged.removed].sum())
+    suppressed = int(counts[merged.suppressed].sum())
+    return Released(recoding.table, recoding, merged.class_sizes(), starred, suppressed, k)

@@ -135,12 +135,15 @@ class Table:
     codes: value codes of each combination, shape (combinations, quasi-identifiers + sensitive), int32; quasi-
         identifiers first. Combinations are distinct and sorted, but for those of a table that was split.
     counts: records of each combination, shape (combinations,), int64.
+    coarse: whether a code may stand for other values of its node too, so that combinations of single values
+        cannot be told.
     """
 
     quasi_identifiers: tuple[QuasiIdentifier, ...]
     sensitive: tuple[SensitiveAttribute, ...]
     codes: CodeArray
     counts: IntArray
+    coarse: bool = False
 
     @cached_property
     def records(self) -> int:

@@ -13,38 +13,16 @@ from typing import Self
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.core.packing import Packing
+from anonymizer.engines.changes import changed
+from anonymizer.engines.coding import Coding, packed_column_by_column
+from anonymizer.engines.combinations import Combinations, counted_keys
+from anonymizer.engines.counted import CountedWriter, RecodedWriter
+from anonymizer.engines.options import CsvDialect, EngineOptions
 from anonymizer.engines.spread import Spread, spread_of
 from anonymizer.errors import DataError, nearest
 
-
-@dataclass(frozen=True)
-class EngineOptions:
-    """Limits for an engine.
-
-    Attributes
-    ----------
-    memory_limit: such as ``4GB``; None for the engine's default.
-    threads: most threads at once; None for one per core.
-    temp_directory: where what does not fit in memory goes; None for the system's.
-    """
-
-    memory_limit: str | None = None
-    threads: int | None = None
-    temp_directory: Path | None = None
-
-
-@dataclass(frozen=True)
-class CsvDialect:
-    """How the text of a CSV file is to be read.
-
-    Attributes
-    ----------
-    separator: between fields, one ASCII character; None to detect it.
-    encoding: a codec of Python's; a byte-order mark of UTF-8 is always accepted.
-    """
-
-    separator: str | None = None
-    encoding: str = "utf-8"
+__all__ = ["CsvDialect", "EngineOptions", "Groups", "Projection", "Relation", "Replacement"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +112,15 @@ class Relation(ABC):
         DataError: no such column.
         """
 
+    def packed(self, codings: Sequence[Coding]) -> Packing:
+        """Return the codes of columns packed into one key for each record, in the input's order.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        return packed_column_by_column(self, codings)
+
     def keys(self, column: str) -> IntArray:
         """Return an integer of each record, the same where the texts are, from 0 on but in no certain order.
 
@@ -181,6 +168,58 @@ class Relation(ABC):
         ------
         DataError: no such column.
         """
+
+    def combinations(self, codings: Sequence[Coding]) -> Combinations:
+        """Return the distinct combinations of the codes of columns with their records, to be closed.
+
+        In memory, unless an engine keeps them elsewhere.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        return counted_keys(self.packed(codings), [each.size for each in codings])
+
+    def kept_combinations(self, codings: Sequence[Coding]) -> Combinations:
+        """Return the same, kept by the engine where it can, so that they need not fit in memory.
+
+        They can be asked as long as the relation is open.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        return self.combinations(codings)
+
+    def estimated_combinations(self, columns: Sequence[str]) -> int:  # noqa: ARG002 - of any columns
+        """Return about how many distinct combinations of texts columns have, or an upper bound.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        return self.rows
+
+    def changed_records(self, column: str, other: Relation) -> tuple[int, int]:
+        """Return the records of each text of a column that another relation has more of, and fewer of.
+
+        A null counts as the empty text; raises as ``dictionary`` does.
+        """
+        return changed(self.dictionary(column), other.dictionary(column))
+
+    @property
+    def writer(self) -> CountedWriter | None:
+        """What writes rows without a look at the records; None where nothing can."""
+        return None
+
+    @property
+    def recoded_writer(self) -> RecodedWriter | None:
+        """What writes records where they are; None where they have to come to this process."""
+        return None
+
+    def holds_texts(self, column: str) -> bool:  # noqa: ARG002 - of any column
+        """Tell whether the values of a column are texts in every record, none a null or of another type."""
+        return False
 
     @abstractmethod
     def sorted_rows(self, projection: Projection) -> IntArray:
@@ -234,23 +273,3 @@ class Relation(ABC):
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def check_header(name: str, columns: Sequence[str]) -> None:
-    """Check that column names can serve as such.
-
-    Raises
-    ------
-    DataError: a name is empty or occurs twice; says which and where.
-    """
-    first: dict[str, int] = {}
-    for number, column in enumerate(columns, start=1):
-        if not column.strip():
-            raise DataError(
-                f"{name}: column {number} of {len(columns)} has no name; the header must give one"
-            )
-        if column in first:
-            raise DataError(
-                f"{name}: columns {first[column]} and {number} are both named '{column}'; rename one of them"
-            )
-        first[column] = number

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import duckdb
 
 from anonymizer.engines.base import EngineOptions
-from anonymizer.errors import InputError
+from anonymizer.engines.file_source import FileSource
+from anonymizer.engines.spill import SpillFolder
+from anonymizer.errors import InputError, OutputError
 
 T = TypeVar("T")
 
@@ -29,25 +29,29 @@ class Database:
     ----------
     options: its limits.
 
+    Attributes
+    ----------
+    source: a file that queries read again; None where all that they need is in the database.
+
     Raises
     ------
     InputError: DuckDB does not accept one of the options.
     """
 
     def __init__(self, options: EngineOptions) -> None:
+        self.source: FileSource | None = None
         try:
-            spill = tempfile.mkdtemp(prefix="anonymizer-", dir=options.temp_directory)
+            self._spill = SpillFolder(options.temp_directory)
         except OSError as error:
             raise InputError(
                 f"engine.options.temp_directory: {options.temp_directory}: {error.strerror}; accepted: "
                 "a folder that can be written to"
             ) from None
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="duckdb")
-        self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
         config: dict[str, Any] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
-            "temp_directory": spill,
+            "temp_directory": str(self._spill.path),
         }
         if options.memory_limit is not None:
             config["memory_limit"] = options.memory_limit
@@ -56,7 +60,7 @@ class Database:
         try:
             self._connection = duckdb.connect(":memory:", config=config)
         except duckdb.Error as error:
-            self._remove_spill()
+            self._spill.remove()
             reason = str(error).split("\n", 1)[0]
             raise InputError(
                 f"engine: {reason}; accepted: memory_limit such as 4GB, threads from 1"
@@ -67,18 +71,53 @@ class Database:
 
         Raises
         ------
-        InputError: the memory does not suffice.
+        InputError: the memory does not suffice, or the file that it reads again has changed.
         KeyboardInterrupt: the user stopped it.
         """
-        self._finished(lambda: self._connection.execute(statement, parameters).fetchall())
+        self._read(lambda: self._connection.execute(statement, parameters).fetchall())
+
+    def copy(self, statement: str, parameters: Sequence[Any], path: Path) -> None:
+        """Execute a statement that writes a file; raises as ``run`` does, and
+
+        Raises
+        ------
+        OutputError: the file cannot be written.
+        """
+        try:
+            self._finished(lambda: self._connection.execute(statement, parameters).fetchall())
+        except duckdb.IOException as error:
+            reason = str(error).split("\n", 1)[0].rpartition(": ")[2]
+            raise OutputError(f"{path.name}: cannot be written: {reason}; is there space left?") from None
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query; raises as ``run`` does."""
-        return self._finished(lambda: self._connection.execute(query).fetchall())
+        return self._read(lambda: self._connection.execute(query).fetchall())
 
-    def arrays(self, query: str) -> dict[str, Any]:
+    def arrays(self, query: str, parameters: Sequence[Any] = ()) -> dict[str, Any]:
         """Return the columns of a query by name; raises as ``run`` does."""
-        return self._finished(lambda: self._connection.execute(query).fetchnumpy())
+        return self._read(lambda: self._connection.execute(query, parameters).fetchnumpy())
+
+    @contextmanager
+    def sparing(self, further: int) -> Iterator[None]:
+        """Let statements hold hardly more bytes than that beside what is held already.
+
+        A file is written as fast with little memory as with much, which would be taken where it is there.
+        """
+        held = sum(int(used) for (used,) in self.rows("SELECT memory_usage_bytes FROM duckdb_memory()"))
+        allowed = self._memory_limit()
+        if held + further >= allowed:
+            yield
+            return
+        self.run(f"SET memory_limit = '{held + further}B'")
+        try:
+            yield
+        finally:
+            self.run(f"SET memory_limit = '{allowed}B'")
+
+    def _memory_limit(self) -> int:
+        """Return the limit in bytes, rounded down as the database tells it."""
+        number, unit = str(self.rows("SELECT current_setting('memory_limit')")[0][0]).split()
+        return int(float(number) * 1024 ** ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"].index(unit))
 
     @contextmanager
     def holding(self, name: str, arrays: Mapping[str, Any]) -> Iterator[None]:
@@ -102,7 +141,7 @@ class Database:
         """Give back memory and temporary files; a second call does nothing."""
         self._worker.shutdown()
         self._connection.close()
-        self._remove_spill()
+        self._spill.remove()
 
     def __enter__(self) -> Self:
         return self
@@ -114,6 +153,19 @@ class Database:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _read(self, call: Callable[[], T]) -> T:
+        """Return the result of a call that may read the file again."""
+        try:
+            found = self._finished(call)
+        except duckdb.Error:
+            if self.source is None:
+                raise
+            self.source.check()
+            raise self.source.damaged() from None
+        if self.source is not None:
+            self.source.check()
+        return found
 
     def _finished(self, call: Callable[[], T]) -> T:
         """Return the result of a call that works in a thread of its own; this one can be interrupted."""
@@ -129,7 +181,19 @@ class Database:
                 self._connection.interrupt()
                 wait([future], timeout=POLL)
             raise
-        except duckdb.OutOfMemoryException:
+        except duckdb.OutOfMemoryException as error:
+            if "max_temp_directory_size" in str(error):
+                raise self._no_space() from None
             raise InputError(
                 "engine.memory_limit: not enough for this input; allow more, such as 8GB"
             ) from None
+        except duckdb.IOException as error:
+            if str(self._spill.path) in str(error):
+                raise self._no_space() from None
+            raise
+
+    def _no_space(self) -> InputError:
+        return InputError(
+            f"engine.options.temp_directory: {self._spill.path.parent}: no space left for what does not "
+            "fit in memory; make room, name another folder, or allow more memory with engine.memory_limit"
+        )

@@ -1,46 +1,92 @@
-"""Load a Parquet file into DuckDB with its own types."""
+"""Read a Parquet file in DuckDB with its own types."""
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
 
-from anonymizer.engines.base import check_header
 from anonymizer.engines.csv_scan import reading
 from anonymizer.engines.duckdb import DuckRelation
 from anonymizer.engines.duckdb_csv import plain_name
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_sql import quoted
+from anonymizer.engines.file_source import FileSource
+from anonymizer.engines.header import check_header
+from anonymizer.engines.parquet_folder import data_files, sha256_of
 from anonymizer.errors import DataError
 
 
 def load_parquet(database: Database, path: Path, folder: Path) -> DuckRelation:
-    """Load a Parquet file; ``folder`` takes a link to it where its name needs one.
+    """Open a Parquet file, or a folder of them; ``folder`` takes a link to it where its name needs one.
 
     Raises
     ------
     DataError: as for ``open_parquet``.
     """
-    with reading(path), path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    if not path.stat().st_size:
-        raise DataError(f"{path}: the file is empty; a Parquet file with records is needed")
-    source = quoted(plain_name(path, folder))
+    files = _readable(path)
+    found = FileSource.of(path, "a Parquet file")
+    plain = plain_name(path, folder)
+    sources = [quoted(plain / each.relative_to(path) if path.is_dir() else plain) for each in files]
+    # What is read may well be longer than the file, so it is read again rather than kept, unless records are
+    # asked for. The link to a file of another name is gone by then; of a folder, changes would go unseen.
+    again = found if plain == path.resolve() and not path.is_dir() else None
     # The text of a moment depends on it.
     database.run("SET TimeZone = 'UTC'")
     try:
-        columns = _top_level(database, source)
+        columns = _top_level(database, sources[0])
+        _check_same(database, path, files, sources)
         check_header(str(path), columns)
         names = ", ".join(f"c{index}" for index in range(len(columns)))
         database.run(
-            "CREATE TABLE records AS SELECT * "
-            f"FROM read_parquet({source}, hive_partitioning = false) AS t({names})"
+            f"CREATE {'TABLE' if again is None else 'VIEW'} records AS SELECT * "
+            f"FROM read_parquet([{', '.join(sources)}], hive_partitioning = false) AS t({names})"
         )
     except duckdb.Error:
-        raise DataError(f"{path}: not a Parquet file, or a damaged one; write it again, or as .csv") from None
-    return DuckRelation(database, str(path), columns, sha256=sha256)
+        raise found.damaged() from None
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        digest = beside.submit(sha256_of, path)
+        relation = DuckRelation(database, str(path), columns, source=again)
+        with reading(path):
+            relation.sha256 = digest.result()
+    found.check()
+    return relation
+
+
+def _readable(path: Path) -> Sequence[Path]:
+    """Return the files of a path; raises as ``open_parquet`` does where there is nothing in them."""
+    with reading(path):
+        files = data_files(path) if path.is_dir() else [path]
+        for file in files[:1]:
+            with file.open("rb"):
+                pass
+    if not files:
+        raise DataError(f"{path}: is a directory without files; Parquet files with records are needed")
+    if not files[0].stat().st_size:
+        raise DataError(f"{files[0]}: the file is empty; a Parquet file with records is needed")
+    return files
+
+
+def _check_same(database: Database, path: Path, files: Sequence[Path], sources: Sequence[str]) -> None:
+    """Check that all files have the columns of the first, of the same types.
+
+    Raises
+    ------
+    DataError: naming both files and the column.
+    """
+    first: set[tuple[str, str]] = set()
+    for file, source in zip(files, sources, strict=True):
+        described = database.rows(f"DESCRIBE SELECT * FROM read_parquet({source}, hive_partitioning = false)")
+        own = {(str(row[0]), str(row[1])) for row in described}
+        first = first or own
+        if own != first:
+            column = min(own ^ first)[0]
+            raise DataError(
+                f"{path}: column '{column}' differs between files: {dict(first).get(column, 'missing')} in "
+                f"{files[0].name}, {dict(own).get(column, 'missing')} in {file.name}; give all one schema"
+            )
 
 
 def _top_level(database: Database, source: str) -> list[str]:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from anonymizer.errors import OutputError
 
-_RELEASED = "(SELECT * FROM (SELECT * FROM records POSITIONAL JOIN plan) WHERE place >= 0 ORDER BY place)"
+RELEASED = "(SELECT * FROM (SELECT * FROM records POSITIONAL JOIN plan) WHERE place >= 0 ORDER BY place)"
+"""The published records in their order, each with what is published of it."""
 
 
 def quoted(text: str | Path) -> str:
@@ -32,13 +33,16 @@ def text_of(column: str, kind: str) -> str:
     return cast
 
 
-def copy_csv(columns: Sequence[str], texts: Sequence[str], path: Path, separator: str) -> str:
+def copy_csv(
+    columns: Sequence[str], texts: Sequence[str], path: Path, separator: str, rows: str = RELEASED
+) -> str:
     """Return a statement that writes CSV.
 
     Parameters
     ----------
     columns: names of what is written.
-    texts: SQL for the text of each, over ``records`` and ``plan``, whose ``place`` gives the order.
+    texts: SQL for the text of each, over the rows.
+    rows: SQL for what is written, in its order.
     """
     # Readers drop a line that is empty altogether, so a single column has its empty texts quoted.
     empty = "coalesce({}, '')" if len(columns) == 1 else "nullif({}, '')"
@@ -47,17 +51,17 @@ def copy_csv(columns: Sequence[str], texts: Sequence[str], path: Path, separator
     header = ", ".join(quoted(column) for column in columns)
     options = f"HEADER false, DELIMITER {quoted(separator)}, QUOTE '\"', ESCAPE '\"', NULLSTR ''"
     return (
-        f"COPY (SELECT {header} UNION ALL SELECT {sources} FROM {_RELEASED}) "
+        f"COPY (SELECT {header} UNION ALL SELECT {sources} FROM {rows}) "
         f"TO {quoted(path)} (FORMAT csv, {options}, USE_TMP_FILE false)"
     )
 
 
-def copy_parquet(columns: Sequence[str], values: Sequence[str], path: Path) -> str:
+def copy_parquet(columns: Sequence[str], values: Sequence[str], path: Path, rows: str = RELEASED) -> str:
     """Return a statement that writes Parquet.
 
     Parameters
     ----------
-    columns, values: as for CSV, with values of any type.
+    columns, values, rows: as for CSV, with values of any type.
 
     Raises
     ------
@@ -74,4 +78,4 @@ def copy_parquet(columns: Sequence[str], values: Sequence[str], path: Path) -> s
     sources = ", ".join(
         f"{value} AS {identifier(column)}" for value, column in zip(values, columns, strict=True)
     )
-    return f"COPY (SELECT {sources} FROM {_RELEASED}) TO {quoted(path)} (FORMAT parquet, USE_TMP_FILE false)"
+    return f"COPY (SELECT {sources} FROM {rows}) TO {quoted(path)} (FORMAT parquet, USE_TMP_FILE false)"

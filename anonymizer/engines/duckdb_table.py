@@ -6,11 +6,11 @@ from pathlib import Path
 
 import duckdb
 
-from anonymizer.engines.base import check_header
 from anonymizer.engines.csv_scan import reading
 from anonymizer.engines.duckdb import DuckRelation
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_sql import identifier, quoted
+from anonymizer.engines.header import check_header
 from anonymizer.engines.selection import Selection
 from anonymizer.errors import DataError
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray, ranks_of
 from anonymizer.core.grouping import count, group_keys
-from anonymizer.engines.base import EngineOptions, Groups, Projection, Relation, check_header
+from anonymizer.engines.base import EngineOptions, Groups, Projection, Relation
 from anonymizer.engines.frame_texts import record_texts
+from anonymizer.engines.header import check_header
 from anonymizer.errors import DataError
 
 if TYPE_CHECKING:

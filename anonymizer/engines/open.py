@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -13,8 +12,11 @@ from anonymizer.engines.duckdb_csv import load_csv
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_parquet import load_parquet
 from anonymizer.engines.duckdb_table import load_table
+from anonymizer.engines.duckdb_together import Load, load_together
 from anonymizer.engines.frame import FrameRelation
+from anonymizer.engines.location import location_of
 from anonymizer.engines.selection import Selection
+from anonymizer.engines.spill import SpillFolder
 from anonymizer.errors import DataError
 
 if TYPE_CHECKING:
@@ -33,8 +35,10 @@ def open_file(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions 
 
     Raises
     ------
-    DataError: the suffix is unknown, or as for ``open_csv`` and ``open_parquet``.
+    DataError: the suffix is unknown, or as for ``open_csv``, ``open_parquet`` and ``open_spark``.
     """
+    if options.spark is not None:
+        return open_in_spark(location_of(path), options)
     name = path.name.lower()
     if name.endswith(PARQUET_SUFFIXES):
         return open_parquet(path, options)
@@ -42,6 +46,34 @@ def open_file(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions 
         return open_csv(path, dialect, options)
     accepted = ", ".join(CSV_SUFFIXES + PARQUET_SUFFIXES)
     raise DataError(f"{path}: unknown kind of file '{path.suffix}'; accepted: {accepted}")
+
+
+def open_in_spark(location: str, options: EngineOptions) -> Relation:
+    """Open files by Spark, wherever Hadoop finds them; raises as ``open_spark`` does."""
+    from anonymizer.engines.spark.open import open_spark  # noqa: PLC0415 - others do without it
+    from anonymizer.engines.spark.options import SparkOptions  # noqa: PLC0415
+
+    return open_spark(location, SparkOptions.of(options))
+
+
+def open_together(
+    first: Path, second: Path, dialect: CsvDialect = DIALECT, options: EngineOptions = OPTIONS
+) -> Relation:
+    """Open the records of two files of one kind as one relation, in the order of the columns of the first.
+
+    Raises
+    ------
+    DataError: they have other columns, or one that holds another type in each; or as for ``open_file``.
+    """
+
+    def load(path: Path) -> Load:
+        if path.name.lower().endswith(PARQUET_SUFFIXES):
+            return lambda database, folder: load_parquet(database, path, folder)
+        return lambda database, folder: load_csv(database, path, dialect, folder)
+
+    return _opened(
+        options, lambda database, folder: load_together(database, load(first), load(second), folder)
+    )
 
 
 def open_csv(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions = OPTIONS) -> Relation:
@@ -56,11 +88,12 @@ def open_csv(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions =
 
 
 def open_parquet(path: Path, options: EngineOptions = OPTIONS) -> Relation:
-    """Open a Parquet file; a text is a value's canonical cast to VARCHAR, a timestamp at midnight its date.
+    """Open a Parquet file, or a folder of them; a text is a value's canonical cast to VARCHAR.
 
     Raises
     ------
-    DataError: missing, a directory, not Parquet, without records, two columns of one name or one without.
+    DataError: missing, not Parquet, without records, two columns of one name or one without, files of a
+        folder that differ in their columns.
     """
     return _opened(options, lambda database, folder: load_parquet(database, path, folder))
 
@@ -126,8 +159,11 @@ def _opened(options: EngineOptions, load: Callable[[Database, Path], Relation]) 
     """Load into a new database that does not outlive a failure, with a folder for temporary files."""
     database = Database(options)
     try:
-        with tempfile.TemporaryDirectory(prefix="anonymizer-", dir=options.temp_directory) as folder:
-            relation = load(database, Path(folder))
+        folder = SpillFolder(options.temp_directory)
+        try:
+            relation = load(database, folder.path)
+        finally:
+            folder.remove()
         if not relation.rows:
             raise DataError(f"{relation.name}: no records, only a header; at least one record is needed")
     except BaseException:

@@ -7,10 +7,10 @@ from typing import Any
 
 import duckdb
 
-from anonymizer.engines.base import check_header
 from anonymizer.engines.duckdb import DuckRelation
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_table import reason_of
+from anonymizer.engines.header import check_header
 from anonymizer.engines.postgres import Postgres, PostgresError
 from anonymizer.engines.selection import Selection
 from anonymizer.errors import DataError

@@ -73,6 +73,7 @@ def report_parts(
         [] if verified is None else [utility_entry(each.finding, each.seconds) for each in verified.utility],
         attack_matrix([each.model for each in job.constraints], entries, job.problem.k),
         warnings_of(config, job),
+        {"name": job.engine.name, "because": job.engine.because},
         None if diagnosis is None else diagnosis.to_dict(),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from math import isclose
@@ -19,6 +18,7 @@ from anonymizer.core.classes import Classes
 from anonymizer.core.group_recoding import COUNT, GROUP
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Relation
+from anonymizer.engines.parquet_folder import sha256_of
 from anonymizer.errors import HierarchyError, InputError
 from anonymizer.flow.constraints import constraints_of
 from anonymizer.flow.pair import attribute_in_groups
@@ -64,11 +64,11 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     ------
     InputError: the report is missing or is none, or the release is missing.
     """
+    pair = find_pair(path)
+    if pair is None and not path.exists():
+        raise InputError(f"{path}: no such file; give the released file")
     given = report if report is not None else path.with_name("report.public.json")
     reported = read_reported(given)
-    pair = find_pair(path)
-    if pair is None and not path.is_file():
-        raise InputError(f"{path}: no such file; give the released file")
     found = ReleaseAudit()
     files = [path] if pair is None else [pair.records, pair.values]
     second = reported.release.sensitive_table
@@ -77,7 +77,7 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
         found.refute(f"{given.name} is of a release in {len(promised)} files, not of {files[0].name}")
         return found
     for file, sha256 in zip(files, promised, strict=True):
-        if _sha256(file) != sha256:
+        if sha256_of(file) != sha256:
             found.refute(f"{file.name} is not the file that {given.name} was written for (SHA-256 differs)")
     try:
         sections = {key: value for key, value in reported.config.items() if key in JUDGED}
@@ -92,11 +92,6 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     except InputError as error:
         found.refute(str(error))
     return found
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True, eq=False)

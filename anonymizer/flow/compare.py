@@ -17,8 +17,9 @@ from anonymizer.flow.comparing.folder import ComparisonFolder
 from anonymizer.flow.comparing.plan import PlannedRun
 from anonymizer.flow.comparing.pool import WorkerPool
 from anonymizer.flow.comparing.worker import job_of
+from anonymizer.flow.engine import engine_options
 from anonymizer.flow.frame import anonymize_frame
-from anonymizer.flow.prepare import engine_options, input_path
+from anonymizer.flow.prepare import input_path
 from anonymizer.report.comparing.comparison import Comparison
 from anonymizer.report.comparing.runs import ComparedRun, RunStatus, measured_of
 

@@ -11,6 +11,7 @@ from math import isinf
 from typing import Any
 
 from anonymizer.core.outcome import Outcome, Status
+from anonymizer.errors import BeyondMemory
 from anonymizer.loss.suppression import SuppressedRecords
 from anonymizer.privacy.base import PrivacyModel, Threshold
 from anonymizer.privacy.constraint import (
@@ -186,7 +187,12 @@ class Diagnostician:
         if left <= 0 or self._stopped():
             self._diagnosis.complete = False
             return None
-        outcome = self._algorithm.search(problem, Control(seconds=left))
+        try:
+            outcome = self._algorithm.search(problem, Control(seconds=left))
+        except BeyondMemory:
+            # Looser constraints are asked about finer nodes.
+            self._diagnosis.complete = False
+            return None
         if outcome.status is Status.UNDECIDED:
             self._diagnosis.complete = False
             return None

@@ -9,8 +9,10 @@ from anonymizer.config.model import Config
 from anonymizer.core.outcome import Outcome
 from anonymizer.core.released import Released
 from anonymizer.engines.open import open_frame
+from anonymizer.errors import ConfigError, InputError, Problem
 from anonymizer.flow.assemble import release_facts, report_parts
-from anonymizer.flow.prepare import engine_options, prepare
+from anonymizer.flow.engine import engine_options
+from anonymizer.flow.prepare import prepare
 from anonymizer.flow.publication import publication_of
 from anonymizer.flow.result import Basis, Result
 from anonymizer.flow.searching import search_until_it_stands
@@ -37,11 +39,17 @@ def anonymize_frame(
     Infeasible: no release satisfies the constraints, or none was found in the budget.
     AuditFailed: the release is not what the search promised.
     """
+    if config.apply is not None:
+        what = "goes on from a release in files, which a DataFrame does not; remove it, or use anonymizer run"
+        raise ConfigError(config.source, [Problem("apply", what)])
     options = engine_options(config)
+    if options.spark is not None:
+        raise InputError("engine.name: spark reads files; for a DataFrame set memory or duckdb")
     publication = publication_of(config)
     with open_frame(frame, options) as relation:
         publication.check(config, relation)
         job = prepare(config, relation)
+        watch.phase(f"engine {job.engine.name}: {job.engine.because}")
         facts = InputFacts(None, None, relation.rows, len(relation.columns))
         built: list[pandas.DataFrame] = []
 

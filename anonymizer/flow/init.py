@@ -12,8 +12,9 @@ from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config, Origin
 from anonymizer.config.yaml_text import parse_yaml
 from anonymizer.core.whole_file import write_whole
-from anonymizer.engines.base import CsvDialect, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.open import CSV_SUFFIXES, DIALECT, PARQUET_SUFFIXES, open_file
+from anonymizer.engines.options import CsvDialect
 from anonymizer.errors import DataError, InputError, OutputError
 from anonymizer.profile.config_text import config_text
 from anonymizer.profile.proposal import Decide, Proposal, as_proposed, propose

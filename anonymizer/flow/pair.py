@@ -144,5 +144,8 @@ def pair_warnings(config: Config) -> list[str]:
         "guess is right; set one that nobody guesses (the default is 0), and keep it",
     ]
     if asked:
-        warnings.append(f"{asked[0]} holds for the groups: it says how many values a record may have")
+        warnings.append(
+            f"{asked[0]} holds for the groups: it says how many records share their values, "
+            "not that these differ"
+        )
     return warnings

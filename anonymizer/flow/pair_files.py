@@ -14,8 +14,9 @@ from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
 from anonymizer.core.group_recoding import COUNT, GROUP
 from anonymizer.core.table import SensitiveAttribute
-from anonymizer.engines.base import EngineOptions, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.open import OPTIONS
+from anonymizer.engines.options import EngineOptions
 from anonymizer.errors import InputError, nearest
 from anonymizer.flow.constraints import constraints_of, probes
 from anonymizer.flow.measure import Check

@@ -6,18 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from anonymizer.config.attribute import AttributeSettings, Role
 from anonymizer.config.hierarchy import HierarchySettings
 from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config, Reference
 from anonymizer.core.arrays import CodeArray
+from anonymizer.core.recoding import Recoding
 from anonymizer.core.table import SUPPRESSED, Column, QuasiIdentifier, SensitiveAttribute, Table
 from anonymizer.engines.base import CsvDialect, EngineOptions, Relation
+from anonymizer.engines.coding import Coding
 from anonymizer.engines.open import OPTIONS, open_file
-from anonymizer.errors import ConfigError, DataError, nearest
+from anonymizer.errors import ConfigError, DataError
 from anonymizer.errors import Problem as ConfigProblem
+from anonymizer.flow.beyond import check_beyond_memory, coarsest
 from anonymizer.flow.constraints import constraints_of, required_size
+from anonymizer.flow.counting import EngineChoice, counted, finest
+from anonymizer.flow.engine import engine_options
+from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.flat import FlatSource
 from anonymizer.hierarchy.placement import (
     LevelRange,
@@ -30,13 +38,10 @@ from anonymizer.privacy.constraint import ClassConstraint, Constraint, ReleaseCo
 from anonymizer.release.formats import Csv, release_format
 from anonymizer.search.base import Problem, SuppressionMethod
 from anonymizer.search.gate import Gate
-from anonymizer.table.load import ColumnRequest, encode, read_columns
+from anonymizer.table.load import ColumnRequest, Encoded, ReadColumn, read_columns
+from anonymizer.table.source import EngineTables, recoded_as
 
-OPTION_KINDS: Mapping[str, tuple[type, str]] = {
-    "threads": (int, "a whole number of threads"),
-    "temp_directory": (str, "a folder, relative to the config file"),
-}
-"""What ``engine.options`` may hold, and how a message describes its values."""
+NO_SOURCES: Mapping[str, HierarchySource[Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,15 +50,33 @@ class Job:
 
     Attributes
     ----------
-    combination: row of the problem's table for each record of the input, shape (records,), int32.
+    encoded: the input's records, whose combinations are the rows of the problem's table.
     constraints: of the problem, in the order of the config.
     grown: sensitive attributes whose hierarchy was grown from the input's values.
+    engine: what counts the combinations.
     """
 
     problem: Problem
-    combination: CodeArray
+    encoded: Encoded
     constraints: tuple[Constraint, ...]
     grown: frozenset[str]
+    engine: EngineChoice
+
+    def rows(self, recoding: Recoding) -> CodeArray:
+        """Return the row of the searched table for each record of the input, shape (records,), int32.
+
+        Parameters
+        ----------
+        recoding: what was found; where the problem has a source of tables, the one that it is of is meant.
+        """
+        return self._encoded_as(recoding).combination
+
+    def codings(self, recoding: Recoding) -> list[Coding]:
+        """Return how the texts of records become the codes of the same table."""
+        return [read.coding for read in self._encoded_as(recoding).columns]
+
+    def _encoded_as(self, recoding: Recoding) -> Encoded:
+        return self.encoded if self.problem.source is None else recoded_as(self.encoded, recoding.table)
 
 
 def input_path(config: Config) -> Path:
@@ -67,34 +90,6 @@ def input_path(config: Config) -> Path:
         what = "missing; accepted: the path of a .csv, .csv.gz, .tsv or .parquet file"
         raise ConfigError(config.source, [ConfigProblem("input.path", what)])
     return config.folder / config.input.path
-
-
-def engine_options(config: Config) -> EngineOptions:
-    """Return the limits that the config sets for the engine.
-
-    Raises
-    ------
-    ConfigError: naming every option that the engine has not, or not with this value.
-    """
-    options = config.engine.options
-    problems = [
-        ConfigProblem(f"engine.options.{name}", f"unknown option; {nearest(name, OPTION_KINDS)}")
-        for name in options
-        if name not in OPTION_KINDS
-    ]
-    problems += [
-        ConfigProblem(f"engine.options.{name}", f"{options[name]!r}; accepted: {accepted}")
-        for name, (kind, accepted) in OPTION_KINDS.items()
-        if name in options and type(options[name]) is not kind
-    ]
-    if problems:
-        raise ConfigError(config.source, problems)
-    threads, folder = options.get("threads"), options.get("temp_directory")
-    return EngineOptions(
-        config.engine.memory_limit,
-        None if threads is None else int(threads),
-        None if folder is None else config.folder / str(folder),
-    )
 
 
 def open_as(config: Config, path: Path) -> Relation:
@@ -145,6 +140,16 @@ def prepare(config: Config, relation: Relation) -> Job:
     ------
     InputError: the columns, values or hierarchies do not fit the config.
     """
+    return job_of(config, relation, read_attributes(config, relation))
+
+
+def read_attributes(config: Config, relation: Relation) -> dict[str, ReadColumn]:
+    """Read the quasi-identifiers, then the sensitive attributes, each kind in the order of the input.
+
+    Raises
+    ------
+    InputError: the columns or values do not fit the config.
+    """
     check_columns(config, relation.columns, relation.name)
     names = [
         name
@@ -155,15 +160,41 @@ def prepare(config: Config, relation: Relation) -> Job:
     requests = [ColumnRequest(name, config.attributes[name].type) for name in names]
     columns = read_columns(relation, requests, config.input.missing)
     _refuse_stars(relation, [columns[name].column for name in config.with_role(Role.QUASI_IDENTIFIER)])
-    encoded = encode(relation, list(columns.values()))
-    table = Table(
-        quasi_identifiers(config, {name: read.column for name, read in columns.items()}),
-        sensitive_attributes(config, {name: read.column for name, read in columns.items()}),
-        encoded.codes,
-        encoded.counts,
-    )
-    constraints = tuple(constraints_of(config, table.sensitive_names))
-    problem = Problem(
+    return columns
+
+
+def job_of(
+    config: Config,
+    relation: Relation,
+    columns: Mapping[str, ReadColumn],
+    sources: Mapping[str, HierarchySource[Any]] = NO_SOURCES,
+) -> Job:
+    """Encode and generalize columns that were read into a problem.
+
+    Parameters
+    ----------
+    sources: hierarchies of quasi-identifiers by name, in place of the config's.
+
+    Raises
+    ------
+    InputError: the hierarchies do not fit the values.
+    """
+    known = {name: read.column for name, read in columns.items()}
+    attributes, sensitive = quasi_identifiers(config, known, sources), sensitive_attributes(config, known)
+    constraints = tuple(constraints_of(config, [attribute.name for attribute in sensitive]))
+    found = counted(config, relation, [read.coding for read in columns.values()])
+    source = EngineTables(attributes, sensitive, found.combinations) if found.beyond else None
+    table = finest(attributes, sensitive, found) if source is None else coarsest(source, attributes, found)
+    problem = replace(_problem(config, table, constraints), source=source, most=found.most)
+    if source is not None:
+        check_beyond_memory(config, problem, found)
+    encoded = Encoded(table.codes, table.counts, relation, tuple(columns.values()))
+    return Job(problem, encoded, constraints, grown_trees(config), found.choice)
+
+
+def _problem(config: Config, table: Table, constraints: Sequence[Constraint]) -> Problem:
+    """Return what a search is asked of a table that holds all."""
+    return Problem(
         table,
         tuple(each for each in constraints if isinstance(each, ClassConstraint)),
         tuple(each for each in constraints if isinstance(each, TableConstraint)),
@@ -176,7 +207,6 @@ def prepare(config: Config, relation: Relation) -> Job:
         Gate([each for each in constraints if isinstance(each, ReleaseConstraint)], config.seed),
         config.seed,
     )
-    return Job(problem, encoded.combination, constraints, grown_trees(config))
 
 
 def grown_trees(config: Config) -> frozenset[str]:
@@ -198,10 +228,19 @@ def _refuse_stars(relation: Relation, columns: Sequence[Column]) -> None:
             )
 
 
-def quasi_identifiers(config: Config, columns: Mapping[str, Column]) -> tuple[QuasiIdentifier, ...]:
-    """Return the quasi-identifiers among some columns with their hierarchies."""
+def quasi_identifiers(
+    config: Config,
+    columns: Mapping[str, Column],
+    sources: Mapping[str, HierarchySource[Any]] = NO_SOURCES,
+) -> tuple[QuasiIdentifier, ...]:
+    """Return the quasi-identifiers among some columns with their hierarchies.
+
+    Parameters
+    ----------
+    sources: of hierarchies by name, in place of the config's.
+    """
     return tuple(
-        _quasi_identifier(config, column, config.attributes[name])
+        _quasi_identifier(config, column, config.attributes[name], sources.get(name))
         for name, column in columns.items()
         if config.attributes[name].role is Role.QUASI_IDENTIFIER
     )
@@ -221,13 +260,16 @@ def _placement(config: Config, settings: HierarchySettings | None) -> Placement:
     return Placement(config.folder, unknown, config.input.missing)
 
 
-def _quasi_identifier(config: Config, column: Column, settings: AttributeSettings) -> QuasiIdentifier:
+def _quasi_identifier(
+    config: Config, column: Column, settings: AttributeSettings, source: HierarchySource[Any] | None
+) -> QuasiIdentifier:
     levels = LevelRange()
     if settings.levels is not None:
         levels = LevelRange(settings.levels.min or 0, settings.levels.max)
     placement, weight = _placement(config, settings.hierarchy), float(settings.weight)
     if settings.hierarchy is not None:
-        return build_quasi_identifier(column, settings.hierarchy.build(), placement, weight, levels)
+        source = source or settings.hierarchy.build()
+        return build_quasi_identifier(column, source, placement, weight, levels)
     flat = build_quasi_identifier(column, FlatSource(), placement, weight, levels)
     return replace(flat, by_range=column.numbers is not None)
 

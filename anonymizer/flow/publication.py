@@ -22,7 +22,10 @@ from anonymizer.flow.prepare import Job
 from anonymizer.flow.scene import scene_of_run
 from anonymizer.flow.verify import Audited, verify
 from anonymizer.flow.weights import weight_columns
+from anonymizer.release.counted import counted_rows
+from anonymizer.release.joined import recoded_rows
 from anonymizer.release.pair import pair_columns, pair_named, project_pair
+from anonymizer.release.publishable import FromEngine, FromRecords, FromTable, Publishable
 from anonymizer.release.write import project
 
 Tables = Sequence[Relation]
@@ -55,6 +58,13 @@ class Publication(ABC):
         self, config: Config, job: Job, relation: Relation, promised: Released
     ) -> tuple[Projection, ...]:
         """Say what of each record is published in each table."""
+
+    def publishable(
+        self, config: Config, job: Job, relation: Relation, promised: Released
+    ) -> tuple[Publishable, ...]:
+        """Return the tables of the release, ready to be written."""
+        projections = self.projections(config, job, relation, promised)
+        return tuple(FromRecords(relation, projection) for projection in projections)
 
     @abstractmethod
     def verify(
@@ -91,7 +101,26 @@ class OneTable(Publication):
         self, config: Config, job: Job, relation: Relation, promised: Released
     ) -> tuple[Projection, ...]:
         """Say what of each record is published."""
-        return (project(relation, job.combination, promised.recoding, released_columns(config, relation)),)
+        return (
+            project(
+                relation, job.rows(promised.recoding), promised.recoding, released_columns(config, relation)
+            ),
+        )
+
+    def publishable(
+        self, config: Config, job: Job, relation: Relation, promised: Released
+    ) -> tuple[Publishable, ...]:
+        """Return the table, from the frequency table where that tells all that is released."""
+        columns = released_columns(config, relation)
+        positions = {read.column.name: read.codes for read in job.encoded.columns}
+        if relation.writer is not None:
+            rows = counted_rows(relation, promised.recoding, positions, columns)
+            if rows is not None:
+                return (FromTable(relation.writer, rows),)
+        if relation.recoded_writer is not None:
+            recoded = recoded_rows(promised.recoding, job.codings(promised.recoding), columns)
+            return (FromEngine(relation.recoded_writer, recoded),)
+        return super().publishable(config, job, relation, promised)
 
     def verify(
         self, config: Config, job: Job, relation: Relation, promised: Released, tables: Tables
@@ -124,7 +153,7 @@ class TwoTables(Publication):
     ) -> tuple[Projection, ...]:
         """Say what of each record is published in each table."""
         columns = released_columns(config, relation)
-        return project_pair(relation, job.combination, groups_of_run(promised), columns)
+        return project_pair(relation, job.rows(promised.recoding), groups_of_run(promised), columns)
 
     def verify(
         self, config: Config, job: Job, relation: Relation, promised: Released, tables: Tables

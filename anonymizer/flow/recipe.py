@@ -13,12 +13,17 @@ from anonymizer.search.base import Problem
 
 
 def recipe_of(problem: Problem, outcome: Outcome) -> Recipe | None:
-    """Return how a release was made; None where something finer may have been valid and not published."""
+    """Return how a release was made.
+
+    None where something finer may have been valid and not published, or where the original combinations are
+    not in memory.
+    """
     recoding = outcome.recoding
     if recoding is None or recoding.levels is None or not recoding.along_hierarchies or not outcome.optimal:
         return None
     rejected = problem.table_constraints or not problem.gate.open
-    if problem.limit or rejected or isinstance(problem.metric.aggregate, Maximum):
+    unknown = problem.source is not None or isinstance(problem.metric.aggregate, Maximum)
+    if problem.limit or rejected or unknown:
         return None
     own = problem.table.quasi_identifiers
     return Recipe(

@@ -71,7 +71,8 @@ def read_reported(path: Path) -> Reported:
         return Reported.model_validate_json(path.read_bytes())
     except OSError:
         raise InputError(
-            f"{path}: no report; a release without its report is unverified, name it with --report"
+            f"{path}: no such report, and a release without its report is unverified; run writes it beside "
+            "the release: ask the publisher for it, put it there, or name it with --report"
         ) from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]

@@ -79,7 +79,7 @@ class Result(Generic[Frame]):
         dots = dots_of(self.report["attacks"])
         if not dots:
             raise InputError("no attack was run; list some under 'attacks' in the config")
-        return draw_attacks(_axes(ax), dots)
+        return _named(draw_attacks(_axes(ax), dots), "What each attack reaches")
 
     def plot_knowledge(self, *, ax: Axes | None = None) -> Axes:
         """Draw the chance of one right guess about who a record is, by number of known attributes.
@@ -92,13 +92,13 @@ class Result(Generic[Frame]):
 
         if not self.facts.knowing:
             raise InputError("too many sets of quasi-identifiers to look at; run the attack vulnerability")
-        return draw_knowledge(_axes(ax), self.facts.knowing)
+        return _named(draw_knowledge(_axes(ax), self.facts.knowing), "The more is known, the more is found")
 
     def plot_losses(self, *, ax: Axes | None = None) -> Axes:
         """Draw how much of each quasi-identifier was lost, from 0 to 1."""
         from anonymizer.report.html.charts.losses import draw_losses  # noqa: PLC0415
 
-        return draw_losses(_axes(ax), self.facts.losses)
+        return _named(draw_losses(_axes(ax), self.facts.losses), "Loss by attribute")
 
     def plot_distribution(self, attribute: str, *, ax: Axes | None = None) -> Axes:
         """Draw a quasi-identifier before (hollow) and after (filled), rare values together.
@@ -115,7 +115,7 @@ class Result(Generic[Frame]):
         shown = by_name[attribute]
         if not shown.labels:
             raise InputError(f"'{attribute}' cannot be drawn: {shown.reason}")
-        return draw_distribution(_axes(ax), shown)
+        return _named(draw_distribution(_axes(ax), shown), f"{attribute}, before and after")
 
     def plot_groups(self, *, ax: Axes | None = None) -> Axes:
         """Draw how many equivalence classes there are of which size.
@@ -128,7 +128,7 @@ class Result(Generic[Frame]):
 
         if not self.facts.groups:
             raise InputError(f"fewer than {self.facts.smallest} groups, too few to draw")
-        return draw_groups(_axes(ax), self.facts.groups)
+        return _named(draw_groups(_axes(ax), self.facts.groups), "Groups by size")
 
     def plot_search(self, *, ax: Axes | None = None) -> Axes:
         """Draw the best objective found so far against candidates looked at, and the proven bound.
@@ -142,7 +142,23 @@ class Result(Generic[Frame]):
         progress = progress_of(self.report["steps"], self.report["search"])
         if not progress.best:
             raise InputError(f"{self.report['search']['algorithm']} reports no steps that could be drawn")
-        return draw_search(_axes(ax), progress)
+        return _named(draw_search(_axes(ax), progress), "How it was found")
+
+
+def _named(axes: Axes, title: str) -> Axes:
+    """Say on a chart what the page says around it: its title, and what its marks are."""
+    axes.set_title(title, fontweight="bold")
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        axes.legend(
+            handles,
+            labels,
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.1),
+            ncols=len(labels),
+            frameon=False,
+        )
+    return axes
 
 
 def _axes(ax: Axes | None) -> Axes:

@@ -18,6 +18,7 @@ from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
 from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.core.classes import SensitiveCodes
+from anonymizer.core.group_recoding import COUNT, GROUP
 from anonymizer.core.grouping import count
 from anonymizer.core.recoding import Recoding
 from anonymizer.core.table import SensitiveAttribute
@@ -47,8 +48,11 @@ def scene_of_files(
 
     Raises
     ------
-    InputError: the release has no quasi-identifier of the config, or none that the original has too.
+    InputError: the release has no quasi-identifier of the config, or none that the original has too, or it is
+        one half of a release in groups.
     """
+    for each in (release, second):
+        _refuse_half(config, each)
     table = read_release(config, release, weights)
     own = None if original is None else original_of_files(config, table, release, original)
     if second is None:
@@ -58,10 +62,25 @@ def scene_of_files(
     return Scene(table, other, own, same)
 
 
+def _refuse_half(config: Config, relation: Relation | None) -> None:
+    """Refuse a table of a release in two: its column of groups, and not all that a whole release has."""
+    if relation is None or GROUP in config.attributes or GROUP not in relation.columns:
+        return
+    lacking = [name for name in config.with_role(Role.SENSITIVE) if name not in relation.columns]
+    if lacking or COUNT in relation.columns:
+        lacks = f"the column '{GROUP}' and not '{lacking[0]}'" if lacking else f"'{GROUP}' and '{COUNT}'"
+        raise InputError(
+            f"{relation.name}: has {lacks}: one half of a release in groups, which says nothing without the "
+            "other; give both, in Python the records and sensitive_table="
+        )
+
+
 def scene_of_run(
     config: Config, job: Job, recoding: Recoding, release: Relation, weights: Sequence[str] = ()
 ) -> Scene:
     """Return the scene of a finished run: the written release, and the input with what became of each record.
+
+    Without the input where its combinations do not fit in memory.
 
     Parameters
     ----------
@@ -72,6 +91,8 @@ def scene_of_run(
     InputError: the release is not what the recoding publishes.
     """
     table = read_release(config, release, weights)
+    if job.problem.source is not None:
+        return Scene(table)
     source = str(config.input.path or "the input")
     return Scene(
         table, original=known_original(source, job.problem.table, recoding, table, config.input.missing)

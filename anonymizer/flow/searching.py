@@ -77,16 +77,17 @@ def search(config: Config, job: Job, watch: Watch, control: Control | None = Non
         outcome.recoding is None
         or not outcome.recoding.along_hierarchies
         or outcome.best_possible is not None
+        or job.problem.source is not None
     ):
         return outcome
     watch.phase("bounding what is possible")
-    # The bound may take longer than the search: it gets what the search left of the budget's seconds.
+    # The bound may take longer than the search: it gets a share of the budget, and at most what is left.
     timed = replace(control, nodes=None, steps=None)
 
     def stopped() -> bool:
         return watch.stopped() or timed.exhausted(0, 0)
 
-    return replace(outcome, best_possible=best_possible(job.problem, stopped))
+    return replace(outcome, best_possible=best_possible(job.problem, stopped, config.budget.seconds))
 
 
 def refusal(config: Config, job: Job, outcome: Outcome, facts: InputFacts, watch: Watch) -> Infeasible:

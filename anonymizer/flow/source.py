@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from anonymizer.config.model import Config
-from anonymizer.engines.base import CsvDialect, EngineOptions, Relation
-from anonymizer.engines.open import open_duckdb, open_file, open_postgres
+from anonymizer.config.search import EngineName
+from anonymizer.engines.base import Relation
+from anonymizer.engines.location import is_url, location_of
+from anonymizer.engines.open import open_duckdb, open_file, open_in_spark, open_postgres
+from anonymizer.engines.options import CsvDialect, EngineOptions
 from anonymizer.engines.selection import Query, Selection, TableName, WholeTable
 from anonymizer.flow.prepare import input_path
 
@@ -55,6 +58,25 @@ class FileSource(DataSource):
         return open_file(self._path, self._dialect, options)
 
 
+class SparkSource(DataSource):
+    """A Parquet file, or a folder of them, that Spark reads.
+
+    Parameters
+    ----------
+    given: its path or URL as the config has it.
+    folder: that a path is relative to.
+    """
+
+    def __init__(self, given: str, folder: Path) -> None:
+        self.title = given
+        self.files = () if is_url(given) else (folder / given,)
+        self._location = given if is_url(given) else location_of(folder / given)
+
+    def open(self, options: EngineOptions) -> Relation:
+        """Open it where it lies."""
+        return open_in_spark(self._location, options)
+
+
 class DuckDbSource(DataSource):
     """A table or a query of a DuckDB file."""
 
@@ -96,6 +118,8 @@ def input_source(config: Config) -> DataSource:
     if given.url is not None and selection is not None:
         return PostgresSource(given.url, selection)
     path = input_path(config)
+    if config.engine.name is EngineName.SPARK:
+        return SparkSource(given.path or path.name, config.folder)
     return FileSource(given.path or path.name, path, CsvDialect(given.separator, given.encoding))
 
 

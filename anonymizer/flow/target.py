@@ -10,17 +10,21 @@ from types import TracebackType
 from typing import Self
 
 from anonymizer.config.model import Config
-from anonymizer.engines.base import Projection, Relation
+from anonymizer.engines.base import Relation
+from anonymizer.engines.location import is_url, location_of
+from anonymizer.engines.open import open_in_spark
 from anonymizer.engines.selection import TableName
 from anonymizer.errors import OutputError
-from anonymizer.flow.prepare import engine_options, open_release
+from anonymizer.flow.engine import engine_options
+from anonymizer.flow.prepare import open_release
 from anonymizer.release.digest import table_digest
 from anonymizer.release.duckdb_table import DuckDbTable
-from anonymizer.release.order import ROW_ORDERS
+from anonymizer.release.order import ROW_ORDERS, SORTED
 from anonymizer.release.postgres_table import PostgresTable
 from anonymizer.release.publish import ReleaseFolder
+from anonymizer.release.publishable import Publishable
+from anonymizer.release.remote_folder import RemoteFolder
 from anonymizer.release.table import ReleaseTable
-from anonymizer.release.write import write_release
 
 
 class ReleaseTarget(ABC):
@@ -34,12 +38,12 @@ class ReleaseTarget(ABC):
     titles: Sequence[str]
 
     @abstractmethod
-    def write(self, relation: Relation, projections: Sequence[Projection]) -> None:
+    def write(self, tables: Sequence[Publishable]) -> None:
         """Write what is published, where nobody else sees it yet.
 
         Parameters
         ----------
-        projections: of each table of the release.
+        tables: of the release.
 
         Raises
         ------
@@ -89,10 +93,10 @@ class FileTarget(ReleaseTarget):
         self._order = ROW_ORDERS[config.output.order.value]
         self._options = engine_options(config)
 
-    def write(self, relation: Relation, projections: Sequence[Projection]) -> None:
+    def write(self, tables: Sequence[Publishable]) -> None:
         """Write the files as their suffix says."""
-        for projection, path in zip(projections, self._folder.files, strict=True):
-            write_release(relation, projection, path, self._order)
+        for table, path in zip(tables, self._folder.files, strict=True):
+            table.write(path, self._order)
 
     def read_back(self) -> Sequence[Relation]:
         """Open the files."""
@@ -120,11 +124,11 @@ class TableTarget(ReleaseTarget):
         self._options = engine_options(config)
         self._sha256 = ""
 
-    def write(self, relation: Relation, projections: Sequence[Projection]) -> None:
+    def write(self, tables: Sequence[Publishable]) -> None:
         """Write a Parquet file, which keeps types and nulls, and make the table of it."""
-        (projection,) = projections
+        (table,) = tables
         path = self._folder.scratch / "release.parquet"
-        write_release(relation, projection, path, self._order)
+        table.write(path, self._order)
         self._table.write(path, self._options)
         path.unlink()
 
@@ -147,6 +151,35 @@ class TableTarget(ReleaseTarget):
         self._table.close()
 
 
+class RemoteTarget(ReleaseTarget):
+    """A folder of Parquet files on a file system of Hadoop; share/ then holds the public report alone."""
+
+    def __init__(self, config: Config, folder: ReleaseFolder, location: str, *, overwrite: bool) -> None:
+        self.titles = [location]
+        self._folder = folder
+        self._options = engine_options(config)
+        source = str(config.input.path)
+        given = source if is_url(source) else location_of(config.folder / source)
+        self._remote = RemoteFolder(location, given, self._options, overwrite=overwrite)
+
+    def write(self, tables: Sequence[Publishable]) -> None:
+        """Write the folder under another name."""
+        (table,) = tables
+        table.write(Path(self._remote.staged), SORTED)
+
+    def read_back(self) -> Sequence[Relation]:
+        """Open the folder under that name."""
+        return [open_in_spark(self._remote.staged, self._options)]
+
+    def commit(self) -> None:
+        """Put the reports in their place, and give the folder its name; they go back where that fails."""
+        self._folder.commit(self._remote.commit)
+
+    def close(self) -> None:
+        """Undo what was not committed."""
+        self._remote.close()
+
+
 def release_target(
     config: Config, directory: Path, folder: ReleaseFolder, *, overwrite: bool
 ) -> ReleaseTarget:
@@ -161,6 +194,9 @@ def release_target(
     ------
     OutputError: the table cannot be made, is the input, or would not do for a release in two.
     """
+    path = config.output.path
+    if path is not None and is_url(path):
+        return RemoteTarget(config, folder, path, overwrite=overwrite)
     table = _release_table(config, directory, overwrite=overwrite)
     if table is None:
         return FileTarget(config, folder)
@@ -210,8 +246,14 @@ def _refuse_input(config: Config, table: TableName) -> None:
     if config.input.table is None:
         return
     given = TableName.parse(config.input.table)
-    unknown = None in (given.schema, table.schema)
-    if given.name.lower() == table.name.lower() and (unknown or given.schema == table.schema):
+    if given.name.lower() != table.name.lower():
+        return
+    if given.schema == table.schema:
         raise OutputError(
             f"output.table '{table}': is the input, which is never modified; name another table"
+        )
+    if None in (given.schema, table.schema):  # which one the database looks in is not known yet
+        raise OutputError(
+            f"output.table '{table}': may be the input '{given}', which is never modified; name another "
+            "table, or give both with their schema"
         )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from anonymizer.core.table import Column
+from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.graph import Tree
 from anonymizer.settings import Settings
 
@@ -65,6 +69,36 @@ class HierarchySource(ABC, Generic[S]):
     def files(self, folder: Path) -> list[Path]:  # noqa: ARG002 - sources without files need no folder
         """Return the files that the hierarchy is read from."""
         return []
+
+    def depends_on(self, column: Column) -> dict[str, Any]:
+        """Return what of a column, beside a value itself, decides where the value stands.
+
+        In plain JSON types; where it is equal for two columns, values that both have stand alike. A source
+        whose tree is built by a rule is taken to look at all values and counts, unless it knows better.
+        """
+        if not self.rule_built:
+            return {}
+        looked_at = [column.present, column.counts[: len(column.present)].tolist()]
+        return {"values_sha256": hashlib.sha256(json.dumps(looked_at).encode()).hexdigest()}
+
+    def as_for(self, column: Column, before: Mapping[str, Any]) -> HierarchySource[Any]:
+        """Return the source that places the values of a column as those of an earlier one were placed.
+
+        Parameters
+        ----------
+        before: what the tree of the earlier column depended on, see ``depends_on``.
+
+        Raises
+        ------
+        HierarchyError: there is none, as the tree grew from the earlier values.
+        """
+        if self.depends_on(column) == before:
+            return self
+        raise HierarchyError(
+            f"column '{column.name}': {self.describe()} depends on the records that it is built for, so "
+            "further records would get another one; use a hierarchy that does not: intervals, file, tree, or "
+            "order with values"
+        )
 
     def describe(self) -> str:
         """Return what a message calls this hierarchy."""

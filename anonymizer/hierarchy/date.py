@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
@@ -68,6 +68,13 @@ class DateSource(HierarchySource[DateSettings]):
     name: ClassVar[str] = "date"
     Settings = DateSettings
     rule_built = True
+
+    def depends_on(self, column: Column) -> dict[str, Any]:
+        """Return whether there are times, where days are a level of their own then."""
+        if Period.DAY not in self.settings.levels:
+            return {}
+        moments = enumerate(self._moment(column, code) for code in range(len(column.present)))
+        return {"times": any(Period.DAY.label(each) != column.present[code] for code, each in moments)}
 
     def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
         """Return the periods of the column's ISO 8601 dates.

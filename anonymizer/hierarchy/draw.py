@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from rich.text import Text
-from rich.tree import Tree as Drawing
 
 from anonymizer.core.hierarchy import Hierarchy
 from anonymizer.core.table import Column, ValueType
 from anonymizer.hierarchy.outline import outline
+
+if TYPE_CHECKING:
+    from rich.text import Text
+    from rich.tree import Tree as Drawing
 
 NO_COLUMN = Column("", ValueType.TEXT, (), np.zeros(0, np.int64), None, None)
 """What a hierarchy that lists its values is built for when it is looked at without data."""
@@ -22,6 +26,8 @@ def draw(hierarchy: Hierarchy, most: int) -> Drawing:
     hierarchy: what to draw.
     most: children drawn under a node, at least 1; the others are counted.
     """
+    from rich.tree import Tree as Drawing  # noqa: PLC0415 - only what draws needs it
+
     top = outline(hierarchy, most)
     drawing = Drawing(_line(top.label))
     waiting = [(top, drawing)]
@@ -32,4 +38,6 @@ def draw(hierarchy: Hierarchy, most: int) -> Drawing:
 
 
 def _line(label: str) -> Text:
+    from rich.text import Text  # noqa: PLC0415 - only what draws needs it
+
     return Text(label, no_wrap=True, overflow="ellipsis")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from anonymizer.core.table import Column
 from anonymizer.hierarchy.base import HierarchySource
@@ -21,6 +22,10 @@ class FlatSource(HierarchySource[Settings]):
     def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
         """Return every value under the root."""
         return tree_of_rows([column.present])
+
+    def depends_on(self, column: Column) -> dict[str, Any]:  # noqa: ARG002 - on none
+        """Return nothing: every value stands under the root."""
+        return {}
 
     def describe(self) -> str:
         """Return what a message calls this hierarchy."""

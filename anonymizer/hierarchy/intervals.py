@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
@@ -49,6 +49,10 @@ class IntervalSource(HierarchySource[IntervalSettings]):
     name: ClassVar[str] = "intervals"
     Settings = IntervalSettings
     rule_built = True
+
+    def depends_on(self, column: Column) -> dict[str, Any]:  # noqa: ARG002 - on none
+        """Return nothing: the interval of a number follows from the number and the type."""
+        return {}
 
     def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
         """Return the nested intervals of the column's values.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
@@ -64,6 +65,35 @@ class MaskSource(HierarchySource[MaskSettings]):
     Settings = MaskSettings
     rule_built = True
 
+    def __init__(self, settings: MaskSettings, length: int | None = None) -> None:
+        """Take the length of the longest value from each column, or as given."""
+        super().__init__(settings)
+        self._length = length
+
+    def depends_on(self, column: Column) -> dict[str, Any]:
+        """Return the length to which shorter values are padded, and by which levels are counted."""
+        return {"length": self._longest(column)}
+
+    def as_for(self, column: Column, before: Mapping[str, Any]) -> MaskSource:
+        """Return the source that pads to the same length.
+
+        Raises
+        ------
+        HierarchyError: a value is longer.
+        """
+        length = int(before.get("length", 0))
+        if self._longest(column) > length:
+            [longest, *_] = sorted(column.present, key=len, reverse=True)
+            raise HierarchyError(
+                f"column '{column.name}': '{longest}' has more than the {length} characters of the longest "
+                f"value that {self.describe()} was built for, so it cannot be masked alike; shorten it, or "
+                "leave the record out"
+            )
+        return MaskSource(self.settings, length)
+
+    def _longest(self, column: Column) -> int:
+        return self._length or max(map(len, column.present), default=1)
+
     def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
         """Return the masked forms of the column's values.
 
@@ -71,7 +101,7 @@ class MaskSource(HierarchySource[MaskSettings]):
         ------
         HierarchyError: values so long that they would make more than 64 levels.
         """
-        length = max(map(len, column.present), default=1)
+        length = self._longest(column)
         steps = self.settings.steps or range(1, max(length, 1))
         kept = [step for step in steps if step < length]
         if len(kept) >= MOST_LEVELS:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
@@ -57,6 +59,12 @@ class OrderSource(HierarchySource[OrderSettings]):
     name: ClassVar[str] = "order"
     Settings = OrderSettings
     rule_built = True
+
+    def depends_on(self, column: Column) -> dict[str, Any]:
+        """Return the values that are counted along, where the settings do not list them."""
+        if self.settings.values is not None:
+            return {}
+        return {"values_sha256": hashlib.sha256(json.dumps(column.present).encode()).hexdigest()}
 
     def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
         """Return the groups of the column's values; those that ``values`` lacks are left out."""

@@ -70,6 +70,15 @@ class ReadySource(HierarchySource[ReadySettings]):
             _respell(tree, column.present, ready.aliases)
         return tree
 
+    def depends_on(self, column: Column) -> dict[str, Any]:
+        """Return what the shipped hierarchy depends on."""
+        return read_ready(self.settings.root).hierarchy.depends_on(column)
+
+    def as_for(self, column: Column, before: Mapping[str, Any]) -> HierarchySource[Any]:
+        """Return the shipped hierarchy, or the rule of it that places values as before."""
+        own = read_ready(self.settings.root).hierarchy
+        return own.as_for(column, before) if own.rule_built else self
+
     def files(self, folder: Path) -> list[Path]:  # noqa: ARG002 - nothing is read beside the config
         """Return the shipped entry and the files that it names."""
         ready = read_ready(self.settings.root)

@@ -41,7 +41,8 @@ def make_source(mapping: Mapping[str, Any], where: str) -> HierarchySource[Any]:
         return kind(kind.Settings.model_validate(value))
     except ValidationError as error:
         faults = [
-            ".".join([where, name, *map(str, fault["loc"])]) + f": {fault['msg']}"
+            ".".join([where, name, *map(str, fault["loc"])])
+            + f": {fault['msg'].removeprefix('Value error, ')}"
             for fault in error.errors(include_url=False, include_context=False)
         ]
         raise HierarchyError("\n".join(faults)) from None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-import numpy as np
-
 from anonymizer.core.arrays import FloatArray
 from anonymizer.core.recoding import Recoding
 from anonymizer.core.released import Released
@@ -34,15 +32,15 @@ class CellMetric(LossMetric):
 
     def value(self, released: Released) -> float | None:
         """Return the aggregate over the attributes of the mean cost over all input records."""
-        table, recoding = released.table, released.recoding
+        # What is published and how often is the same of either.
+        recoding = released.recoding.merged
+        table = recoding.table
         if not self.applies(recoding):
             return None
-        kept = np.where(recoding.suppressed, 0, table.counts)
         losses = []
         for position, attribute in enumerate(table.quasi_identifiers):
-            cells = recoding.cells(position)
-            costs = self.costs(attribute, cells.values)
-            records = np.bincount(cells.codes, kept, len(costs))
+            values, records = recoding.cell_records(position)
+            costs = self.costs(attribute, values)
             losses.append((float(costs @ records) + released.suppressed) / table.records)
         return self.aggregate.of(losses, [attribute.weight for attribute in table.quasi_identifiers])
 

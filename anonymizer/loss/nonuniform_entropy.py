@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import fsum
+
 import numpy as np
 
 from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
@@ -24,13 +26,17 @@ class NonuniformEntropy(LossMetric):
 
     def value(self, released: Released) -> float | None:
         """Return the bits."""
-        table, recoding = released.table, released.recoding
+        # What is published and how often is the same of either.
+        recoding = released.recoding.merged
+        table = recoding.table
         total = 0.0
         for position, attribute in enumerate(table.quasi_identifiers):
             cells = recoding.cells(position)
-            bits = _bits(cells.values.records)[cells.codes]
-            own = _bits(attribute.column.counts)[table.quasi_identifier_codes(position)]
-            total += float((bits - own) @ table.counts)
+            published = _bits(cells.values.records)
+            records = np.bincount(cells.codes, table.counts, len(published))
+            own = attribute.column.counts
+            # An exact sum: what is published unchanged cancels out, however fine the table is.
+            total += fsum([*(published * records), *(-_bits(own) * own)])
             if recoding.levels is not None:
                 weights = np.where(recoding.suppressed, table.counts, 0)
                 total += _spread_bits(np.bincount(cells.codes, weights=weights))

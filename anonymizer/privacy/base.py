@@ -112,6 +112,7 @@ class ClassModel(PrivacyModel):
     Class attributes
     ----------------
     uses_reference: whether the verdict depends on the reference distribution p.
+    by_size: whether every class of at least ``minimum_size`` records satisfies the model.
 
     Attributes
     ----------
@@ -119,6 +120,7 @@ class ClassModel(PrivacyModel):
     """
 
     uses_reference: ClassVar[bool] = False
+    by_size: ClassVar[bool] = False
     merging: Merging
 
     @property

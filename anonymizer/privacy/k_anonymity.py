@@ -34,6 +34,7 @@ class KAnonymity(ClassModel):
 
     name = "k-anonymity"
     sensitive = False
+    by_size = True
 
     Settings = KAnonymitySettings
     settings: KAnonymitySettings

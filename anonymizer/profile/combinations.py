@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from anonymizer.core.arrays import CodeArray, IntArray
+from anonymizer.core.arrays import IntArray
 from anonymizer.engines.base import Relation
 from anonymizer.profile.facts import ColumnFacts
 
@@ -74,7 +76,8 @@ class Combinations:
     def __init__(self, relation: Relation, work: int = WORK) -> None:
         self._relation = relation
         self._work = work
-        self._codes: dict[str, CodeArray] = {}
+        self._codes: dict[str, NDArray[np.integer]] = {}
+        self._widths: dict[str, int] = {}
 
     def pairs(self, columns: Sequence[ColumnFacts]) -> list[Pair]:
         """Return what every two of some columns show, for those that can be tabulated.
@@ -102,32 +105,40 @@ class Combinations:
         keys = np.zeros(self._relation.rows, dtype=np.int64)
         size = 1
         for name in names:
-            codes: CodeArray | IntArray = (
-                self._codes[name] if name in self._codes else self._relation.keys(name)
-            )
-            width = int(codes.max()) + 1
+            codes = self._codes[name] if name in self._codes else self._relation.keys(name)
+            width = self._widths.get(name) or int(codes.max()) + 1
             if size * width >= 2**62:
                 distinct, ranks = np.unique(keys, return_inverse=True)
                 keys, size = ranks.astype(np.int64), len(distinct)
-            keys = keys * width + codes
+            keys *= width
+            keys += codes
             size *= width
         counts = _sizes(keys, size)
         alone = int(np.count_nonzero(counts == 1))
         return Together(len(names), len(keys), k, alone, int(counts[counts < k].sum()))
 
-    def _of(self, name: str) -> CodeArray:
+    @cached_property
+    def _keys(self) -> NDArray[np.intp]:
+        """Room for a key of each record."""
+        return np.empty(self._relation.rows, dtype=np.intp)
+
+    def _of(self, name: str) -> NDArray[np.integer]:
         if name not in self._codes:
-            self._codes[name] = self._relation.codes(name)
+            codes = self._relation.codes(name)
+            self._widths[name] = int(codes.max()) + 1
+            self._codes[name] = codes.astype(np.min_scalar_type(self._widths[name]), copy=False)
         return self._codes[name]
 
     def _pair(self, one: str, other: str) -> Pair | None:
         first, second = self._of(one), self._of(other)
-        rows, columns = int(first.max()) + 1, int(second.max()) + 1
+        rows, columns = self._widths[one], self._widths[other]
         if rows * columns > CELLS:
             return None
-        keys = first * np.int32(columns) + second  # fits: CELLS is far below 2**31
-        cells = np.bincount(keys, minlength=rows * columns).reshape(rows, columns)
-        enough = len(keys) >= RECORDS_A_CELL * rows * columns
+        # What counts takes no other integers without a copy.
+        np.multiply(first, columns, out=self._keys, dtype=np.intp)
+        np.add(self._keys, second, out=self._keys)
+        cells = np.bincount(self._keys, minlength=rows * columns).reshape(rows, columns)
+        enough = len(first) >= RECORDS_A_CELL * rows * columns
         alone = int(np.count_nonzero(cells == 1))
         return Pair((one, other), alone, _told(cells) if enough else None)
 

@@ -129,7 +129,7 @@ def _code(column: ColumnFacts) -> Draft | None:
 
 
 def _auto(column: ColumnFacts) -> Draft:  # noqa: ARG001 - it suits every column
-    return Draft({"auto": {}}, "groups of neighbouring values, by how frequent they are")
+    return Draft({"auto": {}}, "groups of neighbouring values by how frequent they are, named by their ends")
 
 
 _KINDS: tuple[Callable[[ColumnFacts], Draft | None], ...] = (

@@ -18,7 +18,7 @@ _PATTERNS: Mapping[ValueType, str] = {
 }
 """What all texts of a column too wide to be read match; narrower than the type, so that reading succeeds."""
 
-_CODED = r"[+-]?0[0-9]+|\+[0-9]+"
+_CODED = r"[+-]?0[0-9]+|\+[0-9]+|0[0-9]*[eE][0-9]+"
 
 
 @dataclass(frozen=True)

@@ -93,10 +93,6 @@ def _places(name: str) -> frozenset[str]:
     ready = read_ready(name)
     if ready.hierarchy.rule_built:
         return frozenset()
-    leaves = _leaves(name)
+    tree = ready.hierarchy.build(NO_COLUMN, ready.folder)
+    leaves = [label for level, label in tree if level == 0]
     return frozenset((*leaves, *map(normalized, leaves), *ready.aliases))
-
-
-def _leaves(name: str) -> list[str]:
-    ready = read_ready(name)
-    return [label for level, label in ready.hierarchy.build(NO_COLUMN, ready.folder) if level == 0]

@@ -53,8 +53,21 @@ def role_of(column: ColumnFacts, found: Sequence[Finding]) -> Verdict:
         reason = f"looks like {found[0].what}: {found[0].reason}"
         return Verdict(Role.IDENTIFIER, reason, doubtful, found[0].what, found[0].general)
     if subject is not None:
-        return Verdict(Role.SENSITIVE, f"{_values(column)}, {subject}", doubtful=_doubtful(column))
+        return _sensitive(column, subject)
     return _by_distinctness(column)
+
+
+def _sensitive(column: ColumnFacts, subject: str) -> Verdict:
+    """Return the verdict on a column that people do not want to be known.
+
+    Values that nearly all differ stay what is to be protected, but somebody has to know that they are
+    released as they are: an exact wage finds its person in the books of the employer.
+    """
+    reason = f"{_values(column)}, {subject}"
+    if column.distinctness >= NEARLY_ALL and column.singles > 1:
+        told = f"released as they are, {column.singles:,} of them would be recognised by whoever has them too"
+        return Verdict(Role.SENSITIVE, f"{reason}; {told}", doubtful=True)
+    return Verdict(Role.SENSITIVE, reason, doubtful=_doubtful(column))
 
 
 def _by_distinctness(column: ColumnFacts) -> Verdict:

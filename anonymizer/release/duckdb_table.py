@@ -63,15 +63,13 @@ class DuckDbTable(ReleaseTable):
             raise self.refusal(reason_of(error)) from None
 
     def read(self, scratch: Path, options: EngineOptions) -> Relation:
-        """Open a copy of what the table holds inside the transaction."""
+        """Open a copy of what the table holds inside the transaction, which is gone with its folder."""
         copy = scratch / "table.parquet"
         try:
             self._opened.run(f"COPY {self._target} TO {quoted(copy)} (FORMAT parquet, USE_TMP_FILE false)")
             relation = open_parquet(copy, options)
         except duckdb.Error as error:
             raise DataError(f"{self.title}: cannot be read back: {reason_of(error)}") from None
-        finally:
-            copy.unlink(missing_ok=True)
         relation.name = self.title
         return relation
 

@@ -13,7 +13,10 @@ SHARE = "share"
 PUBLIC_REPORT = "report.public.json"
 REPORT = "report.json"
 PAGE = "report.html"
-INTERNAL = (REPORT, PAGE)
+RECODING = "recoding.json"
+"""What further records need to be recoded alike."""
+
+INTERNAL = (REPORT, PAGE, RECODING)
 """What stands beside share/, and is not to be handed over."""
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from anonymizer.core.arrays import IntArray
 from anonymizer.engines.base import Projection, Relation
+from anonymizer.engines.counted import CountedRows, CountedWriter, RecodedRows, RecodedWriter
 from anonymizer.errors import OutputError
 
 
@@ -23,6 +24,14 @@ class ReleaseFormat(ABC):
         OutputError: the file cannot be written.
         """
 
+    @abstractmethod
+    def write_counted(self, writer: CountedWriter, rows: CountedRows, path: Path) -> None:
+        """Write rows, each as often as it counts; raises as ``write`` does."""
+
+    @abstractmethod
+    def write_recoded(self, writer: RecodedWriter, rows: RecodedRows, path: Path) -> None:
+        """Write records where they are; raises as ``write`` does."""
+
 
 class Csv(ReleaseFormat):
     r"""UTF-8 text with a header, quotes where needed, lines ending in ``\n``; gzipped for ``.gz``."""
@@ -34,6 +43,16 @@ class Csv(ReleaseFormat):
         """Write the records as separated text; what is missing is the empty text."""
         relation.write_csv(projection, rows, path, self.separator)
 
+    def write_counted(self, writer: CountedWriter, rows: CountedRows, path: Path) -> None:
+        """Write the rows as separated text."""
+        writer.write_csv(rows, path, self.separator)
+
+    def write_recoded(self, writer: RecodedWriter, rows: RecodedRows, path: Path) -> None:  # noqa: ARG002
+        """Refuse: what engines write where the records are is Parquet."""
+        raise OutputError(
+            f"output.path '{path.name}': this engine writes Parquet; set a name that ends in .parquet"
+        )
+
 
 class Parquet(ReleaseFormat):
     """Parquet without any metadata but the schema; recoded columns are text."""
@@ -41,6 +60,14 @@ class Parquet(ReleaseFormat):
     def write(self, relation: Relation, projection: Projection, rows: IntArray, path: Path) -> None:
         """Write the records with the own types of unchanged columns."""
         relation.write_parquet(projection, rows, path)
+
+    def write_counted(self, writer: CountedWriter, rows: CountedRows, path: Path) -> None:
+        """Write the rows as texts."""
+        writer.write_parquet(rows, path)
+
+    def write_recoded(self, writer: RecodedWriter, rows: RecodedRows, path: Path) -> None:
+        """Write the records with the own types of unchanged columns."""
+        writer.write_parquet(rows, path)
 
 
 FORMATS: Mapping[str, ReleaseFormat] = {

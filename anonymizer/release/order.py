@@ -11,6 +11,7 @@ import numpy as np
 
 from anonymizer.core.arrays import IntArray
 from anonymizer.engines.base import Projection, Relation
+from anonymizer.engines.counted import CountedRows
 
 
 class RowOrder(ABC):
@@ -22,6 +23,10 @@ class RowOrder(ABC):
     def rows(self, relation: Relation, projection: Projection) -> IntArray:
         """Return the numbers of the published records in their new order, shape (released,), int64."""
 
+    @abstractmethod
+    def arranged(self, rows: CountedRows) -> CountedRows:
+        """Return counted rows, which are sorted, in their new order."""
+
 
 class SortedOrder(RowOrder):
     """By the published values, all columns left to right, texts by code point: a function of these alone."""
@@ -31,6 +36,10 @@ class SortedOrder(RowOrder):
     def rows(self, relation: Relation, projection: Projection) -> IntArray:
         """Return the records sorted; what is not told apart by published values is the same row."""
         return relation.sorted_rows(projection)
+
+    def arranged(self, rows: CountedRows) -> CountedRows:
+        """Return the rows."""
+        return rows
 
 
 class ShuffledOrder(RowOrder):
@@ -43,6 +52,14 @@ class ShuffledOrder(RowOrder):
         keys = np.frombuffer(os.urandom(8 * relation.rows), dtype=np.uint64)
         rows: IntArray = np.argsort(keys)
         return rows[projection.kept[rows]]
+
+    def arranged(self, rows: CountedRows) -> CountedRows:
+        """Return every single row by a random 64-bit number."""
+        number = int(rows.counts.sum())
+        order = np.argsort(np.frombuffer(os.urandom(8 * number), dtype=np.uint64))
+        single = np.repeat(np.arange(len(rows.counts)), rows.counts)[order]
+        codes = tuple(each[single] for each in rows.codes)
+        return CountedRows(rows.columns, rows.labels, codes, np.ones(number, dtype=np.int64))
 
 
 SORTED = SortedOrder()

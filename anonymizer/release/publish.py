@@ -18,7 +18,7 @@ from typing import Self
 
 from anonymizer.errors import OutputError
 from anonymizer.release.exchange import exchange
-from anonymizer.release.existing import PUBLIC_REPORT, REPORT, SHARE, check_existing, check_inputs
+from anonymizer.release.existing import PUBLIC_REPORT, RECODING, REPORT, SHARE, check_existing, check_inputs
 from anonymizer.release.formats import release_format
 from anonymizer.release.leftovers import PREFIX, Claim, remove_leftovers
 
@@ -144,6 +144,9 @@ class ReleaseFolder:
         names += [REPORT] if REPORT in self._internal else []
         check_existing(self.directory, self.names, overwrite=self._overwrite)
         moves = [_Move(self._staging / name, self.directory / name) for name in names]
+        if RECODING not in names and (self.directory / RECODING).is_file():
+            # The recoding of the earlier release is not of this one; it goes before the report comes.
+            moves.insert(-1, _Move(self.directory / RECODING, self._staging / RECODING))
         with self._refusals():
             _make_durable(self._staging)
             try:

@@ -82,7 +82,10 @@ class ReportParts:
     attacks: entries of those that were run on the release.
     utility: entries of the measures that were taken of the release.
     matrix: what the constraints claim to stop, beside what the attacks measured.
+    engine: its name, and because of what it counted the combinations.
     diagnosis: why there is no release, None when there is one.
+    recoding_file: where the recoding is kept for further records, and its hash; None where it is not.
+    applied: the earlier release that this one goes on from; None without.
     """
 
     config: dict[str, Any]
@@ -97,7 +100,10 @@ class ReportParts:
     utility: Sequence[dict[str, Any]]
     matrix: Sequence[dict[str, Any]]
     warnings: Sequence[str]
+    engine: dict[str, str]
     diagnosis: dict[str, Any] | None = None
+    recoding_file: dict[str, Any] | None = None
+    applied: dict[str, Any] | None = None
 
 
 def build_report(parts: ReportParts) -> Report:
@@ -113,6 +119,7 @@ def build_report(parts: ReportParts) -> Report:
         "attributes": parts.attributes,
         "input": asdict(parts.input),
         "release": parts.release.to_dict(),
+        "engine": parts.engine,
         "search": _search(parts.search, outcome),
         "recoding": recoding,
         "constraints": [asdict(measurement) for measurement in parts.measurements],
@@ -123,8 +130,12 @@ def build_report(parts: ReportParts) -> Report:
         "steps": [_step(step) for step in outcome.steps],
         "environment": environment(),
     }
-    if parts.diagnosis is not None:
-        content["diagnosis"] = parts.diagnosis
+    optional = {
+        "diagnosis": parts.diagnosis,
+        "recoding_file": parts.recoding_file,
+        "applied": parts.applied,
+    }
+    content |= {key: value for key, value in optional.items() if value is not None}
     return Report(content)
 
 

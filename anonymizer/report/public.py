@@ -42,9 +42,14 @@ def public_report(report: Report, k: int | None) -> Report:
     smallest = max(k or 0, SMALLEST_SHOWN)
     content = report.to_dict()
     content["config"] = _public_config(content["config"])
-    table = content["config"]["output"].get("table")
-    if table is not None:
-        content["release"] = {**content["release"], "path": table}
+    output = content["config"]["output"]
+    if output.get("table") is not None:
+        content["release"] = {**content["release"], "path": output["table"]}
+    elif "://" in (output.get("path") or ""):
+        # Where a cluster keeps it is no more the recipient's business than where a database is.
+        name = output["path"].rstrip("/").rpartition("/")[2]
+        content["config"]["output"] = {**output, "path": name}
+        content["release"] = {**content["release"], "path": name}
     content["input"] = {"rows": content["input"]["rows"], "columns": content["input"]["columns"]}
     content["search"] = {
         key: value for key, value in content["search"].items() if key not in ("seed", "seconds", "steps")
@@ -65,9 +70,20 @@ def public_report(report: Report, k: int | None) -> Report:
     own = content["config"]["objective"]["metric"] == "nonuniform-entropy"
     for key in OF_THE_OBJECTIVE:
         content["search"][key] = None if own else _rounded(content["search"][key])
-    for key in ("steps", "diagnosis", "utility"):
+    if "applied" in content:
+        # What the new records show by themselves tells where to look for few.
+        difference = content["applied"]["difference"]
+        content["warnings"] = [warning for warning in content["warnings"] if warning != difference]
+        content["applied"] = _public_applied(content["applied"], smallest)
+    for key in ("engine", "steps", "diagnosis", "utility", "recoding_file"):
         content.pop(key, None)
     return Report(content)
+
+
+def _public_applied(applied: Mapping[str, Any], smallest: int) -> dict[str, Any]:
+    """Tell how many records were released before, unless the others are so few that it would tell them."""
+    shown = {key: applied[key] for key in ("rows_before", "rows_added")}
+    return dict.fromkeys(shown) if shown["rows_added"] < smallest else shown
 
 
 def _public_constraint(constraint: Mapping[str, Any], smallest: int) -> dict[str, Any]:
@@ -94,7 +110,7 @@ def _without_small(section: Mapping[str, Any], keys: tuple[str, ...], smallest: 
 
 
 def _public_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    public = {key: value for key, value in config.items() if key not in ("seed", "engine", "budget")}
+    public = {key: value for key, value in config.items() if key not in ("seed", "engine", "budget", "apply")}
     public["input"] = {key: value for key, value in config["input"].items() if key not in WHERE}
     public["output"] = {key: value for key, value in config.get("output", {}).items() if key not in DATABASES}
     public["attributes"] = {name: _without_folder(each) for name, each in config["attributes"].items()}

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from anonymizer.core.outcome import Outcome
 from anonymizer.core.table import Table
+from anonymizer.core.table_source import TableSource
 from anonymizer.loss.base import LossMetric
 from anonymizer.privacy.constraint import ClassConstraint, TableConstraint
 from anonymizer.search.control import Control
@@ -40,6 +41,9 @@ class Problem:
     suppression: what is suppressed of a class that fails.
     gate: attackers that must not break the release either.
     seed: of everything random.
+    source: finer tables of the same records, where ``table`` tells them apart at the highest allowed levels
+        only, as one that tells all apart does not fit in memory; None where ``table`` does.
+    most: combinations that may be held in memory where there is a source.
     """
 
     table: Table
@@ -53,6 +57,8 @@ class Problem:
     suppression: SuppressionMethod = SuppressionMethod.CLASSES
     gate: Gate = field(default_factory=Gate)
     seed: int = 0
+    source: TableSource | None = None
+    most: int = 0
 
     @property
     def minimum_size(self) -> int:
@@ -73,12 +79,14 @@ class SearchAlgorithm(ABC):
     Settings: its parameters.
     suppressions: the methods of suppression that it can use.
     in_groups: whether what it finds is published in two tables, joined by the group of each record.
+    beyond_memory: whether a source of tables will do, where the frequency table does not fit in memory.
     """
 
     name: ClassVar[str]
     Settings: ClassVar[type[PlugInSettings]] = NoSettings
     suppressions: ClassVar[frozenset[SuppressionMethod]] = frozenset({SuppressionMethod.CLASSES})
     in_groups: ClassVar[bool] = False
+    beyond_memory: ClassVar[bool] = False
 
     def __init__(self, settings: PlugInSettings | None = None) -> None:
         self.settings = settings if settings is not None else self.Settings()

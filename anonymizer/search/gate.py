@@ -90,7 +90,7 @@ class Gate:
 
     def refused(self, recoding: Recoding) -> bool:
         """Tell whether a candidate was refused; a search that asks the gate does not return one."""
-        return fingerprint(recoding) in self._refused
+        return bool(self._refused) and fingerprint(recoding) in self._refused
 
     def refuse(self, recoding: Recoding, names: Sequence[str]) -> None:
         """Let a candidate never pass again.

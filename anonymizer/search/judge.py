@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.core.classes import Classes
-from anonymizer.core.grouping import count
 from anonymizer.privacy.base import Merging
 from anonymizer.privacy.constraint import describe
 from anonymizer.search.base import Problem
@@ -21,7 +20,7 @@ class Verdict:
     Attributes
     ----------
     sizes: records of each class that stay, shape (classes,), int64.
-    gone: records of each item of the classes that are suppressed, shape (items,), int64.
+    found: what is suppressed.
     starred: whether the suppressed records stay as one class.
     suppressed: number of suppressed records.
     least: no fewer records can be suppressed at this candidate; equal where that is proven optimal.
@@ -31,13 +30,18 @@ class Verdict:
     """
 
     sizes: IntArray
-    gone: IntArray
+    found: Suppressed
     starred: bool
     suppressed: int
     least: int
     failed: tuple[str, ...]
     losses: IntArray
     settled: bool
+
+    @property
+    def gone(self) -> IntArray:
+        """Records of each item of the classes that are suppressed, shape (items,), int64."""
+        return self.found.gone
 
     @property
     def kept(self) -> BoolArray:
@@ -76,27 +80,27 @@ class Judge:
             moved = self._suppressor.under_release(classes, found)
             certain = moved.certain
             # Suppressed records that stay leave p as it is; removed, they may be fewer.
-            starred = starred and found.gone.sum() <= moved.gone.sum()
+            starred = starred and found.of_classes.sum() <= moved.of_classes.sum()
             fewest = found.fewest if starred else moved.fewest
             if self._problem.keep_rows and self._suppressor.chooses:
                 fewest = min(found.fewest, moved.fewest)
             found = replace(found if starred else moved, fewest=fewest)
-        sizes = classes.sizes - count(classes.class_of, found.gone, classes.number)
-        suppressed, least = int(found.gone.sum()), found.fewest
+        sizes = classes.sizes - found.of_classes
+        suppressed, least = int(found.of_classes.sum()), found.fewest
         broken = self._broken_without(classes, found) if not starred and suppressed < classes.records else []
         failed = [*self._failures(classes, starred, suppressed), *broken]
         # Whoever may choose the records may break no model of the whole table with others, or with more.
         settled = least > self._problem.limit or (
             least == suppressed and not (broken and self._suppressor.chooses)
         )
-        return Verdict(sizes, found.gone, starred, suppressed, least, tuple(failed), certain, settled)
+        return Verdict(sizes, found, starred, suppressed, least, tuple(failed), certain, settled)
 
     def _star_holds(self, classes: Classes, found: Suppressed) -> bool:
         """Tell whether the suppressed records may stay as one class; p is the input's then.
 
         Where that class, or a model of the whole table with it, does not hold, they are removed instead.
         """
-        if not found.gone.any():
+        if not found.of_classes.any():
             return False
         star = classes.part(found.gone)[0].pooled()
         if not holding(self._problem.class_constraints, star, self._suppressor.input)[0]:
@@ -105,9 +109,8 @@ class Judge:
 
     @staticmethod
     def _release(classes: Classes, found: Suppressed) -> Classes:
-        sizes = count(classes.class_of, found.gone, classes.number)
-        kept = sizes == 0
-        if (kept | (sizes == classes.sizes)).all():
+        kept = found.of_classes == 0
+        if (kept | (found.of_classes == classes.sizes)).all():
             # What was counted of whole classes need not be counted again.
             return classes.keep(kept)
         return classes.part(classes.counts - found.gone)[0]

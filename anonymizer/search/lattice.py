@@ -16,6 +16,8 @@ from anonymizer.search.control import Control, Progress
 from anonymizer.search.full_domain.findings import Findings
 from anonymizer.search.full_domain.frontier import Frontier, Levels
 from anonymizer.search.full_domain.guide import Guide
+from anonymizer.search.full_domain.marginals import suppressed_and_certain
+from anonymizer.search.full_domain.node_tables import node_tables
 from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.search.full_domain.tiles import Tiles
 from anonymizer.search.full_domain.waiting import Candidate, Waiting
@@ -44,6 +46,7 @@ class Lattice(SearchAlgorithm):
 
     name = "lattice"
     suppressions = frozenset(SuppressionMethod)
+    beyond_memory = True
 
     def search(self, problem: Problem, control: Control) -> Outcome:
         """Return the optimum, or the best found and a proven bound when the budget ends first."""
@@ -73,8 +76,7 @@ class _Run:
             problem.k or 5,
             shared=self._judge.lossless_merging,
         )
-        self._whole = RollUp.of(problem.table)
-        self._rollup = self._whole
+        self._tables = node_tables(problem)
         self._tiles = Tiles(problem.table, self._loss)
         self._findings = Findings()
         self._steps: list[Step] = []
@@ -108,7 +110,7 @@ class _Run:
 
     def _explore(self, frontier: Frontier) -> float:
         """Evaluate nodes of a box; return the lowest bound left, infinity when all is settled."""
-        self._rollup = self._whole.raised(frontier.lowest)
+        self._tables.focus(frontier.lowest)
         bound = self._evaluate(frontier)
         while np.isposinf(bound) and self._waiting:
             if self._ended():
@@ -132,7 +134,7 @@ class _Run:
             if 0 < left <= unsettled // 2 and self._problem.gate.open:
                 unsettled = left
                 if frontier.shrink():
-                    self._rollup = self._rollup.raised(frontier.lowest)
+                    self._tables.focus(frontier.lowest)
         return np.inf
 
     def _ask(self, candidate: Candidate, frontier: Frontier) -> None:
@@ -159,7 +161,11 @@ class _Run:
 
     def _settle(self, frontier: Frontier, levels: Levels) -> None:
         """Evaluate a node and draw the conclusions for all others."""
-        classes = self._rollup.classes(levels)
+        if (lost := self._tables.lost(levels)) is not None:
+            self._rule_out(frontier, levels, lost)
+            return
+        rollup = self._tables.rollup(levels)
+        classes = rollup.classes(levels)
         verdict = self._judge.judge(classes)
         certain = int(verdict.losses.sum())
         self._guide.learn(levels, verdict.suppressed, certain)
@@ -167,7 +173,7 @@ class _Run:
             self._findings.rule_out_below(frontier, levels)
             self._note(levels, None, verdict)
         else:
-            facts = self._facts(levels, classes, verdict)
+            facts = self._facts(levels, rollup, classes, verdict)
             self._findings.raise_above(frontier, levels, self._loss.above(facts))
             parts = self._loss.below(facts)
             self._findings.raise_below(frontier, levels, parts, facts.certain.lowest, self._loss.combine)
@@ -177,6 +183,25 @@ class _Run:
             if objective < self._best:
                 self._take(Candidate(objective, levels, frontier.bound(levels)))
             self._cut(frontier)
+        frontier.mark(levels)
+
+    def _look_at(self, levels: Levels) -> None:
+        """Evaluate a node without conclusions for others."""
+        if self._tables.lost(levels) is not None:
+            self._objectives[levels] = np.inf
+            return
+        rollup = self._tables.rollup(levels)
+        classes = rollup.classes(levels)
+        verdict = self._judge.judge(classes)
+        self._note(levels, self._facts(levels, rollup, classes, verdict), verdict)
+
+    def _rule_out(self, frontier: Frontier, levels: Levels, lost: int) -> None:
+        """Rule out a node that loses too many records for certain, counted without its classes."""
+        self._guide.learn(levels, lost, lost)
+        self._findings.rule_out_below(frontier, levels)
+        self._steps.append(Step(self._named(levels), None, False, ("suppression.limit",)))
+        self._evaluated += 1
+        self._objectives[levels] = np.inf
         frontier.mark(levels)
 
     def _take(self, candidate: Candidate) -> None:
@@ -202,16 +227,13 @@ class _Run:
 
         A level that generalizes no more values than the one below it loses as much, yet its labels say less.
         """
-        self._rollup = self._whole
         pending = list(self._right_below())
         while pending:
             finer = pending.pop(0)
             if finer not in self._objectives:
                 if self._control.exhausted(self._evaluated, len(self._steps)):
                     return
-                classes = self._rollup.classes(finer)
-                verdict = self._judge.judge(classes)
-                self._note(finer, self._facts(finer, classes, verdict), verdict)
+                self._look_at(finer)
             objective = self._objectives[finer]
             dearer = objective > self._best + self._loss.rounding * abs(self._best)
             if not dearer and (self._problem.gate.open or self._passes(finer, objective)):
@@ -227,13 +249,8 @@ class _Run:
             if level > attribute.minimum and floors[level - 1] == floors[level]:
                 yield tuple(each - (i == position) for i, each in enumerate(self._best_levels))
 
-    def _facts(self, levels: Levels, classes: Classes, verdict: Verdict) -> NodeFacts:
-        whole = verdict.losses == classes.sizes
-        suppressed = self._rollup.marginals(verdict.gone)
-        certain = suppressed
-        if not self._judge.lossless_merging:
-            unplaced = int(verdict.losses[~whole].sum())
-            certain = self._rollup.marginals(np.where(whole[classes.class_of], classes.counts, 0), unplaced)
+    def _facts(self, levels: Levels, rollup: RollUp, classes: Classes, verdict: Verdict) -> NodeFacts:
+        suppressed, certain = suppressed_and_certain(rollup, classes, verdict, self._judge)
         return NodeFacts(
             levels,
             classes.sizes,
@@ -246,8 +263,9 @@ class _Run:
 
     def _recoded(self, levels: Levels) -> FullDomainRecoding:
         """Return the recoding of a node, with its table split where records of a combination part."""
-        verdict = self._judge.judge(self._whole.classes(levels))
-        parts = parts_of(self._table, verdict.gone)
+        whole = self._tables.whole(levels)
+        verdict = self._judge.judge(whole.rollup.classes(levels))
+        parts = parts_of(whole.table, verdict.gone)
         removed = np.zeros_like(parts.suppressed) if verdict.starred else parts.suppressed
         return FullDomainRecoding(parts.table, levels, parts.suppressed, removed, parts.owner)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from anonymizer.core.arrays import CodeArray, FloatArray, IntArray, freeze
-from anonymizer.core.table import MISSING, Column, ValueType, pack
+from anonymizer.core.packing import rank
+from anonymizer.core.table import MISSING, Column, ValueType
 from anonymizer.engines.base import Relation
+from anonymizer.engines.coding import Coding
 from anonymizer.engines.open import open_file
 from anonymizer.table.types import Key, detect, parse, spelling
 
@@ -45,6 +48,11 @@ class ReadColumn:
     column: Column
     codes: CodeArray
 
+    @property
+    def coding(self) -> Coding:
+        """How the relation's texts become codes."""
+        return Coding(self.column.name, self.codes, self.column.size)
+
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
@@ -54,12 +62,24 @@ class Encoded:
     ----------
     codes: the distinct combinations, sorted lexicographically, shape (combinations, columns), int32.
     counts: records of each combination, shape (combinations,), int64.
-    combination: of each record, in the order of the input, shape (records,), int32.
+    relation, columns: what was encoded.
     """
 
     codes: CodeArray
     counts: IntArray
-    combination: CodeArray
+    relation: Relation
+    columns: tuple[ReadColumn, ...]
+
+    @cached_property
+    def combination(self) -> CodeArray:
+        """Combination of each record, in the order of the input, shape (records,), int32.
+
+        Most runs do without it, so the records are read again when it is first asked for, while the relation
+        is open.
+        """
+        combination, _ = rank(self.relation.packed([read.coding for read in self.columns]).take_keys())
+        freeze(combination)
+        return combination
 
 
 def read_columns(
@@ -97,39 +117,37 @@ def read_column(path: Path, name: str) -> Column:
 
 def encode(relation: Relation, columns: Sequence[ReadColumn]) -> Encoded:
     """Encode every record by the codes of one column or more, and count the distinct combinations."""
-    codes = [read.codes[relation.codes(read.column.name)] for read in columns]
-    keys = _keys(codes, [read.column.size for read in columns])
-    distinct, inverse = np.unique(keys, return_inverse=True)
-    combination: CodeArray = inverse.astype(np.int32)
-    # One record of each combination, whichever comes last, has all its codes.
-    representative = np.empty(len(distinct), dtype=np.int64)
-    representative[combination] = np.arange(len(combination), dtype=np.int64)
-    matrix = np.column_stack([column[representative] for column in codes])
-    counts = np.bincount(combination, minlength=len(distinct)).astype(np.int64, copy=False)
-    for array in (matrix, counts, combination):
+    with relation.combinations([read.coding for read in columns]) as combinations:
+        codes, counts = combinations.fetch()
+    for array in (codes, counts):
         freeze(array)
-    return Encoded(matrix, counts, combination)
-
-
-def _keys(codes: Sequence[CodeArray], sizes: Sequence[int]) -> IntArray:
-    """Return a key per record whose order is the lexicographic order of its codes."""
-    keys = pack(codes, sizes)
-    if keys is not None:
-        return keys
-    # Two ranks below 2**31 always fit one key, so columns are ranked in one after another.
-    ranks, size = codes[0], sizes[0]
-    for column, width in zip(codes[1:], sizes[1:], strict=True):
-        pairs = pack([ranks, column], [size, width])
-        assert pairs is not None
-        distinct, inverse = np.unique(pairs, return_inverse=True)
-        ranks, size = inverse.astype(np.int32), len(distinct)
-    return ranks.astype(np.int64)
+    return Encoded(codes, counts, relation, tuple(columns))
 
 
 def _read(relation: Relation, request: ColumnRequest, missing: frozenset[str]) -> ReadColumn:
-    dictionary = relation.dictionary(request.name)
+    return column_of(relation.name, relation.dictionary(request.name), request, missing)
+
+
+def column_of(
+    source: str,
+    dictionary: Sequence[tuple[str | None, int]],
+    request: ColumnRequest,
+    missing: Collection[str] = DEFAULT_MISSING,
+) -> ReadColumn:
+    """Read a column from its distinct texts with their records.
+
+    Parameters
+    ----------
+    source: what messages call where they come from.
+    dictionary: as of a relation.
+    missing: as for ``read_columns``, and ``<missing>``.
+
+    Raises
+    ------
+    DataError: the values are not of the declared type or of no type at all.
+    """
     present = {text: count for text, count in dictionary if text is not None and text not in missing}
-    where = f"{relation.name}: column '{request.name}'"
+    where = f"{source}: column '{request.name}'"
     kind = request.type or detect(where, present)
     spellings: dict[Key, list[str]] = {}
     for text, key in parse(where, present, kind).items():

@@ -21,7 +21,7 @@ MOSTLY = Decimal("0.9")
 _INTEGER = re.compile(r"-?[1-9][0-9]*|0")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_CODE = re.compile(r"[+-]?0[0-9]+|\+[0-9]+")
+_CODE = re.compile(r"[+-]?0[0-9]+|\+[0-9]+|0[0-9]*[eE][0-9]+")
 _NOT_FINITE = frozenset({"nan", "inf", "infinity"})
 _SHOWN = 40
 
@@ -87,10 +87,10 @@ def detect(where: str, counts: Mapping[str, int]) -> ValueType:
 
 
 def looks_coded(texts: Iterable[str]) -> bool:
-    """Tell whether one of some texts is a code of digits rather than a number: a leading zero or plus.
+    """Tell whether one of some texts is a code rather than a number: a leading zero or plus, or ``0e3``.
 
-    >>> looks_coded(["1", "07"]), looks_coded(["0", "0.7"])
-    (True, False)
+    >>> looks_coded(["1", "07"]), looks_coded(["0", "0.7"]), looks_coded(["0e3"]), looks_coded(["1e+05"])
+    (True, False, True, False)
     """
     return any(_CODE.fullmatch(text) for text in texts)
 

@@ -59,7 +59,7 @@ def run(folder: Path, algorithm: dict[str, Any]):
         job = prepare(config, relation)
         recoding = search(config, job, UNWATCHED).recoding
         assert recoding is not None
-        projection = project(relation, job.combination, recoding, relation.columns)
+        projection = project(relation, job.rows(recoding), recoding, relation.columns)
         write_release(relation, projection, folder / "release.csv")
         with open_release(folder / "release.csv") as release:
             known = scene_of_run(config, job, recoding, release)

@@ -164,9 +164,12 @@ def test_a_missing_report_and_a_missing_release(job: Job) -> None:
     assert done.code == 2
     assert "unverified" in done.err
     assert "--report" in done.err
+    assert "ask the publisher" in done.err
     assert call("audit", job.release, "--report", moved).code == 0
     job.release.unlink()
     assert call("audit", job.release, "--report", moved).code == 2
+    # Neither is there: what was named is missed first.
+    assert f"{job.release}: no such file" in call("audit", job.release).err
 
 
 def test_the_report_of_another_release(job: Job) -> None:

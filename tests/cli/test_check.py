@@ -25,6 +25,21 @@ def test_measures_by_names(job: Job) -> None:
     assert snapshot(job.folder) == before
 
 
+@pytest.mark.parametrize("name", ["a, b", 'say "x"', "a;b"])
+def test_a_name_with_a_comma_is_named_in_quotes(name: str, tmp_path: Path) -> None:
+    inside = name.replace('"', '""')
+    data = tmp_path / "odd.csv"
+    data.write_text(f'"{inside}",c\n1,x\n1,x\n2,y\n', encoding="utf-8")
+    done = call("check", data, "--qi", f'"{inside}"', "--sensitive", "c", "--json")
+    assert (done.code, done.err) == (0, "")
+    assert done.json["classes"] == 2
+    assert call("check", data, "--qi", f'c, "{inside}"', "--json").json["classes"] == 2
+
+
+def test_the_help_tells_how_a_name_with_a_comma_is_written() -> None:
+    assert '"a, b"' in call("check", "--help").out
+
+
 def test_a_constraint_that_fails_is_exit_1_and_said(job: Job) -> None:
     done = call("check", job.input, "-c", job.file)
     assert (done.code, done.err) == (1, "")
@@ -51,6 +66,8 @@ def test_a_release_satisfies_the_config_that_made_it(job: Job) -> None:
         (("-c", "job.json", "--sensitive", "diagnosis"), "--sensitive goes with --qi"),
         (("--qi", "agee"), "did you mean 'age'"),
         (("--qi", ","), "no quasi-identifier"),
+        (("--qi", '"age'), "a double quote encloses a whole name"),
+        (("--qi", "age", "--sensitive", '"a"b'), "--sensitive"),
         (("--qi", "age", "--sensitive", "age"), "both"),
         (("-c", "nowhere.json"), "nowhere.json"),
     ],
@@ -81,3 +98,12 @@ def test_a_release_is_read_as_it_is_written_whatever_the_input_is(job: Job) -> N
     theirs.write_text(job.release.read_text(encoding="utf-8").replace(",", ";"), encoding="utf-8")
     done = call("attack", theirs, "-c", job.file)
     assert (done.code, "uniqueness" in done.out) == (0, True)
+
+
+def test_a_name_with_a_comma_is_quoted_as_in_csv(tmp_path: Path) -> None:
+    data = tmp_path / "people.csv"
+    data.write_text('"city, state",age\nx,1\nx,1\n', encoding="utf-8")
+    done = call("check", data, "--qi", '"city, state", age')
+    assert (done.code, "2 records in 1 equivalence classes" in done.out) == (0, True)
+    done = call("check", data, "--qi", "nothing")
+    assert 'accepted: age, "city, state"' in done.err

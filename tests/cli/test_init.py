@@ -304,12 +304,10 @@ def test_interactive_asks_about_doubtful_columns_only(
     assert "(chosen; proposed: quasi-identifier)" in config.read_text()
 
 
-def test_interactive_without_an_answer_is_interrupted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interactive_without_an_answer_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     done, config = drafted(tmp_path, text(), "people.csv", "--interactive")
-    assert done.code == 130
+    assert (done.code, "no answer on standard input" in done.err) == (2, True)
     assert not config.exists()
 
 

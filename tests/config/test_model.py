@@ -101,6 +101,11 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "constraints",
         "a mapping; accepted: a list, each a mapping",
     ),
+    (
+        small(algorithm="mondrian"),
+        "algorithm",
+        "'mondrian'; accepted: a mapping with the keys name, such as {name: mondrian}",
+    ),
     (small(constraints=[5]), "constraints[0]", "5; accepted: a mapping with the keys model, attribute, "),
     # attributes
     (
@@ -214,7 +219,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ),
     (small(budget={"seconds": 0}), "budget.seconds", "0; accepted: a number > 0"),
     (small(budget={"nodes": 2.5}), "budget.nodes", "2.5; accepted: a whole number >= 1"),
-    (small(engine={"name": "spark"}), "engine.name", "'spark'; accepted: auto, duckdb"),
+    (small(engine={"name": "flink"}), "engine.name", "'flink'; accepted: auto, duckdb, memory, spark"),
     (small(engine={"memory_limit": "lots"}), "engine.memory_limit", "'lots'; accepted: text such as 4GB"),
     (small(engine={"options": {"threads": [1]}}), "engine.options.threads", "a list; accepted: "),
     (small(output={"path": "../r.csv"}), "output.path", "'../r.csv'; accepted: a file name without a folder"),
@@ -226,7 +231,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (small(output={"order": "input"}), "output.order", "'input'; accepted: shuffled, sorted"),
     (small(seed=-1), "seed", "-1; accepted: a whole number >= 0"),
     (small(supression={"limit": 0}), "supression", "unknown key; did you mean 'suppression'?"),
-    (small(zzz=1), "zzz", "unknown key; accepted: algorithm, attacks, attributes, budget, "),
+    (small(zzz=1), "zzz", "unknown key; accepted: algorithm, apply, attacks, attributes, budget, "),
     (small(attacks=["homogeny"]), "attacks[0].attack", "'homogeny'; did you mean 'homogeneity'?"),
     ({}, "attributes", "missing; accepted: a mapping"),
 ]

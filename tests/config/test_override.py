@@ -58,7 +58,9 @@ def test_the_last_override_of_a_path_wins() -> None:
         ("supression.limit=0", "supression: unknown key; did you mean 'suppression'?"),
         ("suppression.limt=0", "suppression.limt: unknown key; did you mean 'limit'?"),
         ("suppression.limit=2", "suppression.limit: 2; accepted: a number from 0 to 1"),
-        ("attributes.ago.weight=2", "attributes.ago.role: missing"),
+        ("attributes.ago.weight=2", "no column 'ago' in attributes; accepted: age, illness, zip"),
+        ("attributes.other={weight: 2}", "attributes.other.role: missing"),
+        ("algorithm={name:lattice}", "a colon needs a blank after it; write {name: lattice}"),
     ],
 )
 def test_refusals_name_the_path(override: str, what: str) -> None:
@@ -79,5 +81,5 @@ def test_an_override_has_no_line_of_the_file(tmp_path: Any) -> None:
         "seed: 1\nattributes: {a: {role: quasi-identifier}}\nconstraints: [{model: k-anonymity, k: 2}]\n"
     )
     with pytest.raises(ConfigError) as caught:
-        load_config(path, ["seed=-1"])
-    assert [problem.line for problem in caught.value.problems] == [None]
+        load_config(path, ["seed=-1", "constraints.0.k=0"])
+    assert [problem.line for problem in caught.value.problems] == [None, None]

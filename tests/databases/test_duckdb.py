@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
+import anonymizer.flow.output as flow
 import anonymizer.flow.publication as publication
-import anonymizer.flow.run as flow
 import anonymizer.flow.target as target
 from anonymizer.engines.open import open_duckdb, open_parquet
 from anonymizer.engines.selection import Query, TableName, WholeTable
 from anonymizer.errors import DataError
-from tests.databases.jobs import contents, expected, filled, report, run
+from tests.databases.jobs import config, contents, expected, filled, report, run
 from tests.engines.files import rows
 from tests.flow.commands import call, snapshot
 
@@ -119,6 +120,21 @@ def test_a_released_table_is_the_released_file(folder: Path) -> None:
         assert secret not in public
 
 
+def test_the_page_of_a_table_speaks_of_a_table_and_repeats_it_as_a_file(folder: Path) -> None:
+    assert run(folder, input=PEOPLE, output=RELEASED).code == 0
+    page = unescape((folder / "release" / "report.html").read_text(encoding="utf-8"))
+    assert "The table holds" in page
+    assert "<code>out.duckdb#released</code>" in page
+    assert not any(untrue in page for untrue in ("from disk", "the written file", "share/out.duckdb"))
+    override = "output={path: release.csv}"
+    assert f"anonymizer run again.yaml -o again --set '{override}'" in page
+    again = config(input=PEOPLE, output=RELEASED)
+    (folder / "again.json").write_text(json.dumps(again), encoding="utf-8")
+    assert call("run", folder / "again.json", "-o", folder / "again", "--set", override).code == 0
+    same = json.loads((folder / "again" / "report.json").read_text(encoding="utf-8"))
+    assert same["release"]["sha256"] == report(folder)["release"]["sha256"]
+
+
 def test_input_and_release_in_one_file(folder: Path) -> None:
     before = contents(folder / "in.duckdb", "people")
     output = {"database": "in.duckdb", "table": "released"}
@@ -165,7 +181,7 @@ def broken(*args: object) -> Any:
 @pytest.mark.parametrize(
     ("room", "phase", "existing"),
     [
-        (target, "write_release", False),
+        (publication, "counted_rows", False),
         (target, "table_digest", True),
         (publication, "verify", False),
         (flow, "public_report", True),
@@ -207,6 +223,8 @@ def test_reports_go_back_where_the_transaction_cannot_end(
         ({"database": "release/share/out.duckdb", "table": "t"}, "share/ is replaced as a whole"),
         ({"database": "out.duckdb", "table": "no.t"}, "there is no schema 'no'"),
         ({"database": "job.json", "table": "t"}, "job.json: table 't' cannot be written"),
+        ({"database": "in.duckdb", "table": "people"}, "'people': is the input"),
+        ({"database": "in.duckdb", "table": "main.people"}, "may be the input 'people'"),
         ({"database": "out.duckdb"}, "output.table: missing"),
         ({"database": "out.duckdb", "table": "t", "path": "release.csv"}, "stands beside path"),
         ({"path": "release.csv", "table": "t"}, "goes with database or url"),

@@ -56,6 +56,15 @@ def test_too_little_memory_is_an_error_that_names_the_key(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_full_disk_is_an_error_that_names_the_folder(tmp_path: Path) -> None:
+    database = Database(EngineOptions(memory_limit="30MB", threads=1, temp_directory=tmp_path))
+    database.run("SET max_temp_directory_size = '1MB'")
+    with pytest.raises(InputError, match=r"temp_directory: .*: no space left"):
+        database.run("CREATE TABLE t AS SELECT hash(range) AS h FROM range(20000000) ORDER BY h")
+    database.close()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_arrays_are_known_for_as_long_as_they_are_held() -> None:
     database = Database(EngineOptions())
     with database.holding("held", {"a": np.array([3, 1, 2])}):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from anonymizer.config.apply import ApplySettings
 from anonymizer.config.load import check_columns, load_config
 from anonymizer.config.model import Config
 from anonymizer.hierarchy.sources import HIERARCHY_SOURCES
@@ -52,8 +54,10 @@ def test_minimal_has_five_lines() -> None:
 def test_everything_has_every_key() -> None:
     raw = yaml.safe_load((EXAMPLES / "everything.yaml").read_text(encoding="utf-8"))
     config = load_config(EXAMPLES / "everything.yaml")
-    assert set(raw) == set(Config.model_fields)
+    assert set(raw) == set(Config.model_fields) - {"apply"}
     text = (EXAMPLES / "everything.yaml").read_text(encoding="utf-8")
+    for key in ("apply", *ApplySettings.model_fields):
+        assert re.search(rf"^# +{key}:|^# {key}:", text, re.MULTILINE), key
     for section in ("input", "suppression", "budget", "engine", "output"):
         keys = set(type(getattr(config, section)).model_fields)
         beside = keys & INSTEAD_OF_A_PATH

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.flow.commands import csv_bytes, read_rows
@@ -90,14 +90,11 @@ def rewrite(path: Path, tamper: Tamper) -> None:
     path.write_bytes(csv_bytes(tamper(read_rows(path)), columns))
 
 
-def lying(write: Callable[..., int], tamper: Tamper) -> Callable[..., int]:
-    """Return a writer that changes what it has written."""
+def lying(write: Callable[..., None], tamper: Tamper) -> Callable[..., None]:
+    """Return a writer of a table of a release that changes what it has written."""
 
-    def write_something_else(
-        relation: object, projection: object, path: Path, *rest: Sequence[object]
-    ) -> int:
-        written = write(relation, projection, path, *rest)
+    def write_something_else(table: object, path: Path, order: object) -> None:
+        write(table, path, order)
         rewrite(path, tamper)
-        return written
 
     return write_something_else

@@ -63,3 +63,18 @@ def test_frames_are_checked_and_attacked_together(tmp_path: Path) -> None:
     assert {"homogeneity", "linkage", "definetti"} <= set(found["attack"])
     with pytest.raises(an.InputError, match="second one out"):
         an.attack(result.data, None, own, second_df=frame(), sensitive_table=result.sensitive_table)
+
+
+def test_one_half_alone_is_refused(tmp_path: Path) -> None:
+    own = config(tmp_path)
+    result = an.anonymize(frame(), own)
+    assert result.sensitive_table is not None
+    joined = result.data.merge(result.sensitive_table, on="group")
+    for half in (result.data, joined):
+        for others in ({}, {"second_df": frame()}):
+            with pytest.raises(an.InputError, match=r"one half of a release in groups.*sensitive_table="):
+                an.attack(half, frame(), own, **others)
+    with pytest.raises(an.InputError, match="one half of a release in groups"):
+        an.attack(frame(), None, own, second_df=result.data)
+    whole = frame().assign(group=1)
+    assert len(an.attack(whole, frame(), own))

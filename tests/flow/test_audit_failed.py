@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import anonymizer.flow.target as flow
-from anonymizer.flow.target import write_release
+from anonymizer.release.publishable import FromRecords, FromTable
 from tests.flow.commands import Job, call, snapshot
 from tests.flow.tampering import TAMPERS, Tamper, lying
 
@@ -21,7 +20,8 @@ def test_a_file_written_otherwise_is_found_out(
     if existing:
         assert call("run", job.file).code == 0
     before = snapshot(tmp_path)
-    monkeypatch.setattr(flow, "write_release", lying(write_release, tamper))
+    for kind in (FromRecords, FromTable):
+        monkeypatch.setattr(kind, "write", lying(kind.write, tamper))
     done = call("run", job.file, "--overwrite")
     assert (done.code, done.out) == (1, "")
     assert done.err.count("error: ") == 1

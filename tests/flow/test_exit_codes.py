@@ -23,7 +23,7 @@ def test_0_a_process_of_its_own_releases_and_says_what_to_give(tmp_path: Path) -
     assert give.split() == ["Give:", f"{job.output}/share/", "release.csv", "report.public.json"]
     assert keep.split() == ["Keep:", f"{job.output}/", "report.json", "report.html", "(internal)"]
     shared = {"share/release.csv", "share/report.public.json"}
-    assert set(snapshot(job.output)) == {"report.html", "report.json", "share", *shared}
+    assert set(snapshot(job.output)) == {"recoding.json", "report.html", "report.json", "share", *shared}
     assert job.input.read_bytes() == given
 
 
@@ -169,12 +169,12 @@ def test_130_an_interrupt_before_there_is_a_result_leaves_nothing(
 @pytest.mark.parametrize(
     "phase",
     [
-        "publication.project",
-        "target.write_release",
-        "publication.verify",
-        "run.build_report",
-        "run.page",
-        "run.public_report",
+        "flow.publication.project",
+        "release.publishable.write_release",
+        "flow.publication.verify",
+        "flow.run.build_report",
+        "flow.output.page",
+        "flow.output.public_report",
     ],
 )
 def test_130_an_interrupt_in_any_phase_leaves_all_as_it_was(
@@ -187,7 +187,7 @@ def test_130_an_interrupt_in_any_phase_leaves_all_as_it_was(
     def interrupted(*args: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"anonymizer.flow.{phase}", interrupted)
+    monkeypatch.setattr(f"anonymizer.{phase}", interrupted)
     done = call("run", job.file, "--overwrite")
     assert done.code == 130
     assert snapshot(tmp_path) == before

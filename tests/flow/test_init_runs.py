@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
+import csv
 import gzip
+import io
 from pathlib import Path
 from typing import Any
 
@@ -76,19 +79,34 @@ def test_adult_full(tmp_path: Path) -> None:
     assert report["config"]["input"]["missing"] == ["", "?"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["adult", "fars_sample", "sdc_testdata"])
-def test_odd_files(name: str, tmp_path: Path) -> None:
-    odd = b"\xef\xbb\xbf" + as_bytes(name).replace(b",", b";").replace(b"\n", b"\r\n")
-    drafted_and_run(tmp_path, odd)
+ALL = ("adult", "adult_full", "fars_sample", "sample", "sdc_testdata")
+
+
+def read(name: str) -> list[list[str]]:
+    """Return the header and the records of a data set, the shipped sample among them."""
+    content = SAMPLE.read_bytes() if name == "sample" else as_bytes(name)
+    return list(csv.reader(io.StringIO(content.decode(), newline="")))
+
+
+def written(rows: list[list[str]], **dialect: Any) -> bytes:
+    """Return rows as CSV."""
+    text = io.StringIO(newline="")
+    csv.writer(text, **dialect).writerows(rows)
+    return text.getvalue().encode()
 
 
 @pytest.mark.slow
-def test_quoted_commas(tmp_path: Path) -> None:
-    header, *records = as_bytes("fars_sample").decode().splitlines()
-    quoted = [
-        ",".join(f'"{field}, or so"' if field.isalpha() else field for field in record.split(","))
-        for record in records
-    ]
-    content = "\n".join([header, *quoted, ""])
-    drafted_and_run(tmp_path, gzip.compress(content.encode()), "data.csv.gz")
+@pytest.mark.parametrize("name", ALL)
+def test_a_byte_order_mark_semicolons_and_line_ends_of_windows(name: str, tmp_path: Path) -> None:
+    content = codecs.BOM_UTF8 + written(read(name), delimiter=";", lineterminator="\r\n")
+    drafted_and_run(tmp_path, content)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
+def test_quoted_commas_in_names_and_fields(name: str, tmp_path: Path) -> None:
+    header, *records = read(name)
+    named = [f"{column}, or so" for column in header]
+    fields = [[f"{field}, or so" if field.isalpha() else field for field in record] for record in records]
+    content = codecs.BOM_UTF8 + written([named, *fields], lineterminator="\n")
+    drafted_and_run(tmp_path, gzip.compress(content), "data.csv.gz")

@@ -53,6 +53,7 @@ def test_the_first_writes_and_verifies_the_best_so_far(job: Job) -> None:
     assert call("audit", job.release).code == 0
 
 
+@pytest.mark.slow
 def test_the_second_leaves_nothing(job: Job) -> None:
     before = snapshot(job.folder)
     done = interrupt(job, ("found something", "writing"))

@@ -146,7 +146,8 @@ def test_a_copy_of_a_hierarchy_with_small_values_merged(folder: Path) -> None:
         ("town", "columns=county,none", "no column 'none'"),
         ("town", "columns=county,town", "a column stands there twice"),
         ("county", "columns=town", "'Rhein' (level 0) has two parents, "),
-        ("icd", "mask=up", "--by mask.mask.from"),
+        ("icd", "mask=up", "--by mask=up: "),
+        ("age", "intervals=5,12", "--by intervals=5,12: 12 after 5; accepted: "),
         ("icd", "like=nothing", "nothing: no such file, and no ready hierarchy"),
     ],
 )

@@ -104,7 +104,7 @@ def test_build_writes_one_row_per_value(
         (["build", "--data", "data.csv", "--column", "age", "-o", "h.csv"], "missing option '--by'"),
         (
             ["build", "--data", "data.csv", "--column", "age", "--by", "intervals=5,x", "-o", "h.csv"],
-            "--by intervals.intervals.width.1",
+            "--by intervals=5,x: not of this form; accepted: intervals=",
         ),
         (
             ["build", "--data", "data.csv", "--column", "age", "--by", "auto", "-o", "grades.csv"],

@@ -27,6 +27,11 @@ def test_what_is_planted_is_found(name: str) -> None:
     assert first(name, values(maker)) == expected
 
 
+@pytest.mark.parametrize("name", ["acct", "ACCT", "cust_acct", "acct_no"])
+def test_an_account_in_short_is_an_identifier(name: str) -> None:
+    assert first(name, [number * 37 for number in range(500)]) == "identification numbers"
+
+
 @pytest.mark.parametrize("name", sorted(set(PLANTED) - NEEDS_A_NAME))
 def test_without_a_telling_name_something_is_found(name: str) -> None:
     maker, _ = PLANTED[name]

@@ -35,6 +35,8 @@ def measured(folder: Path, texts: list[str]) -> Measured:
         (("1.5",), ValueType.NUMBER, ("",)),
         (("1e3",), ValueType.NUMBER, ("",)),
         (("007",), ValueType.TEXT, ("",)),
+        (("0e3",), ValueType.TEXT, ("",)),
+        (("1e+05",), ValueType.NUMBER, ("",)),
         (("+7",), ValueType.TEXT, ("",)),
         (("twelve",), ValueType.TEXT, ("",)),
         (("twelve", "NA"), ValueType.TEXT, ("",)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from anonymizer.report.comparing.comparison import Comparison
 from anonymizer.report.comparing.runs import ComparedRun, Measured, Risk, RunStatus
@@ -37,3 +38,16 @@ def without(number: int, status: RunStatus, reason: str = "why", bound: float | 
 def comparison(*runs: ComparedRun) -> Comparison:
     """Return a comparison of some runs."""
     return Comparison("desk/job.yaml", "people.csv", 60, 7, runs)
+
+
+def of_every_kind() -> Comparison:
+    """Return runs that are beaten and not, and that ended without a release for every reason."""
+    settings = (("constraints.0.k", "2"),)
+    return comparison(
+        run(1, 0.1, Risk(0.2, 0.15, 0.25, 0.01), settings, ncp=0.3),
+        run(2, 0.2, counted(0.1, 0.01), settings, ncp=0.2),
+        run(3, 0.3, counted(0.26, 0.01), settings, ncp=0.4),
+        replace(without(4, RunStatus.UNDECIDED, "the budget ended", 0.05), algorithm="mondrian"),
+        without(5, RunStatus.INFEASIBLE, "no release <of> this family"),
+        without(6, RunStatus.REFUSED, "value 'secret' is unknown"),
+    )

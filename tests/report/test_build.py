@@ -31,6 +31,7 @@ SHAPE: Shape = {
         "classes": int,
         "verified": bool,
     },
+    "engine": {"name": str, "because": str},
     "search": {
         "algorithm": str,
         "chosen_because": [str],
@@ -79,6 +80,7 @@ SHAPE: Shape = {
     "utility": [dict],
     "steps": [{"candidate": dict, "objective": (int, float, NONE), "accepted": bool, "failed": [str]}],
     "environment": {"anonymizer": str, "python": str, "packages": dict},
+    "recoding_file": {"path": str, "sha256": str},
 }
 
 
@@ -183,4 +185,4 @@ def test_a_report_without_a_release_says_so(tmp_path: Path) -> None:
     assert report["recoding"] is None
     assert report["search"]["objective"] is None
     assert report["search"]["gap"] is None
-    assert set(report) - {"diagnosis"} == set(SHAPE)
+    assert set(report) - {"diagnosis"} == set(SHAPE) - {"recoding_file"}

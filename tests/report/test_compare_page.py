@@ -10,10 +10,11 @@ from xml.etree import ElementTree
 import pytest
 
 from anonymizer.report.comparing.comparison import Comparison
-from anonymizer.report.comparing.runs import Risk, RunStatus
+from anonymizer.report.comparing.runs import RunStatus
+from anonymizer.report.comparing.table import lines
 from anonymizer.report.html.charts.frontier import Field, Open, Spot, draw_frontier, label_groups
 from anonymizer.report.html.compared import compare_page, frontier_chart
-from tests.report.comparisons import comparison, counted, run, without
+from tests.report.comparisons import comparison, counted, of_every_kind, run, without
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -40,20 +41,16 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def found() -> Comparison:
-    settings = (("constraints.0.k", "2"),)
-    return comparison(
-        run(1, 0.1, Risk(0.2, 0.15, 0.25, 0.01), settings, ncp=0.3),
-        run(2, 0.2, counted(0.1, 0.01), settings, ncp=0.2),
-        run(3, 0.3, counted(0.26, 0.01), settings, ncp=0.4),
-        replace(without(4, RunStatus.UNDECIDED, "the budget ended", 0.05), algorithm="mondrian"),
-        without(5, RunStatus.INFEASIBLE, "no release <of> this family"),
-        without(6, RunStatus.REFUSED, "value 'secret' is unknown"),
-    )
+    return of_every_kind()
 
 
 @pytest.fixture(scope="module")
 def page(found: Comparison) -> str:
     return compare_page(found, "1.2.3")
+
+
+def test_it_says_that_it_is_internal_and_why(page: str) -> None:
+    assert re.search(r"Internal\..*compare\.csv.*small counts.*Keep them", Page(page).text)
 
 
 def test_it_needs_nothing_else_and_has_no_id_twice(page: str) -> None:
@@ -123,6 +120,18 @@ def test_releases_in_groups_have_a_panel_of_their_own(found: Comparison, page: s
     assert chart is not None
     assert before is not None
     assert chart.svg == before.svg
+
+
+def test_releases_in_groups_alone_are_releases() -> None:
+    made = run(1, 0.0, counted(0.9))
+    assert made.measured is not None
+    own = replace(made.measured, algorithm="anatomy", query_error=0.25)
+    alone = comparison(replace(made, algorithm="anatomy", measured=own), without(2, RunStatus.INFEASIBLE))
+    text = Page(compare_page(alone, "1")).text
+    assert "2 runs on people.csv, 60 records; 1 found a release" in text
+    assert "No run has a release" not in text
+    assert "In groups by query error. Each command" in text
+    assert "Recommended, in groups by query error:" in [*lines(alone)]
 
 
 def test_points_that_are_close_share_a_label() -> None:

@@ -170,6 +170,20 @@ def test_best_possible_is_below_the_best_of_the_lattice() -> None:
     assert checked > 10
 
 
+def test_a_budget_of_the_search_limits_the_work_and_not_the_truth() -> None:
+    weaker = 0
+    for seed in range(30):
+        problem = case(seed).problem
+        whole = best_possible(problem)
+        hurried = best_possible(problem, seconds=0.00002)
+        assert whole is not None
+        assert hurried is None or hurried <= whole
+        assert hurried == best_possible(problem, seconds=0.00002)
+        assert best_possible(problem, seconds=300) == whole
+        weaker += hurried != whole
+    assert weaker
+
+
 def test_no_bound_for_metrics_that_are_no_mean_of_cells() -> None:
     problem = case(0).problem
     for metric in (problems.metric("discernibility"), problems.metric("loss", "geometric-mean")):

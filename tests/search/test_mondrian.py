@@ -90,6 +90,28 @@ def test_cuts_as_the_twin_does(labels: LabelName, mode: ModeName, random: Random
         assert "levels" in outcome.steps[1].candidate, "the lattice found a start below the highest levels"
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("labels", LABELS)
+@settings(max_examples=15)
+@given(random=st.randoms(use_true_random=False))
+def test_regions_are_cut_alike_in_small_pieces(labels: LabelName, mode: ModeName, random: Random) -> None:
+    """Rows in chunks, regions in batches, large ones by few of their rows, sets listed: no difference."""
+    asked = problem(decided_by_cuts(random))
+    whole = mondrian(labels, mode).search(asked, Control())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("anonymizer.search.cutting.batch.CHUNK", 3)
+        patch.setattr("anonymizer.search.cutting.store.BATCH", 4)
+        patch.setattr("anonymizer.search.cutting.proof.SAMPLE", 2)
+        patch.setattr("anonymizer.search.cutting.proof.LARGE", 3)
+        patch.setattr("anonymizer.search.regions.region_labelling.MASKED_UNITS", 2)
+        patch.setattr("anonymizer.search.regions.node_labelling.WORD_BITS", random.choice((2, 62)))
+        pieces = mondrian(labels, mode).search(asked, Control())
+    assert pieces.status is whole.status
+    assert (pieces.steps, pieces.evaluated) == (whole.steps, whole.evaluated)
+    if whole.recoding is not None:
+        assert published(pieces) == published(whole)
+
+
 def test_the_twin_knows_the_order_of_the_table() -> None:
     for seed in range(20):
         spec = strategies.problem(Random(seed))

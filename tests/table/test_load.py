@@ -138,6 +138,7 @@ def test_adult_has_its_combinations() -> None:
     with open_file(shared("data", "adult", "data.csv.gz")) as relation:
         columns = read_columns(relation, [ColumnRequest(name) for name in relation.columns])
         encoded = encode(relation, list(columns.values()))
-    assert encoded.codes.shape == (19502, 9)
-    assert encoded.counts.sum() == len(encoded.combination) == 30162
+        assert encoded.codes.shape == (19502, 9)
+        assert encoded.counts.sum() == len(encoded.combination) == 30162
+        assert (np.bincount(encoded.combination) == encoded.counts).all()
     assert [read.column.type for read in columns.values()].count(ValueType.INTEGER) == 1

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from anonymizer.core.table import Column
+from anonymizer.errors import HierarchyError
 from anonymizer.flow.building.base import Builder
 from anonymizer.flow.building.named import named_source
+from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.flat import FlatSource
 from anonymizer.hierarchy.graph import Tree
 from anonymizer.hierarchy.sources import make_source
@@ -25,8 +27,23 @@ class SourceBuilder(Builder):
 
     def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - the column tells all
         """Return the tree that the source builds."""
-        source = make_source({self.source: self.settings()}, f"--by {self.name}")
+        source = self._made()
         return source.build(column, Path())
+
+    def _made(self) -> HierarchySource[Any]:
+        """Return the source, what it refuses said of the option rather than of a config.
+
+        Raises
+        ------
+        HierarchyError: the value of the option is refused.
+        """
+        try:
+            return make_source({self.source: self.settings()}, "")
+        except HierarchyError as error:
+            said = "; ".join(line.partition(": ")[2] for line in str(error).splitlines())
+            if "accepted: " not in said:
+                said = f"not of this form; accepted: {self.usage()}"
+            raise HierarchyError(f"--by {self.name}={self.value}: {said}") from None
 
 
 class ValuesBuilder(Builder):

@@ -62,6 +62,9 @@ def planned(
     ConfigError: all that is wrong with the config, or with it under some algorithm and values.
     """
     base = load_config(source)
+    if base.apply is not None:
+        what = "searches nothing that could be compared; remove it"
+        raise ConfigError(base.source, [Problem("apply", what)])
     names = _algorithms(base, algorithms, vary=bool(variations))
     measures = _measures(base) if IN_GROUPS in names else ()
     runs: list[PlannedRun] = []

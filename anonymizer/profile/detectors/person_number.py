@@ -18,7 +18,8 @@ _ANYWHERE = (
 _AT_THE_END = (
     *("id", "ids", "uid", "pid", "hid", "hhid", "nid", "rid", "rowid", "taxid", "ssn", "vin", "iccid", "mrn"),
     *("account", "licence", "license", "plate", "serial", "imei", "dni", "nif", "cpf", "login", "pseudonym"),
-    *("token", "hash", "key", "kennung", "nummer", "seqn", "patient", "person", "customer", "respondent"),
+    *("acct", "token", "hash", "key", "kennung", "nummer", "seqn", "patient", "person", "customer"),
+    *("respondent",),
 )
 _NUMBERED = ("no", "nr", "num", "number", "code", "ref", "reference", "index")
 _FORMS = {

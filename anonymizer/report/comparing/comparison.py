@@ -111,6 +111,12 @@ class Comparison:
         best = (run for run, own in self.in_groups if _error(own) == least)
         return (*(each.run for each in self.recommended), *best)
 
+    @property
+    def order(self) -> str:
+        """In which order the recommended runs stand, in words."""
+        ways = {"by increasing risk": self.points, "in groups by query error": self.in_groups}
+        return ", then ".join(way for way, runs in ways.items() if runs)
+
     @cached_property
     def unbeaten(self) -> frozenset[int]:
         """The numbers of the recommended runs."""

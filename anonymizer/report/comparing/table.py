@@ -58,6 +58,8 @@ def lines(comparison: Comparison) -> Iterator[str]:
     yield from _aligned([_header(comparison), *(_cells(comparison, run) for run in comparison.runs)])
     if comparison.attack is not None:
         yield f"* no other run beats it. Risk: {comparison.attack}, the strongest attack on all."
+    elif comparison.in_groups:
+        yield "* no other run answers count queries with less error."
     yield from comparison.remarks()
     for status, reason, runs in comparison.without_release():
         yield f"{numbered(runs)} {status.value}: {reason}"
@@ -67,7 +69,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
         yield from _aligned([["best by", "run", "value", ""], *(_winner(each) for each in winners)])
     if comparison.recommended_runs:
         yield ""
-        yield "Recommended, by increasing risk:"
+        yield f"Recommended, {comparison.order}:"
         yield from (f"  {run.number}  {comparison.command(run)}" for run in comparison.recommended_runs)
 
 

@@ -47,16 +47,16 @@ def gather(released: Released, constraints: Sequence[Constraint], *, moving_refe
     constraints: in the order of the report.
     moving_reference: whether the distribution p is that of the release, else that of the input.
     """
-    smallest = smallest_shown(released.k)
+    smallest, merged = smallest_shown(released.k), released.merged
     least = min(
         [int(released.class_sizes.min(initial=released.records)), released.starred or released.records]
     )
     return Facts(
         smallest,
         least if least >= smallest else None,
-        attribute_losses(released),
-        distributions(released),
+        attribute_losses(merged),
+        distributions(merged),
         group_sizes(released),
         knowing(released),
-        worst_classes(released, constraints, moving_reference=moving_reference),
+        worst_classes(merged, constraints, moving_reference=moving_reference),
     )

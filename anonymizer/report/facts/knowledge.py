@@ -41,8 +41,11 @@ def knowing(released: Released) -> tuple[Knowing, ...]:
     if width == 0 or (2**width) * table.combinations > MOST_WORK:
         return ()
     after = _by_size(_release(released), width)
-    before = _by_size(_input(table), width)
-    return tuple(Knowing(size, worst, mean, of, before[size][0]) for size, (worst, mean, of) in after.items())
+    before = {} if table.coarse else _by_size(_input(table), width)
+    return tuple(
+        Knowing(size, worst, mean, of, before[size][0] if size in before else None)
+        for size, (worst, mean, of) in after.items()
+    )
 
 
 def _by_size(published: PublishedTable, width: int) -> dict[int, tuple[float, float, tuple[str, ...]]]:

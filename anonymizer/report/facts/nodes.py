@@ -33,11 +33,10 @@ def by_nodes(released: Released, position: int, smallest: int) -> Draft:
     after = np.where(recoding.removed, 0, table.counts)
     depth = np.where(starred, attribute.hierarchy.height + 1, _levels(released, position))
     level = _level(released, position, depth, after)
-    nodes, inverse = np.unique(attribute.nodes(level)[codes], return_inverse=True)
+    nodes, own_node = np.unique(attribute.nodes(level), return_inverse=True)
     fine = np.where(depth <= level, after, 0)
-    counts = np.column_stack(
-        [np.bincount(inverse, own, len(nodes)).astype(np.int64) for own in (table.counts, fine)]
-    )
+    before = np.bincount(own_node, attribute.column.counts, len(nodes))
+    counts = np.column_stack([before, np.bincount(own_node[codes], fine, len(nodes))]).astype(np.int64)
     labels = attribute.hierarchy.labels if level else value_labels(attribute)
     names = tuple(labels[node] for node in nodes.tolist())
     # Of many nodes only the largest can be drawn; no other label is looked at.

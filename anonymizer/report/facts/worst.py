@@ -56,7 +56,7 @@ def worst_classes(
 def _classes(released: Released) -> Classes:
     table, stays = released.table, ~released.recoding.removed
     keys, number = np.zeros(int(stays.sum()), dtype=np.int64), 1
-    for column in released.recoding.published():
+    for column in released.recoding.class_columns():
         labels = len(column.labels)
         keys, distinct = group_keys(keys * labels + column.codes[stays], number * labels)
         number = len(distinct)

@@ -46,6 +46,7 @@ def compare_page(comparison: Comparison, version: str) -> str:
             for status, reason, runs in comparison.without_release(lambda run: run.public_reason)
         ],
         recommended=[(run, comparison.command_beside(run)) for run in comparison.recommended_runs],
+        order=comparison.order,
         in_groups=_in_groups(comparison),
         runs=_runs(comparison),
         winners=_winners(comparison),
@@ -55,7 +56,7 @@ def compare_page(comparison: Comparison, version: str) -> str:
 
 def _sentences(comparison: Comparison) -> list[str]:
     source = "a DataFrame" if comparison.input is None else comparison.input
-    found = len(comparison.points)
+    found = sum(run.measured is not None for run in comparison.runs)
     sentences = [
         f"{plural(len(comparison.runs), 'run')} on {source}, {plural(comparison.records, 'record')}; "
         f"{found} found a release that satisfies every constraint, each verified on what would be published."

@@ -82,7 +82,9 @@ def _finding(losses: tuple[AttributeLoss, ...]) -> str:
     if gone:
         parts.append(f"Nothing is left of {listed(gone)}.")
     if whole:
-        parts.append(f"{listed(whole)} {'is' if len(whole) == 1 else 'are'} published as in the input.")
+        left_out = any(each.loss > 0 for each in losses if each.level == 0)
+        verb, but = "is" if len(whole) == 1 else "are", ", but for records left out" if left_out else ""
+        parts.append(f"{listed(whole)} {verb} published as in the input{but}.")
     if not parts:
         most, least = losses[0], losses[-1]
         parts.append(f"Most is lost of {most.name} ({percent(most.loss)}),")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymizer.core.report import Report
 from anonymizer.report.facts.gather import Facts
+from anonymizer.report.html.form import form_of
 from anonymizer.report.html.glossary import GLOSSARY
 from anonymizer.report.html.lost import (
     distribution_charts,
@@ -83,6 +84,7 @@ def _charts(content: dict[str, Any], facts: Facts) -> dict[str, Any]:
 
 def _texts(content: dict[str, Any]) -> dict[str, Any]:
     return {
+        "measured_on": form_of(content).measured,
         "config_name": CONFIG,
         "config": config_text(content),
         "commands": commands(content),

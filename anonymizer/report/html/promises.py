@@ -6,12 +6,14 @@ from typing import Any
 
 from anonymizer.report.facts.gather import Facts
 from anonymizer.report.facts.worst import Worst
+from anonymizer.report.html.form import form_of
 from anonymizer.report.html.parts import Grid
 from anonymizer.report.html.words import asked, number, promise
 
 
 def promises(report: dict[str, Any], facts: Facts) -> Grid:
     """Return a row for each constraint."""
+    form = form_of(report)
     rows = []
     for constraint, worst in zip(report["constraints"], facts.worst, strict=True):
         rows.append(
@@ -21,11 +23,11 @@ def promises(report: dict[str, Any], facts: Facts) -> Grid:
                 number(constraint["measured"]),
                 "holds" if constraint["satisfied"] else "fails",
                 _worst(worst, facts.smallest),
-                "yes" if constraint["verifiable_from_release"] else "no",
+                form.recipient if constraint["verifiable_from_release"] else "no",
             )
         )
     return Grid(
-        "What was asked, and what was measured on the written file",
+        f"What was asked, and what was measured on {form.measured}",
         ("promise", "asked", "measured", "verdict", "groups at the worst measure", "recipient can verify"),
         tuple(rows),
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from anonymizer.report.html.form import in_table
 from anonymizer.report.html.parts import Grid
 
 CONFIG = "again.yaml"
@@ -71,6 +72,9 @@ def commands(report: dict[str, Any]) -> str:
     path = report["release"]["path"]
     if path is None:
         return f'anonymizer.anonymize(people, "{CONFIG}")'
+    if in_table(report):  # the hash of a table is that of this file, which a recipient can verify
+        as_file = "--set 'output={path: release.csv}'"
+        return f"anonymizer run {CONFIG} -o again {as_file}\nanonymizer audit again/share/release.csv"
     return f"anonymizer run {CONFIG} -o again\nanonymizer audit again/{path}"
 
 

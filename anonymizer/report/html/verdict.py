@@ -8,6 +8,7 @@ from typing import Any
 
 from anonymizer.report.facts.gather import Facts
 from anonymizer.report.facts.rounding import few
+from anonymizer.report.html.form import form_of, in_table
 from anonymizer.report.html.words import attack, listed, number, plural, strongest
 from anonymizer.report.numbers import floored, percent
 
@@ -16,6 +17,9 @@ IN_GROUPS = (
     "values are, not who is in the file."
 )
 """What is said of a release in two tables."""
+
+OF_THE_NEW = "Losses, distributions and the price below are those of the new records."
+"""What is said of a release that goes on from an earlier one."""
 
 
 @dataclass(frozen=True)
@@ -63,19 +67,25 @@ def verdict_of(report: dict[str, Any], facts: Facts) -> Verdict:
     if broken:
         what = "gains more than a model that claims to stop it should allow"
         warnings.insert(0, f"{listed(broken)}: an attack {what}; see the table of attacks and models")
-    path = report["release"]["path"]
-    second = report["release"].get("sensitive_table")
-    tables = [path, *([second["path"]] if second else [])]
-    shared = [*(PurePath(each).name for each in tables), "report.public.json"] if path else []
     return Verdict(
         title,
         not broken,
         tuple(_sentences(report, facts)),
         _tiles(report, facts),
         tuple(warnings),
-        tuple(f"share/{name}" for name in shared),
-        ("report.html", "report.json") if path else (),
+        _given(report),
+        ("report.html", "report.json") if report["release"]["path"] else (),
     )
+
+
+def _given(report: dict[str, Any]) -> tuple[str, ...]:
+    """Return what may be handed over: nothing of it is a file when the release is in memory."""
+    path, second = report["release"]["path"], report["release"].get("sensitive_table")
+    if path is None:
+        return ()
+    tables = [path, *([second["path"]] if second else [])]
+    released = tables if in_table(report) else [f"share/{PurePath(each).name}" for each in tables]
+    return (*released, "share/report.public.json")
 
 
 def kept(report: dict[str, Any], facts: Facts) -> str:
@@ -89,10 +99,15 @@ def kept(report: dict[str, Any], facts: Facts) -> str:
 def _sentences(report: dict[str, Any], facts: Facts) -> list[str]:
     source, released = report["input"], report["release"]
     starred = released["rows"] - (source["rows"] - released["suppressed_records"])
-    sentences = [f"The file holds {kept(report, facts)}"]
-    if starred > 0 and not few(starred, facts.smallest):
+    form = form_of(report)
+    sentences = [f"The {form.noun} holds {kept(report, facts)}"]
+    if "applied" in report:
+        before = report["applied"]["rows_before"]
+        sentences[0] += f" of the input, and {before:,} records that were released before"
+        sentences.insert(1, OF_THE_NEW)
+    elif starred > 0 and not few(starred, facts.smallest):
         sentences[0] += f", and {starred:,} more with * in every quasi-identifier"
-    sentences[0] += "; it was read back from disk and measured again."
+    sentences[0] += f"; it was {form.verified}."
     if "sensitive_table" in released:
         sentences.append(IN_GROUPS)
     elif facts.smallest_class is not None:
@@ -119,13 +134,13 @@ def _attacked(best: dict[str, Any]) -> str:
 
 def _price(report: dict[str, Any]) -> str:
     search, objective = report["search"], report["config"]["objective"]
-    own = f"The price is a {objective['metric']} of {number(search['objective'], 3)}"
+    own = f"The price by {objective['metric']} is {number(search['objective'], 3)}"
     if objective["metric"] == "loss":
         own = f"The price is a loss of {number(search['objective'], 3)}, from 0 (unchanged) to 1 (all hidden)"
     if search["optimal"]:
         return f"{own}; of {search['candidates']:,} candidates none loses less (proven)."
     if search["gap"] is not None:
-        return f"{own}, proven within {percent(search['gap'])} of the best there is."
+        return f"{own}; no release of this kind has less than {floored(search['bound'])} (proven)."
     if search["best_possible"] is not None:
         least = floored(search["best_possible"])
         return f"{own}; no recoding along the hierarchies loses less than {least} (proven)."

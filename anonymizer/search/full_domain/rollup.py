@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from anonymizer.core.arrays import CodeArray, IntArray
+from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.classes import Classes, SensitiveCodes
-from anonymizer.core.grouping import count, group_keys
+from anonymizer.core.grouping import DENSE_LIMIT, add_up, group_keys
+from anonymizer.core.packing import SPACE, Packing
 from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.loss.lattice import Marginals
+from anonymizer.search.full_domain.bundles import Bundle, bundled, keys_of
 
-Codes = NDArray[np.integer]
+CHEAP = 1 << 20
+"""Up to this many combinations rolling up is worth its while whatever it saves."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Level:
     """One generalization level of an attribute: the rank among its nodes of each base value."""
 
-    ranks: Codes
+    ranks: IntArray
     size: int
 
 
@@ -31,37 +35,71 @@ class _Attribute:
 
     Attributes
     ----------
-    codes: base value of each combination, in the smallest unsigned type that holds it.
     nodes: hierarchy node of each base value at each level from the lowest up, shape (levels, base values).
     levels: the same as ranks, for packed keys.
     """
 
     lowest: int
-    codes: Codes
     nodes: CodeArray
     levels: list[_Level]
 
     @classmethod
-    def of(cls, lowest: int, codes: Codes, nodes: CodeArray) -> _Attribute:
+    def of(cls, lowest: int, nodes: CodeArray) -> _Attribute:
         levels = []
         for own in nodes:
             distinct, ranks = np.unique(own, return_inverse=True)
-            levels.append(_Level(_compact(ranks, len(distinct)), len(distinct)))
-        return cls(lowest, _compact(codes, nodes.shape[1]), nodes, levels)
+            levels.append(_Level(ranks.astype(np.int64), len(distinct)))
+        return cls(lowest, nodes, levels)
+
+    @property
+    def size(self) -> int:
+        """Number of base values."""
+        return int(self.nodes.shape[1])
 
     def at(self, level: int) -> _Level:
         return self.levels[level - self.lowest]
 
-    def raised(self, lowest: int, codes: Codes) -> _Attribute:
-        """Return the attribute with the nodes of a higher level as base values."""
+    def raised(self, lowest: int) -> _Attribute:
+        """Return the attribute with the nodes of a higher level as base values, by their ranks."""
         ranks = self.at(lowest).ranks
         first = np.empty(self.at(lowest).size, dtype=np.int64)
         first[ranks] = np.arange(len(ranks))
-        return _Attribute.of(lowest, codes, self.nodes[lowest - self.lowest :, first])
+        return _Attribute.of(lowest, self.nodes[lowest - self.lowest :, first])
 
 
-def _compact(codes: Codes, size: int) -> Codes:
-    return codes.astype(np.min_scalar_type(max(size - 1, 0)), copy=False)
+class _DenseClasses(Classes):
+    """Classes whose keys are few: their sizes are counted at once, which class an item is in when asked for.
+
+    Parameters
+    ----------
+    keys: of the items, shape (items,), int64, each in [0, space).
+    weights: records of each item, at least 1, as floating-point numbers.
+    """
+
+    def __init__(
+        self,
+        keys: IntArray,
+        space: int,
+        weights: FloatArray,
+        counts: IntArray,
+        sensitive: dict[str, SensitiveCodes],
+    ) -> None:
+        self._numbered = False
+        self._sums = np.bincount(keys, weights=weights, minlength=space)
+        super().__init__(keys, counts, int(np.count_nonzero(self._sums)), sensitive)
+
+    @property
+    def class_of(self) -> IntArray:
+        """Class of each item, shape (items,), int64."""
+        if not self._numbered:
+            self._class_of = (np.cumsum(self._sums > 0) - 1)[self._class_of]
+            self._numbered = True
+        return self._class_of
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Records in each class, shape (classes,), int64."""
+        return self._sums[self._sums > 0].astype(np.int64)
 
 
 class RollUp:
@@ -77,9 +115,14 @@ class RollUp:
     """
 
     def __init__(
-        self, attributes: Sequence[_Attribute], counts: IntArray, sensitive: dict[str, SensitiveCodes]
+        self,
+        attributes: Sequence[_Attribute],
+        bundles: Sequence[Bundle],
+        counts: IntArray,
+        sensitive: dict[str, SensitiveCodes],
     ) -> None:
         self._attributes = attributes
+        self._bundles = bundles
         self.counts = counts
         self._sensitive = sensitive
         self.lowest = tuple(attribute.lowest for attribute in attributes)
@@ -87,36 +130,46 @@ class RollUp:
     @classmethod
     def of(cls, table: Table) -> RollUp:
         """Return the table as it is, every quasi-identifier at its lowest allowed level."""
-        attributes = [
-            _start(attribute, table.quasi_identifier_codes(position))
-            for position, attribute in enumerate(table.quasi_identifiers)
-        ]
+        attributes, columns = [], []
+        for position, quasi_identifier in enumerate(table.quasi_identifiers):
+            attribute, code_of = _start(quasi_identifier)
+            attributes.append(attribute)
+            columns.append((table.quasi_identifier_codes(position), code_of))
         sensitive = {
             attribute.name: SensitiveCodes(attribute, table.sensitive_codes(attribute.name).astype(np.int64))
             for attribute in table.sensitive
         }
-        return cls(attributes, table.counts, sensitive)
+        bundles = bundled(columns, [attribute.size for attribute in attributes])
+        return cls(attributes, bundles, table.counts, sensitive)
 
-    def _groups(self, levels: Sequence[int]) -> tuple[IntArray, int]:
-        """Number the combinations' classes at a node; return the numbers and how many there are."""
-        keys, space = np.zeros(len(self.counts), dtype=np.int64), 1
-        for attribute, level in zip(self._attributes, levels, strict=True):
-            at = attribute.at(level)
-            if at.size == 1:
-                continue
-            if space * at.size >= 2**62:
-                keys, distinct = group_keys(keys, space)
-                space = len(distinct)
-            keys *= at.size
-            keys += at.ranks[attribute.codes]
-            space *= at.size
-        groups, distinct = group_keys(keys, space)
-        return groups, len(distinct)
+    @cached_property
+    def _weights(self) -> FloatArray:
+        """The counts as what is added up fastest."""
+        return self.counts.astype(np.float64)
 
     def classes(self, levels: Sequence[int]) -> Classes:
         """Return the equivalence classes of a node at or above the lowest levels."""
-        groups, number = self._groups(levels)
-        return Classes(groups, self.counts, number, self._sensitive)
+        packing = self._packed(levels)
+        space = packing.space
+        keys = packing.take_keys()
+        if space <= max(DENSE_LIMIT, 2 * len(keys)):
+            return _DenseClasses(keys, space, self._weights, self.counts, self._sensitive)
+        groups, distinct = group_keys(keys, space)
+        return Classes(groups, self.counts, len(distinct), self._sensitive)
+
+    def _packed(self, levels: Sequence[int]) -> Packing:
+        """Return the nodes of each combination at some levels, as ranks packed into a key."""
+        own = [attribute.at(level) for attribute, level in zip(self._attributes, levels, strict=True)]
+        sizes = [level.size for level in own]
+        if prod(sizes) < SPACE:
+            strides = [prod(sizes[place + 1 :]) for place in range(len(sizes))]
+            scaled = [level.ranks * stride for level, stride in zip(own, strides, strict=True)]
+            return Packing.of(keys_of(self._bundles, scaled, len(self.counts)), sizes)
+        packing = Packing(len(self.counts))
+        for place, level in enumerate(own):
+            alone = [level.ranks * (place == other) for other, level in enumerate(own)]
+            packing.add(keys_of(self._bundles, alone, len(self.counts)), level.size)
+        return packing
 
     def marginals(self, records: IntArray, unplaced: int = 0) -> Marginals:
         """Count records by the values of each attribute.
@@ -129,38 +182,43 @@ class RollUp:
         items = np.flatnonzero(records)
         weights = records[items]
         return Marginals(
-            tuple(
-                count(attribute.codes[items].astype(np.int64), weights, attribute.nodes.shape[1])
-                for attribute in self._attributes
-            ),
+            tuple(each for bundle in self._bundles for each in bundle.marginals(items, weights)),
             tuple(attribute.nodes for attribute in self._attributes),
             self.lowest,
             unplaced,
         )
 
+    def towards(self, lowest: Sequence[int]) -> RollUp:
+        """Return the table rolled up to higher lowest levels where that is likely to save time, else this."""
+        space = prod(
+            attribute.at(level).size for attribute, level in zip(self._attributes, lowest, strict=True)
+        )
+        return self.raised(lowest) if space <= len(self.counts) or len(self.counts) <= CHEAP else self
+
     def raised(self, lowest: Sequence[int]) -> RollUp:
         """Return the table rolled up to higher lowest levels."""
         if tuple(lowest) == self.lowest:
             return self
-        groups, number = self._groups(lowest)
-        sensitive = self._sensitive
-        for own in sensitive.values():
-            size = own.attribute.column.size
-            groups, distinct = group_keys(groups * size + own.codes, number * size)
-            number = len(distinct)
-        first = np.empty(number, dtype=np.int64)
-        first[groups] = np.arange(len(groups))
+        packing = self._packed(lowest)
+        for each in self._sensitive.values():
+            packing.add(each.codes, each.attribute.column.size)
+        space = packing.space
+        distinct, counts = add_up(packing.take_keys(), self.counts, space)
+        codes = packing.unpack(distinct)
         attributes = [
-            attribute.raised(level, attribute.at(level).ranks[attribute.codes[first]])
-            for attribute, level in zip(self._attributes, lowest, strict=True)
+            attribute.raised(level) for attribute, level in zip(self._attributes, lowest, strict=True)
         ]
-        return RollUp(
-            attributes,
-            count(groups, self.counts, number),
-            {name: SensitiveCodes(own.attribute, own.codes[first]) for name, own in sensitive.items()},
-        )
+        width = len(attributes)
+        sensitive = {
+            name: SensitiveCodes(each.attribute, codes[:, width + place].astype(np.int64))
+            for place, (name, each) in enumerate(self._sensitive.items())
+        }
+        columns = [(codes[:, place], np.arange(own.size)) for place, own in enumerate(attributes)]
+        bundles = bundled(columns, [attribute.size for attribute in attributes])
+        return RollUp(attributes, bundles, counts, sensitive)
 
 
-def _start(attribute: QuasiIdentifier, codes: CodeArray) -> _Attribute:
-    own = _Attribute.of(0, codes, attribute.hierarchy.ancestors[:, attribute.leaf])
-    return own.raised(attribute.minimum, own.at(attribute.minimum).ranks[own.codes])
+def _start(attribute: QuasiIdentifier) -> tuple[_Attribute, IntArray]:
+    """Return an attribute at its lowest allowed level, and the base value of each of its codes."""
+    own = _Attribute.of(0, attribute.hierarchy.ancestors[:, attribute.leaf])
+    return own.raised(attribute.minimum), own.at(attribute.minimum).ranks

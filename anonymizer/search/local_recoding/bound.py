@@ -22,7 +22,13 @@ from anonymizer.loss.cells import CellMetric
 from anonymizer.search.base import Problem, SuppressionMethod
 from anonymizer.search.local_recoding.facilities import Facilities, Pricing, Stopped, TooMany, segments
 from anonymizer.search.local_recoding.lagrangian import Lagrangian
-from anonymizer.search.local_recoding.trees import AllowedTrees, Items, allowed_trees, items_of
+from anonymizer.search.local_recoding.trees import (
+    AllowedTrees,
+    Items,
+    allowed_trees,
+    items_of,
+    surely_more_items,
+)
 
 STEPS = 40
 """Steps of ascent in a round."""
@@ -55,6 +61,9 @@ PAIRS = 30_000_000
 ENTRIES = 1_500_000
 """Most pairs of facilities and items in one round; its steps then take about as long as pricing."""
 
+PAIRS_A_SECOND = 100_000
+"""Such pairs for each second of the budget of a search that the bound stands beside: a tenth of it, about."""
+
 LOWERINGS = 6
 """Times that the ceilings are drawn halfway towards the prices before a round is given up."""
 
@@ -68,6 +77,7 @@ class DualBound:
     Parameters
     ----------
     size: records that every class must have at least.
+    pairs: of node vectors and items that each pricing may look at.
 
     Attributes
     ----------
@@ -78,8 +88,9 @@ class DualBound:
     rounds: completed rounds.
     """
 
-    def __init__(self, trees: AllowedTrees, items: Items, size: int) -> None:
+    def __init__(self, trees: AllowedTrees, items: Items, size: int, pairs: int = PAIRS) -> None:
         self._pricing = Pricing(trees, items, size)
+        self._pairs = pairs
         self.items, self._size = items, size
         self._records = int(items.counts.sum())
         # An item with k records needs no others: nothing above its own cost could be proven for it.
@@ -94,7 +105,7 @@ class DualBound:
         """Return the cost of the cheapest facility that could serve each item: no facility gains then."""
         prices = np.minimum(FIRST_CEILING, self._most)
         try:
-            found = self._pricing.facilities(prices, PAIRS)
+            found = self._pricing.facilities(prices, self._pairs)
         except TooMany:
             return np.zeros_like(prices)
         np.minimum.at(prices, found.items, found.cost[segments(found.starts)])
@@ -127,7 +138,7 @@ class DualBound:
         None where there are too many, or ``stopped`` asks to end.
         """
         try:
-            return self._pricing.facilities(np.maximum(self.prices, 0.0) + margin, PAIRS, stopped)
+            return self._pricing.facilities(np.maximum(self.prices, 0.0) + margin, self._pairs, stopped)
         except (TooMany, Stopped):
             return None
 
@@ -135,7 +146,7 @@ class DualBound:
         """Return the facilities below the ceilings, which are lowered until there are not too many."""
         for _ in range(LOWERINGS):
             try:
-                found = self._pricing.facilities(self._ceilings, PAIRS, stopped)
+                found = self._pricing.facilities(self._ceilings, self._pairs, stopped)
             except TooMany:
                 found = None
             if found is not None and len(found.items) <= ENTRIES:
@@ -175,7 +186,9 @@ class DualBound:
         self._ceilings = np.minimum(raised, self._most)
 
 
-def best_possible(problem: Problem, stopped: Callable[[], bool] = lambda: False) -> float | None:
+def best_possible(
+    problem: Problem, stopped: Callable[[], bool] = lambda: False, seconds: float | None = None
+) -> float | None:
     """Return a loss that no local recoding of a problem goes below, None where none is known.
 
     Full-domain and hierarchical multidimensional recodings are special cases, so it stands beside theirs.
@@ -185,6 +198,8 @@ def best_possible(problem: Problem, stopped: Callable[[], bool] = lambda: False)
     Parameters
     ----------
     stopped: asked whether to end early, with what is proven by then.
+    seconds: budget of the search beside it, which decides how much work the bound is worth: a count, so that
+        the same budget proves the same; None for all that it takes.
     """
     if not isinstance(problem.metric, CellMetric) or not isinstance(problem.metric.aggregate, ArithmeticMean):
         return None
@@ -195,9 +210,12 @@ def best_possible(problem: Problem, stopped: Callable[[], bool] = lambda: False)
         # Elsewhere a blank is at best as good as the root; here it is a node that local recoding may not use.
         return None
     trees = allowed_trees(attributes, problem.metric)
+    if problem.table.combinations > MOST_ITEMS and surely_more_items(problem.table, trees, MOST_ITEMS):
+        return None
     items = items_of(problem.table, trees)
     if items.number > MOST_ITEMS:
         return None
-    bound = DualBound(trees, items, problem.minimum_size)
+    pairs = PAIRS if seconds is None else min(max(int(PAIRS_A_SECOND * seconds), 1), PAIRS)
+    bound = DualBound(trees, items, problem.minimum_size, pairs)
     bound.improve(stopped, FEW_STEPS)
     return bound.loss if bound.rounds else None

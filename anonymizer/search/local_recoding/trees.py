@@ -140,13 +140,22 @@ class Items:
 
 def items_of(table: Table, trees: AllowedTrees) -> Items:
     """Put the combinations together that have the same smallest allowed nodes."""
-    lowest = np.stack(
-        [own[table.quasi_identifier_codes(position)] for position, own in enumerate(trees.lowest)], axis=1
-    )
-    nodes, item_of = np.unique(lowest, axis=0, return_inverse=True)
+    nodes, item_of = np.unique(_lowest(table, trees, slice(None)), axis=0, return_inverse=True)
     item_of = item_of.reshape(-1).astype(np.int64)
     counts = np.bincount(item_of, weights=table.counts, minlength=len(nodes)).astype(np.int64)
     return Items(np.ascontiguousarray(nodes), counts, item_of)
+
+
+def surely_more_items(table: Table, trees: AllowedTrees, most: int) -> bool:
+    """Tell whether a few combinations already make more items than that; False says nothing."""
+    some = slice(None, None, max(table.combinations // (4 * most), 1))
+    return len(np.unique(_lowest(table, trees, some), axis=0)) > most
+
+
+def _lowest(table: Table, trees: AllowedTrees, rows: slice) -> CodeArray:
+    """Return the smallest allowed nodes of combinations, shape (combinations, quasi-identifiers)."""
+    columns = [own[table.quasi_identifier_codes(place)[rows]] for place, own in enumerate(trees.lowest)]
+    return np.stack(columns, axis=1)
 
 
 def allowed_trees(attributes: Sequence[QuasiIdentifier], metric: CellMetric) -> AllowedTrees:

@@ -10,8 +10,8 @@ from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.core.classes import Classes
 from anonymizer.privacy.base import Merging
 from anonymizer.search.base import Problem
+from anonymizer.search.cutting.chosen import Chosen
 from anonymizer.search.regions.checks import Checks
-from anonymizer.search.regions.level import Chosen
 from anonymizer.search.regions.publishing import Publishing
 from anonymizer.search.regions.regions import Regions
 
@@ -30,6 +30,22 @@ class Accepted:
     final: bool
 
 
+@dataclass(frozen=True, eq=False)
+class _LevelCuts:
+    """The regions before a level, and what goes to the left of the open ones where they are cut."""
+
+    closed: Regions
+    opened: Regions
+    left: IntArray
+
+    def after(self, cut: BoolArray) -> tuple[Regions, IntArray]:
+        """Return all regions after some cuts, and which open region each comes from, -1 for closed ones."""
+        both = np.flatnonzero(cut)
+        parent = np.concatenate([np.full(self.closed.number, -1), np.flatnonzero(~cut), both, both])
+        halves = self.opened.halves(self.left, cut)
+        return Regions.joined([self.closed, self.opened.keep(~cut), halves]), parent
+
+
 class Acceptance:
     """Asks the models that a cut by itself cannot answer for.
 
@@ -45,15 +61,23 @@ class Acceptance:
         self._merging = any(each.merging is Merging.NONE for each in problem.class_constraints)
         self._tables = problem.table_constraints
 
-    def accept(self, closed: Regions, opened: Regions, chosen: Chosen) -> Accepted:
+    @property
+    def together(self) -> bool:
+        """Whether any model looks at regions together; otherwise all cuts stand."""
+        return self._merging or bool(self._tables)
+
+    def accept(self, closed: Regions, opened: Regions, left: IntArray, chosen: Chosen) -> Accepted:
         """Return which cuts stand, beside the regions that are closed already.
 
         Without any of them the release is that of the level before, for which all models hold.
+
+        Parameters
+        ----------
+        left: records of each row of the open regions that go to the left, shape (rows,), int64.
         """
-        if not self._merging and not self._tables:
-            return Accepted(chosen.cut, final=False)
-        every = self._consistent(closed, opened, chosen, chosen.cut)
-        if self._tables_hold(closed, opened, chosen, every):
+        cuts = _LevelCuts(closed, opened, left)
+        every = self._consistent(cuts, chosen.cut)
+        if self._tables_hold(cuts, every):
             return Accepted(every, final=False)
         order = np.flatnonzero(chosen.cut)
         order = order[np.argsort(-chosen.gain[order], kind="stable")]
@@ -62,17 +86,17 @@ class Acceptance:
             middle = (low + high) // 2
             some = np.zeros_like(chosen.cut)
             some[order[:middle]] = True
-            some = self._consistent(closed, opened, chosen, some)
-            if self._tables_hold(closed, opened, chosen, some):
+            some = self._consistent(cuts, some)
+            if self._tables_hold(cuts, some):
                 best, low = some, middle
             else:
                 high = middle
         return Accepted(best, final=True)
 
-    def _consistent(self, closed: Regions, opened: Regions, chosen: Chosen, cut: BoolArray) -> BoolArray:
+    def _consistent(self, cuts: _LevelCuts, cut: BoolArray) -> BoolArray:
         """Take back cuts whose halves are in a failing class as published, until none fails."""
         while self._merging and cut.any():
-            regions, parent = _after(closed, opened, chosen, cut)
+            regions, parent = cuts.after(cut)
             classes, region_of = self._classes(regions)
             failing = ~self._checks.hold(classes)
             # The starred records, if any, are no region's: their class was asked when they were starred.
@@ -86,21 +110,13 @@ class Acceptance:
             cut[guilty] = False
         return cut
 
-    def _tables_hold(self, closed: Regions, opened: Regions, chosen: Chosen, cut: BoolArray) -> bool:
+    def _tables_hold(self, cuts: _LevelCuts, cut: BoolArray) -> bool:
         if not self._tables:
             return True
-        classes, _ = self._classes(_after(closed, opened, chosen, cut)[0])
+        classes, _ = self._classes(cuts.after(cut)[0])
         return all(each.holds(classes) for each in self._tables)
 
     def _classes(self, regions: Regions) -> tuple[Classes, IntArray]:
         release = self._publishing.release(regions)
         classes = self._checks.classes(release.owner, release.counts, release.class_of, release.classes)
         return classes, release.region_of
-
-
-def _after(closed: Regions, opened: Regions, chosen: Chosen, cut: BoolArray) -> tuple[Regions, IntArray]:
-    """Return all regions after some cuts, and the open region that each comes from, -1 for closed ones."""
-    parent = np.concatenate(
-        [np.full(closed.number, -1), np.flatnonzero(~cut), np.flatnonzero(cut), np.flatnonzero(cut)]
-    )
-    return Regions.joined([closed, opened.keep(~cut), opened.halves(chosen.left, cut)]), parent

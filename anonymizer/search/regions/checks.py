@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.core.classes import Classes, Reference, SensitiveCodes
 from anonymizer.core.grouping import count
-from anonymizer.core.table import Table
+from anonymizer.core.table import SensitiveAttribute, Table
+from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.search.base import Problem
 from anonymizer.search.regions.regions import Regions
 
@@ -17,21 +18,40 @@ References = dict[str, Reference]
 
 
 class Checks:
-    """The class constraints of a problem with what they compare classes with.
+    """Class constraints with what they compare classes with.
 
     Parameters
     ----------
+    sensitive: the sensitive attributes.
+    codes: of their values, shape (combinations, sensitive attributes).
     references: p of each sensitive attribute; a class has to hold under each of them.
     """
 
-    def __init__(self, problem: Problem, references: Sequence[References]) -> None:
-        self._problem = problem
+    def __init__(
+        self,
+        constraints: Sequence[ClassConstraint],
+        sensitive: Sequence[SensitiveAttribute],
+        codes: CodeArray,
+        references: Sequence[References],
+    ) -> None:
+        self._constraints = constraints
         self._references = references
-        table = problem.table
         self._sensitive = {
-            own.name: SensitiveCodes(own, table.sensitive_codes(own.name).astype(np.int64))
-            for own in table.sensitive
+            own.name: SensitiveCodes(own, codes[:, position].astype(np.int64))
+            for position, own in enumerate(sensitive)
         }
+
+    @classmethod
+    def of(cls, problem: Problem, references: Sequence[References]) -> Checks:
+        """Return the class constraints of a problem."""
+        table = problem.table
+        codes = table.codes[:, len(table.quasi_identifiers) :]
+        return cls(problem.class_constraints, table.sensitive, codes, references)
+
+    @property
+    def by_size(self) -> bool:
+        """Whether every class holds that has as many records as the models ask for at least."""
+        return all(each.model.by_size for each in self._constraints)
 
     def classes(self, owner: IntArray, counts: IntArray, class_of: IntArray, number: int) -> Classes:
         """Return classes of rows, each of some records of a combination of the table."""
@@ -47,7 +67,7 @@ class Checks:
     def hold(self, classes: Classes) -> BoolArray:
         """Tell which classes satisfy every class constraint, shape (classes,)."""
         held = np.ones(classes.number, dtype=bool)
-        for constraint in self._problem.class_constraints:
+        for constraint in self._constraints:
             if constraint.attribute is None:
                 held &= constraint.holds(classes, None)
                 continue

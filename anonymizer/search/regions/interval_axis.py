@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
+from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.region_columns import interval_column
 from anonymizer.core.region_recoding import RegionColumn
-from anonymizer.core.table import Table
+from anonymizer.core.table import QuasiIdentifier
 from anonymizer.core.values import PublishedValues
 from anonymizer.loss.cells import CellMetric
+from anonymizer.search.cutting.trace import Reduction
+from anonymizer.search.regions.axis import Number
 from anonymizer.search.regions.region_axis import RegionAxis, finite
 from anonymizer.search.regions.segments import Segments
 
@@ -21,28 +25,27 @@ class IntervalAxis(RegionAxis):
     others it costs as much as a suppressed cell.
     """
 
-    def __init__(self, table: Table, position: int, metric: CellMetric) -> None:
-        super().__init__(table, position, metric)
-        column = self.attribute.column
+    def __init__(self, attribute: QuasiIdentifier, share: float, metric: CellMetric) -> None:
+        super().__init__(attribute, share, metric)
+        column = attribute.column
+        # Units go by their lowest code, but may reach into each other.
+        highest = self.units.high_code[self.units.of_code]
+        bits = max(column.size - 1, 1).bit_length()
+        self.numbers = (self.unit, Number(highest, bits, (Reduction.MAX,)))
         self._numbers = np.full(column.size, np.nan) if column.numbers is None else column.numbers
         self._missing = -1 if column.missing is None else column.missing
         self._records = np.concatenate([[0], np.cumsum(column.counts)])
 
-    def _ends(self, values: IntArray, regions: Segments) -> tuple[IntArray, IntArray]:
-        # Units go by their lowest code, but may reach into each other.
-        low = self.units.low_code[regions.lowest(values)]
-        return low, regions.highest(self.units.high_code[values])
-
-    def published(self, values: IntArray, regions: Segments) -> PublishedValues:
-        """Return each region's interval, or the root where it has a missing value and others.
+    def costs(self, numbers: Sequence[IntArray]) -> FloatArray:
+        """Return the cost of each group's interval, or of the root where it has missing values and others.
 
         Of the leaves in an interval only those are counted that the input has.
         """
-        low, high = self._ends(values, regions)
+        low, high = self.units.low_code[numbers[0]], numbers[2]
         mixed = (high == self._missing) & (low < high)
         low = np.where(mixed, 0, low)
         covered = high - low + 1
-        return PublishedValues(
+        values = PublishedValues(
             None if self.attribute.by_range else np.where(mixed, self.attribute.hierarchy.leaves, covered),
             covered,
             self._records[high + 1] - self._records[low],
@@ -51,8 +54,10 @@ class IntervalAxis(RegionAxis):
             mixed,
             None,
         )
+        return self.metric.costs(self.attribute, values)
 
-    def column(self, values: IntArray, regions: Segments) -> RegionColumn:
+    def column(self, codes: CodeArray, regions: Segments) -> RegionColumn:
         """Return the interval that each region is published as."""
-        low, high = self._ends(values, regions)
+        low = self.units.low_code[regions.lowest(self.units.of_code[codes])]
+        high = regions.highest(self.numbers[1].of_code[codes])
         return interval_column(self.attribute, low.astype(np.int32), high.astype(np.int32))

@@ -3,45 +3,41 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from anonymizer.core.arrays import IntArray
-from anonymizer.search.regions.cuts import AxisCuts
-from anonymizer.search.regions.regions import Regions
+from anonymizer.search.regions.cuts import AxisCuts, Cuts
 from anonymizer.search.regions.sharing import Sharing
 
 
-@dataclass(frozen=True, eq=False)
-class Cuts:
-    """At most one cut of each region along one axis.
+class Mode(ABC):
+    """What cuts are proposed, and who goes to the left.
 
-    Attributes
-    ----------
-    part: the last part with records on the left, shape (regions,), int64, -1 without a cut.
-    target: records on the left, shape (regions,), int64.
+    Class attributes
+    ----------------
+    divides: whether a part may have records on both sides.
     """
 
-    part: IntArray
-    target: IntArray
-
-
-class Mode(ABC):
-    """What cuts are proposed, and who goes to the left."""
+    divides: ClassVar[bool]
 
     @abstractmethod
     def proposals(self, cuts: AxisCuts) -> list[Cuts]:
         """Return the cuts that are tried at first, the preferred ones first."""
 
     @abstractmethod
-    def left(self, cuts: AxisCuts, regions: Regions, chosen: Cuts) -> IntArray:
-        """Return the records of each row that go to the left, shape (rows,), int64; 0 without a cut."""
+    def left(
+        self, cuts: AxisCuts, part_of: IntArray, counts: IntArray, rows: IntArray, chosen: Cuts
+    ) -> IntArray:
+        """Return the records of each row that go to the left, shape (rows,), int64; 0 without a cut.
 
-
-def whole(cuts: AxisCuts, part: IntArray) -> Cuts:
-    """Return cuts behind whole parts."""
-    return Cuts(part, np.where(part >= 0, cuts.upto[part], 0))
+        Parameters
+        ----------
+        part_of: position in the order of the cuts of each row's part, shape (rows,).
+        counts: records of each row, shape (rows,).
+        rows: number of rows of each region, shape (regions,).
+        """
 
 
 class Strict(Mode):
@@ -51,16 +47,27 @@ class Strict(Mode):
     a value apart that hides behind others.
     """
 
+    divides = False
+
     def proposals(self, cuts: AxisCuts) -> list[Cuts]:
         """Return the nearest cut to the median, the first and the last."""
         nearest, first, last = cuts.nearest(), cuts.first(), cuts.last()
         first = np.where(first == nearest, -1, first)
         last = np.where((last == nearest) | (last == first), -1, last)
-        return [whole(cuts, part) for part in (nearest, first, last)]
+        return [cuts.whole(part) for part in (nearest, first, last)]
 
-    def left(self, cuts: AxisCuts, regions: Regions, chosen: Cuts) -> IntArray:
+    def left(
+        self,
+        cuts: AxisCuts,  # noqa: ARG002 - whole parts need no counting
+        part_of: IntArray,
+        counts: IntArray,
+        rows: IntArray,
+        chosen: Cuts,
+    ) -> IntArray:
         """Return all records of the parts up to the cut."""
-        return np.where(cuts.part_of <= chosen.part[regions.region_of], regions.counts, 0)
+        ends = (chosen.part + 1).astype(part_of.dtype)
+        left: IntArray = counts * (part_of < np.repeat(ends, rows))
+        return left
 
 
 class Relaxed(Mode):
@@ -68,6 +75,8 @@ class Relaxed(Mode):
 
     Source: LeFevre, DeWitt, Ramakrishnan (ICDE 2006, doi:10.1109/ICDE.2006.101), section 3.2.
     """
+
+    divides = True
 
     def __init__(self, sharing: Sharing) -> None:
         self._sharing = sharing
@@ -78,14 +87,19 @@ class Relaxed(Mode):
         possible = cuts.several() & (half >= cuts.minimum)
         return [Cuts(np.where(possible, cuts.reached(half), -1), half)]
 
-    def left(self, cuts: AxisCuts, regions: Regions, chosen: Cuts) -> IntArray:
+    def left(
+        self, cuts: AxisCuts, part_of: IntArray, counts: IntArray, rows: IntArray, chosen: Cuts
+    ) -> IntArray:
         """Return all records of the parts before the cut, and of its own part what the target leaves."""
-        part = chosen.part[regions.region_of]
-        left = np.where(cuts.part_of < part, regions.counts, 0)
-        rows = np.flatnonzero(cuts.part_of == part)
-        if len(rows):
-            region = regions.region_of[rows]
+        region_of = np.repeat(np.arange(len(rows)), rows)
+        part = chosen.part[region_of]
+        left = np.where(part_of < part, counts, 0).astype(np.int64)
+        own_rows = np.flatnonzero(part_of == part)
+        if len(own_rows):
+            region = region_of[own_rows]
             own = chosen.part[region]
             taken = chosen.target[region] - (cuts.upto[own] - cuts.counts[own])
-            left[rows] = self._sharing.share(regions.counts[rows], region, taken, cuts.counts[own])
+            left[own_rows] = self._sharing.share(
+                counts[own_rows].astype(np.int64), region, taken, cuts.counts[own]
+            )
         return left

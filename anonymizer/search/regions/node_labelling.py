@@ -6,8 +6,11 @@ import numpy as np
 
 from anonymizer.core.arrays import BoolArray
 from anonymizer.core.node_recoding import NodeRecoding
-from anonymizer.core.table import Table
+from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.loss.cells import CellMetric
+from anonymizer.search.cutting.coding import WORD_BITS
+from anonymizer.search.regions.axis import weight_shares
+from anonymizer.search.regions.deep_node_axis import DeepNodeAxis
 from anonymizer.search.regions.labelling import Labelling
 from anonymizer.search.regions.node_axis import NodeAxis
 from anonymizer.search.regions.regions import Regions
@@ -25,15 +28,22 @@ class NodeLabelling(Labelling):
     sharing = InOrder()
 
     def __init__(self, table: Table, metric: CellMetric) -> None:
-        self.axes = self._axes = tuple(
-            NodeAxis(table, position, metric) for position in range(len(table.quasi_identifiers))
-        )
+        own = zip(table.quasi_identifiers, weight_shares(table), strict=True)
+        self.axes = self._axes = tuple(_axis(attribute, share, metric) for attribute, share in own)
 
     def recoding(
         self, table: Table, regions: Regions, suppressed: BoolArray, removed: BoolArray
     ) -> NodeRecoding:
         """Return the lowest allowed node above each region's values, for each attribute."""
         rows = rows_of(table, regions, suppressed, removed)
-        nodes = [axis.nodes(axis.values[regions.owner], regions.segments) for axis in self._axes]
-        of_row = np.stack(nodes, axis=1)[rows.region_of]
-        return NodeRecoding(rows.table, of_row, rows.suppressed, rows.removed, rows.owner)
+        nodes = [
+            axis.published(table.quasi_identifier_codes(position)[regions.owner], regions.segments)
+            for position, axis in enumerate(self._axes)
+        ]
+        own = np.stack(nodes, axis=1)
+        return NodeRecoding(rows.table, own, rows.suppressed, rows.removed, rows.owner, rows.region_of)
+
+
+def _axis(attribute: QuasiIdentifier, share: float, metric: CellMetric) -> NodeAxis:
+    axis = NodeAxis(attribute, share, metric)
+    return axis if axis.bits <= WORD_BITS else DeepNodeAxis(attribute, share, metric)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.region_recoding import RegionColumn
-from anonymizer.core.table import Table
-from anonymizer.core.values import PublishedValues
+from anonymizer.core.table import QuasiIdentifier
 from anonymizer.loss.cells import CellMetric
-from anonymizer.search.regions.axis import Axis, weight_shares
+from anonymizer.search.cutting.trace import Reduction
+from anonymizer.search.regions.axis import Axis, Frames, Number
 from anonymizer.search.regions.segments import Segments
 from anonymizer.search.regions.units import units
 
@@ -21,34 +22,39 @@ class RegionAxis(Axis):
 
     Parameters
     ----------
-    position: of the quasi-identifier in the table.
     metric: says what a published value costs.
     """
 
-    def __init__(self, table: Table, position: int, metric: CellMetric) -> None:
-        self.attribute = table.quasi_identifiers[position]
-        self.units = units(self.attribute)
-        self.values = self.units.of_code[table.quasi_identifier_codes(position)]
-        self.share = weight_shares(table)[position]
-        self.parts = self.units.number
-        self.ordered = self.attribute.column.type.ordered
-        self._metric = metric
+    def __init__(self, attribute: QuasiIdentifier, share: float, metric: CellMetric) -> None:
+        super().__init__(attribute, share)
+        self.units = units(attribute)
+        self.ordered = attribute.column.type.ordered
+        self.metric = metric
+
+    @property
+    def unit(self) -> Number:
+        """The unit of a value, of which a group's lowest and highest are kept."""
+        bits = max(self.units.number - 1, 1).bit_length()
+        return Number(self.units.of_code, bits, (Reduction.MIN, Reduction.MAX))
 
     @abstractmethod
-    def published(self, values: IntArray, regions: Segments) -> PublishedValues:
-        """Return what each region is published as, without its label, shape (regions,)."""
+    def column(self, codes: CodeArray, regions: Segments) -> RegionColumn:
+        """Return what each region is published as.
 
-    @abstractmethod
-    def column(self, values: IntArray, regions: Segments) -> RegionColumn:
-        """Return what each region is published as."""
+        Parameters
+        ----------
+        codes: of the attribute's values, shape (rows,).
+        """
 
-    def parts_of(self, values: IntArray, regions: Segments) -> IntArray:  # noqa: ARG002 - the same in all
-        """Return the unit of each row."""
-        return values
+    def frames(self, numbers: Sequence[IntArray]) -> Frames:
+        """Return the units from the lowest to the highest of each group."""
+        first, last = numbers[:2]
+        return Frames(np.zeros_like(first), np.full_like(first, -1), first, last - first + 1)
 
-    def costs(self, values: IntArray, regions: Segments) -> FloatArray:
-        """Return the cost of what each region is published as."""
-        return self._metric.costs(self.attribute, self.published(values, regions))
+    def named(self, numbers: Sequence[IntArray], group: IntArray, part: IntArray) -> IntArray:
+        """Return the unit of each part."""
+        unit: IntArray = numbers[0][group] + part
+        return unit
 
 
 def finite(numbers: FloatArray) -> FloatArray:

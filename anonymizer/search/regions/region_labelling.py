@@ -6,12 +6,15 @@ from typing import ClassVar
 
 from anonymizer.core.arrays import BoolArray
 from anonymizer.core.region_recoding import RegionRecoding
-from anonymizer.core.table import Table
+from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.loss.cells import CellMetric
+from anonymizer.search.regions.axis import weight_shares
 from anonymizer.search.regions.labelling import Labelling
+from anonymizer.search.regions.large_set_axis import LargeSetAxis
 from anonymizer.search.regions.region_axis import RegionAxis
 from anonymizer.search.regions.regions import Regions
 from anonymizer.search.regions.rows import rows_of
+from anonymizer.search.regions.set_axis import MASKED_UNITS, SetAxis
 from anonymizer.search.regions.sharing import Proportional
 
 
@@ -28,15 +31,23 @@ class RegionLabelling(Labelling):
     unordered: ClassVar[type[RegionAxis]]
 
     def __init__(self, table: Table, metric: CellMetric) -> None:
-        self.axes = self._axes = tuple(
-            (self.ordered if attribute.column.type.ordered else self.unordered)(table, position, metric)
-            for position, attribute in enumerate(table.quasi_identifiers)
-        )
+        own = zip(table.quasi_identifiers, weight_shares(table), strict=True)
+        self.axes = self._axes = tuple(self._axis(attribute, share, metric) for attribute, share in own)
+
+    def _axis(self, attribute: QuasiIdentifier, share: float, metric: CellMetric) -> RegionAxis:
+        kind = self.ordered if attribute.column.type.ordered else self.unordered
+        axis = kind(attribute, share, metric)
+        if isinstance(axis, SetAxis) and axis.units.number > MASKED_UNITS:
+            return LargeSetAxis(attribute, share, metric)
+        return axis
 
     def recoding(
         self, table: Table, regions: Regions, suppressed: BoolArray, removed: BoolArray
     ) -> RegionRecoding:
         """Return what each region has of each attribute."""
         rows = rows_of(table, regions, suppressed, removed)
-        columns = [axis.column(axis.values[regions.owner], regions.segments) for axis in self._axes]
+        columns = [
+            axis.column(table.quasi_identifier_codes(position)[regions.owner], regions.segments)
+            for position, axis in enumerate(self._axes)
+        ]
         return RegionRecoding(rows.table, columns, rows.region_of, rows.suppressed, rows.removed, rows.owner)

@@ -8,8 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.search.regions.axis import Axis
+from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.search.regions.segments import Segments
 
 
@@ -28,12 +27,6 @@ class Regions:
     counts: IntArray
     segments: Segments
 
-    @classmethod
-    def of(cls, owner: IntArray, counts: IntArray, region_of: IntArray, number: int) -> Regions:
-        """Sort rows by region; within one they stay in the order they have."""
-        order = np.argsort(region_of, kind="stable")
-        return cls(owner[order], counts[order], Segments(region_of[order], number))
-
     @property
     def number(self) -> int:
         """How many regions there are."""
@@ -48,14 +41,6 @@ class Regions:
     def sizes(self) -> IntArray:
         """Records of each region, shape (regions,), int64."""
         return self.segments.total(self.counts)
-
-    def costs(self, axes: Sequence[Axis]) -> FloatArray:
-        """Return what a record of each region costs as published, shape (regions,), in [0, 1]."""
-        costs = np.zeros(self.number)
-        for axis in axes:
-            if axis.share:
-                costs += axis.share * axis.costs(axis.values[self.owner], self.segments)
-        return costs
 
     def keep(self, kept: BoolArray) -> Regions:
         """Return only the regions that are kept, shape (regions,), numbered anew."""

@@ -32,12 +32,16 @@ class Rows:
 
 def rows_of(table: Table, regions: Regions, suppressed: BoolArray, removed: BoolArray) -> Rows:
     """Sort the rows of regions by combination; ``suppressed`` and ``removed`` are of shape (regions,)."""
+    divided = len(regions.owner) > table.combinations
+    if not divided:
+        region_of = np.empty(table.combinations, dtype=np.int64)
+        region_of[regions.owner] = regions.region_of
+        return Rows(table, None, region_of, suppressed[region_of], removed[region_of])
     order = np.argsort(regions.owner, kind="stable")
     owner, region_of = regions.owner[order], regions.region_of[order]
-    divided = len(owner) > table.combinations
     return Rows(
-        table.split(owner, regions.counts[order]) if divided else table,
-        owner if divided else None,
+        table.split(owner, regions.counts[order]),
+        owner,
         region_of,
         suppressed[region_of],
         removed[region_of],

@@ -2,32 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
+from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.region_columns import set_column
 from anonymizer.core.region_recoding import RegionColumn
+from anonymizer.core.table import QuasiIdentifier
 from anonymizer.core.values import PublishedValues
+from anonymizer.loss.cells import CellMetric
+from anonymizer.search.cutting.trace import Reduction
+from anonymizer.search.regions.axis import Number
 from anonymizer.search.regions.region_axis import RegionAxis, finite
 from anonymizer.search.regions.segments import Segments, distinct_keys
+
+_MASK_BITS = 31
+"""Units that share a mask; two masks fill a word."""
+
+MASKED_UNITS = 8 * _MASK_BITS
+"""So many units are marked in masks; more are listed for each group."""
 
 
 class SetAxis(RegionAxis):
     """Regions are published as the set of their values."""
 
-    def _members(self, values: IntArray, regions: Segments) -> tuple[IntArray, Segments]:
-        """Return the distinct units of each region, region after region, and the regions they lie in."""
-        size = self.units.number
-        _, distinct = distinct_keys(regions.of_row * size + values, regions.number * size)
-        of_member = distinct // size
-        return distinct - of_member * size, Segments(of_member, regions.number)
+    def __init__(self, attribute: QuasiIdentifier, share: float, metric: CellMetric) -> None:
+        super().__init__(attribute, share, metric)
+        starts = range(0, self.units.number, _MASK_BITS)
+        self.numbers = (self.unit, *(self._mask(start) for start in starts))
 
-    def published(self, values: IntArray, regions: Segments) -> PublishedValues:
-        """Return the set of each region."""
-        members, own = self._members(values, regions)
+    def _mask(self, start: int) -> Number:
+        """Return a bit for each of some units, and none for the others."""
+        bits = min(self.units.number - start, _MASK_BITS)
+        place = self.units.of_code - start
+        marked = (place >= 0) & (place < bits)
+        masks = np.where(marked, np.int64(1) << np.where(marked, place, 0), 0)
+        return Number(masks, bits, (Reduction.OR,))
+
+    def costs(self, numbers: Sequence[IntArray]) -> FloatArray:
+        """Return the cost of the set of each group, from the masks of its units."""
+        masks = np.stack(numbers[2:], axis=1).astype("<u4").view(np.uint8)
+        bits = np.unpackbits(masks, axis=1, bitorder="little").reshape(len(numbers[0]), -1, 32)
+        marked = np.ascontiguousarray(bits[:, :, :_MASK_BITS]).reshape(len(numbers[0]), -1)
+        group, unit = np.divmod(np.flatnonzero(marked), marked.shape[1])
+        return self.set_costs(unit, Segments(group, len(numbers[0])))
+
+    def members(self, values: IntArray, groups: Segments) -> tuple[IntArray, Segments]:
+        """Return the distinct units of each group, group after group, and the groups they lie in."""
+        size = self.units.number
+        _, distinct = distinct_keys(groups.of_row * size + values, groups.number * size)
+        of_member = distinct // size
+        return distinct - of_member * size, Segments(of_member, groups.number)
+
+    def set_costs(self, members: IntArray, own: Segments) -> FloatArray:
+        """Return the cost of the set of each group, from its distinct units, group after group."""
         covered = own.total(self.units.sizes[members])
         missing = np.logical_or.reduceat(self.units.missing[members], own.starts)
-        return PublishedValues(
+        values = PublishedValues(
             None if self.attribute.by_range else covered,
             covered,
             own.total(self.units.records[members]),
@@ -36,13 +68,14 @@ class SetAxis(RegionAxis):
             missing & (covered > 1),
             None,
         )
+        return self.metric.costs(self.attribute, values)
 
-    def column(self, values: IntArray, regions: Segments) -> RegionColumn:
+    def column(self, codes: CodeArray, regions: Segments) -> RegionColumn:
         """Return the set that each region is published as."""
-        members, own = self._members(values, regions)
+        members, own = self.members(self.units.of_code[codes], regions)
         sizes = self.units.sizes[members]
         region_of = np.repeat(own.of_row, sizes)
         firsts = np.cumsum(self.units.sizes) - self.units.sizes
         offsets = np.arange(len(region_of)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        codes = self.units.members[np.repeat(firsts[members], sizes) + offsets]
-        return set_column(self.attribute, region_of, codes.astype(np.int32), regions.number)
+        column_codes = self.units.members[np.repeat(firsts[members], sizes) + offsets]
+        return set_column(self.attribute, region_of, column_codes.astype(np.int32), regions.number)

@@ -28,6 +28,7 @@ class Start:
     starred: whether these stay as a class of their own.
     references: what every class has to be compared with.
     steps: taken to find it.
+    levels: the generalization level of each quasi-identifier.
     """
 
     class_of: IntArray
@@ -36,6 +37,7 @@ class Start:
     starred: bool
     references: Sequence[References]
     steps: tuple[Step, ...]
+    levels: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -91,4 +93,6 @@ def _started(problem: Problem, levels: Sequence[int], verdict: Verdict, steps: t
         if problem.suppression is not SuppressionMethod.CLASSES:
             # Whole classes are dropped by p of the input first, records by p of what stays alone.
             compared = compared[1:]
-    return Start(classes.class_of, classes.number, verdict.gone, verdict.starred, compared, steps)
+    return Start(
+        classes.class_of, classes.number, verdict.gone, verdict.starred, compared, steps, tuple(levels)
+    )

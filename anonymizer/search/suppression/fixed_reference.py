@@ -17,7 +17,13 @@ from anonymizer.search.suppression.class_problem import ClassProblem, ClassSolut
 from anonymizer.search.suppression.class_solver import solve
 from anonymizer.search.suppression.rules import Rules, rules_of
 from anonymizer.search.suppression.sensitive_cells import SensitiveCells, sensitive_cells
-from anonymizer.search.suppression.suppressor import References, Suppressed, certain_losses, holding
+from anonymizer.search.suppression.suppressor import (
+    References,
+    Suppressed,
+    certain_losses,
+    holding,
+    suppressed_items,
+)
 
 
 class FixedReference:
@@ -64,7 +70,7 @@ class FixedReference:
             least = certain
         if all(each.merging is not Merging.NONE for each in self._constraints):
             certain = least
-        return Suppressed(gone, least, certain, int(least.sum()))
+        return suppressed_items(classes, gone, least, certain, int(least.sum()))
 
     def _in_turns(self, classes: Classes, gone: IntArray, chosen: BoolArray) -> IntArray:
         """Meet one constraint after the other where that leaves more of a class than was found."""

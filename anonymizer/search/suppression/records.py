@@ -21,6 +21,7 @@ from anonymizer.search.suppression.suppressor import (
     certain_losses,
     holding,
     references_of,
+    suppressed_items,
 )
 from anonymizer.search.suppression.whole_classes import WholeClasses
 
@@ -67,7 +68,7 @@ class OptimalRecords(Suppressor):
             fewest = max(fewest, min(_records(self._least(classes, below - 1)), below))
         joint = self._moving.suppress(classes, fewest, below)
         gone = best if joint.gone is None else joint.gone
-        return Suppressed(gone, least, self._certain(classes, least), joint.fewest)
+        return suppressed_items(classes, gone, least, self._certain(classes, least), joint.fewest)
 
     def _certain(self, classes: Classes, least: IntArray) -> IntArray:
         """Bound the records that go however the classes are split, given what goes if they are not.

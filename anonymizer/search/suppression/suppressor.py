@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -26,17 +26,31 @@ class Suppressed:
 
     Attributes
     ----------
-    gone: records of each item that are suppressed, shape (items,), int64.
+    of_items: gives ``gone``, which costs a pass over the items.
+    of_classes: records of each class that are suppressed, shape (classes,), int64.
     least: no fewer records of each class can be suppressed, shape (classes,), int64; equal to what is gone of
         it where that is proven optimal.
     certain: no fewer records of each class are suppressed however it is split, shape (classes,), int64.
     fewest: no fewer records of all classes can be suppressed.
     """
 
-    gone: IntArray
+    of_items: Callable[[], IntArray]
+    of_classes: IntArray
     least: IntArray
     certain: IntArray
     fewest: int
+
+    @cached_property
+    def gone(self) -> IntArray:
+        """Records of each item that are suppressed, shape (items,), int64."""
+        return self.of_items()
+
+
+def suppressed_items(
+    classes: Classes, gone: IntArray, least: IntArray, certain: IntArray, fewest: int
+) -> Suppressed:
+    """Return what is suppressed where the records of each item are known, shape (items,)."""
+    return Suppressed(lambda: gone, count(classes.class_of, gone, classes.number), least, certain, fewest)
 
 
 class Suppressor(ABC):

@@ -34,7 +34,7 @@ class WholeClasses(Suppressor):
         certain = gone
         if any(each.merging is not Merging.ANY for each in self.constraints):
             certain = certain_losses(self.constraints, classes, self.input)
-        return Suppressed(self._of_items(classes, held), gone, certain, int(gone.sum()))
+        return Suppressed(lambda: self._of_items(classes, held), gone, gone, certain, int(gone.sum()))
 
     def under_release(self, classes: Classes, first: Suppressed) -> Suppressed:
         """Drop classes that fail under p of what stays, until none does.
@@ -52,7 +52,8 @@ class WholeClasses(Suppressor):
         final = np.zeros_like(kept)
         final[staying] = True
         gone = np.where(final, 0, classes.sizes)
-        return Suppressed(self._of_items(classes, final), gone, first.certain, int(gone.sum()))
+        fewest = int(gone.sum())
+        return Suppressed(lambda: self._of_items(classes, final), gone, gone, first.certain, fewest)
 
     @staticmethod
     def _of_items(classes: Classes, kept: BoolArray) -> IntArray:

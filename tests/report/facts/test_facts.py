@@ -106,6 +106,19 @@ def test_worst_groups_are_told_by_number_and_size(seed: int) -> None:
     assert (second.smallest, second.largest) == (min(worst), max(worst))
 
 
+def test_the_groups_of_anatomy_are_its_classes() -> None:
+    config: dict[str, Any] = {key: deepcopy(each) for key, each in CONFIG.items() if key != "input"}
+    config["constraints"] = [{"model": "k-anonymity", "k": 3}, {"model": "l-diversity", "l": 3}]
+    config["algorithm"] = {"name": "anatomy"}
+    found = an.anonymize(frame(120, 2), config)
+    sizes = found.data["group"].value_counts()
+    assert sizes.min() >= 3
+    least = sizes[sizes == sizes.min()]
+    first, _ = found.facts.worst
+    assert (first.smallest, first.largest) == (sizes.min(), sizes.min())
+    assert first.classes == (len(least) if len(least) >= 3 else None)
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_nodes_of_the_published_level_are_counted_in_both_files(seed: int) -> None:
     found = result(seed=seed)

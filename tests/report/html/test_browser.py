@@ -1,4 +1,4 @@
-"""report.html in a browser, from disk and offline: no error, no request, no barrier, no sideways scroll.
+"""report.html and compare.html in a browser, offline: no error, no request, no barrier, no sideways scroll.
 
 Needs ``pip install '.[browser]'`` and a Chromium, whose path CHROMIUM may give.
 """
@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from anonymizer.report.html.compared import compare_page
 from tests.flow.commands import Job, people
+from tests.report.comparisons import of_every_kind
 
 pytestmark = pytest.mark.slow
 
@@ -52,6 +54,13 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return job.output / "report.html"
 
 
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("browser") / "compare.html"
+    path.write_text(compare_page(of_every_kind(), "1.2.3"), encoding="utf-8")
+    return path
+
+
 class Opened:
     """The page in a browser, with what went wrong while it was opened."""
 
@@ -76,12 +85,16 @@ class Opened:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1100, 390])
-def test_the_page_opens_without_barriers(browser: Any, report: Path, scheme: str, width: int) -> None:
+@pytest.mark.parametrize("name", ["report", "comparison"])
+def test_the_page_opens_without_barriers(
+    browser: Any, request: pytest.FixtureRequest, name: str, scheme: str, width: int
+) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    with Opened(browser, report, scheme, width) as opened:
+    path: Path = request.getfixturevalue(name)
+    with Opened(browser, path, scheme, width) as opened:
         assert opened.errors == []
-        assert opened.requests == [report.as_uri()]
+        assert opened.requests == [path.as_uri()]
         wide = opened.page.evaluate("document.documentElement.scrollWidth")
         assert wide <= width
         opened.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
@@ -111,6 +124,15 @@ def test_charts_change_with_the_theme(browser: Any, report: Path) -> None:
             script = "getComputedStyle(document.querySelector('#losses-patch_6, svg text')).fill"
             colours.append(opened.page.evaluate(script))
     assert colours[0] != colours[1]
+
+
+@pytest.mark.parametrize(("width", "said"), [(1100, False), (390, True)])
+def test_a_chart_that_is_cut_off_says_so(browser: Any, report: Path, width: int, said: bool) -> None:
+    with Opened(browser, report, "light", width) as opened:
+        box = "document.querySelector('.scroll:has(> svg)')"
+        assert opened.page.evaluate(f"{box}.scrollWidth > {box}.clientWidth") == said
+        hint = opened.page.evaluate(f"getComputedStyle({box}, '::before').content")
+        assert ("sideways" in hint) == said
 
 
 def test_the_keyboard_reaches_the_verdict_first(browser: Any, report: Path) -> None:

@@ -242,6 +242,18 @@ def test_a_refusal_writes_no_page(tmp_path: Path) -> None:
     assert not job.output.exists()
 
 
+@pytest.mark.parametrize(("loss", "said"), [(0.0, "as in the input."), (0.02, "but for records left out.")])
+def test_a_column_at_level_0_may_have_lost_records(loss: float, said: str) -> None:
+    from anonymizer.report.facts.gather import Facts
+    from anonymizer.report.facts.losses import AttributeLoss
+    from anonymizer.report.html.lost import losses_chart
+
+    sex = AttributeLoss("sex", loss, 1.0, 0, 1, 2, 2)
+    chart = losses_chart(Facts(5, 5, (sex,), (), (), (), ()))
+    assert chart is not None
+    assert chart.finding.endswith(said)
+
+
 def test_a_contradicted_claim_is_the_first_thing_said(tmp_path: Path) -> None:
     job = job_of(tmp_path)
     page_of(job)

@@ -13,6 +13,8 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 
 import anonymizer as an
+from anonymizer.report.facts.knowledge import Knowing
+from anonymizer.report.html.charts.knowledge import draw_knowledge
 from tests.flow.commands import COLUMNS, CONFIG, people
 
 PLOTS = ("attacks", "knowledge", "losses", "groups", "search")
@@ -47,6 +49,8 @@ def test_a_result_shows_its_verdict_and_no_record(result: Any) -> None:
     assert "Both promises hold" in shown
     assert "k-anonymity" in shown
     assert "<script" not in shown
+    assert "it was measured again before it was returned" in shown
+    assert not any(untrue in shown for untrue in ("disk", "file"))
     for name in ("person 1", "note 1"):
         assert name not in shown
     assert "Result(" in repr(result)
@@ -66,8 +70,28 @@ def test_a_plot_draws_onto_the_axes_given_or_makes_some(name: str, result: Any) 
     made.figure.canvas.draw()
 
 
+@pytest.mark.parametrize(
+    ("name", "marks"), [("attacks", ["guess without the release", "attack"]), ("losses", [])]
+)
+def test_a_plot_says_what_it_shows(name: str, marks: list[str], result: Any) -> None:
+    axes = getattr(result, f"plot_{name}")()
+    legend = axes.get_legend()
+    assert axes.get_title()
+    assert [text.get_text() for text in legend.get_texts()] == marks if marks else legend is None
+
+
+def test_the_ends_of_both_lines_are_read_where_they_are_equal() -> None:
+    figure, axes = pyplot.subplots(figsize=(7.8, 2.6))
+    draw_knowledge(axes, [Knowing(known, 1.0, 1.0, ("a",), 1.0) for known in (1, 2)])
+    figure.canvas.draw()
+    first, second = (text.get_window_extent() for text in axes.texts)
+    assert not first.overlaps(second)
+
+
 def test_an_attribute_is_drawn_by_its_name(result: Any) -> None:
     axes = result.plot_distribution("sex")
+    assert axes.get_title() == "sex, before and after"
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["input", "release"]
     assert {text.get_text() for text in axes.get_yticklabels()} <= {"F", "M", "others", "*"}
     with pytest.raises(an.InputError, match="'sexx' is no quasi-identifier; did you mean 'sex'"):
         result.plot_distribution("sexx")
@@ -82,7 +106,8 @@ def test_drawing_leaves_settings_and_data_as_they_were(result: Any) -> None:
 
 
 def test_what_cannot_be_drawn_says_why(people_frame: pd.DataFrame, config: dict[str, Any]) -> None:
-    bare = an.anonymize(people_frame.head(60), {**config, "attacks": []})
+    bare = an.anonymize(people_frame.head(60), {**config, "attacks": [], "objective": {"metric": "ncp"}})
+    assert "The price by ncp is 0." in bare._repr_html_()
     with pytest.raises(an.InputError, match="no attack was run"):
         bare.plot_attacks()
     assert "No attack was run" in bare._repr_html_()

@@ -39,8 +39,10 @@ def draw_attacks(axes: Axes, dots: Sequence[Dot], palette: Palette = NOTEBOOK) -
         alpha=0.45,
     )
     axes.plot([each.baseline for each in dots], places, "D", markersize=8, markeredgewidth=1.8,
-              markerfacecolor="none", markeredgecolor=palette.before, clip_on=False)  # fmt: skip
-    axes.plot([each.success for each in dots], places, "o", markersize=8, color=palette.after, clip_on=False)
+              markerfacecolor="none", markeredgecolor=palette.before, clip_on=False,
+              label="guess without the release")  # fmt: skip
+    axes.plot([each.success for each in dots], places, "o", markersize=8, color=palette.after, clip_on=False,
+              label="attack")  # fmt: skip
     for place, each in enumerate(dots):
         axes.text(1.03, place, percent(each.success), transform=axes.get_yaxis_transform(), va="center",
                   color=palette.ink, fontsize=FONT, fontweight="bold")  # fmt: skip

@@ -23,9 +23,9 @@ def draw_distribution(axes: Axes, shown: Distribution, palette: Palette = NOTEBO
     reach = max([*shown.before, *shown.after, 0.01])
     places = range(len(shown.labels))
     axes.barh([place - _HALF / 2 for place in places], shown.before, height=_HALF, facecolor="none",
-              edgecolor=palette.before, linewidth=1.4)  # fmt: skip
+              edgecolor=palette.before, linewidth=1.4, label="input")  # fmt: skip
     axes.barh([place + _HALF / 2 for place in places], shown.after, height=_HALF, facecolor=palette.after,
-              edgecolor=palette.after, linewidth=1.4)  # fmt: skip
+              edgecolor=palette.after, linewidth=1.4, label="release")  # fmt: skip
     rows(axes, shown.labels, palette, LONGEST_LABEL)
     axes.set_xlim(0, reach)
     axes.set_xticks([0, reach], ["0", percent(reach)])

@@ -89,6 +89,7 @@ class Field:
 def draw_frontier(axes: Axes, field: Field, palette: Palette = NOTEBOOK) -> Axes:
     """Draw risk to the right and loss upwards, so that the lower left corner is good in both."""
     bare(axes, palette)
+    axes.tick_params(axis="x", pad=9)
     axes.grid(color=palette.grid, linewidth=1)
     right, top = field.reach
     axes.set_xlim(0, right)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from anonymizer.report.facts.knowledge import Knowing
-from anonymizer.report.html.charts.style import FONT, NOTEBOOK, Palette, bare
+from anonymizer.report.html.charts.style import FONT, NOTEBOOK, Palette, apart, bare
 from anonymizer.report.numbers import percent
 
 if TYPE_CHECKING:
@@ -27,14 +27,16 @@ def draw_knowledge(axes: Axes, known: Sequence[Knowing], palette: Palette = NOTE
     ends = [(known[-1].worst, "release", palette.after)]
     if len(before) == len(known):
         ends.append((before[-1], "input", palette.before))
-    for height, name, colour in ends:
-        axes.annotate(f"{name} {percent(height)}", (numbers[-1], height), (12, 0), textcoords="offset points",
+    top = max([0.05, *before, *(each.worst for each in known)]) * 1.05
+    places = apart([each[0] for each in ends], 0.09 * top)
+    for (height, name, colour), place in zip(ends, places, strict=True):
+        axes.annotate(f"{name} {percent(height)}", (numbers[-1], place), (12, 0), textcoords="offset points",
                       va="center", color=colour, fontsize=FONT, fontweight="bold",
                       annotation_clip=False)  # fmt: skip
     axes.set_xticks(numbers)
     axes.tick_params(axis="x", pad=10)
     axes.set_xlim(min(numbers) - 0.15, max(numbers) + 0.05)
-    axes.set_ylim(0, max([0.05, *before, *(each.worst for each in known)]) * 1.05)
+    axes.set_ylim(0, top)
     axes.locator_params(axis="y", nbins=5)
     axes.yaxis.set_major_formatter(lambda value, _: percent(round(value, 6)))
     axes.set_xlabel("attributes known", color=palette.soft, fontsize=FONT)

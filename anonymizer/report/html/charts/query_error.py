@@ -23,6 +23,7 @@ def draw_query_error(axes: Axes, ecdf: Sequence[Sequence[float]], palette: Palet
     ecdf: error, and the share of queries with at most that error, ascending.
     """
     bare(axes, palette)
+    axes.tick_params(axis="x", pad=9)
     axes.grid(axis="y", color=palette.grid, linewidth=1)
     errors, shares = [error for error, _ in ecdf], [share for _, share in ecdf]
     axes.plot(errors, shares, "-o", color=palette.after, markersize=5, linewidth=2.2)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.report.html.charts.style import FONT, NOTEBOOK, Palette, bare
+from anonymizer.report.html.charts.style import FONT, NOTEBOOK, Palette, apart, bare
 from anonymizer.report.numbers import floored
 
 if TYPE_CHECKING:
@@ -54,6 +53,7 @@ def progress_of(steps: Sequence[Mapping[str, Any]], search: Mapping[str, Any]) -
 def draw_search(axes: Axes, progress: Progress, palette: Palette = NOTEBOOK) -> Axes:
     """Draw the best so far as steps, candidates as points, bounds as lines."""
     bare(axes, palette)
+    axes.tick_params(axis="x", pad=9)
     axes.grid(axis="y", color=palette.grid, linewidth=1)
     axes.plot(*zip(*progress.tried, strict=True), ".", color=palette.soft, markersize=7, alpha=0.6)
     numbers = [number for number, _ in progress.best] + [progress.steps]
@@ -70,7 +70,7 @@ def draw_search(axes: Axes, progress: Progress, palette: Palette = NOTEBOOK) -> 
         )
     top = max(loss for _, loss in (*progress.tried, *progress.best))
     axes.set_ylim(0, 1.05 * max(top, 0.001))
-    for height, (text, colour) in zip(_apart([each[0] for each in lines], 0.075 * 1.05 * top),
+    for height, (text, colour) in zip(apart([each[0] for each in lines], 0.075 * 1.05 * top),
                                       [each[1:] for each in lines], strict=True):  # fmt: skip
         axes.text(1.02, height, text, transform=axes.get_yaxis_transform(), va="center", color=colour,
                   fontsize=FONT, fontweight="bold")  # fmt: skip
@@ -78,16 +78,3 @@ def draw_search(axes: Axes, progress: Progress, palette: Palette = NOTEBOOK) -> 
     axes.locator_params(axis="both", nbins=5)
     axes.set_xlabel("candidates looked at", color=palette.soft, fontsize=FONT)
     return axes
-
-
-def _apart(heights: Sequence[float], least: float) -> list[float]:
-    """Move heights so that texts at them do not overlap.
-
-    >>> _apart([0.3, 0.3, 0.1], 0.05)
-    [0.3, 0.25, 0.1]
-    """
-    moved = list(heights)
-    order = sorted(range(len(moved)), key=lambda place: (-moved[place], place))
-    for upper, lower in pairwise(order):
-        moved[lower] = min(moved[lower], moved[upper] - least)
-    return moved

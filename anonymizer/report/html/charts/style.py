@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -73,3 +74,16 @@ def _plain(text: str) -> str:
     '\\$5 to \\$9'
     """
     return text.replace("$", r"\$")
+
+
+def apart(heights: Sequence[float], least: float) -> list[float]:
+    """Move heights so that texts at them do not overlap.
+
+    >>> apart([0.3, 0.3, 0.1], 0.05)
+    [0.3, 0.25, 0.1]
+    """
+    moved = list(heights)
+    order = sorted(range(len(moved)), key=lambda place: (-moved[place], place))
+    for upper, lower in pairwise(order):
+        moved[lower] = min(moved[lower], moved[upper] - least)
+    return moved

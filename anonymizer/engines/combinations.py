@@ -1,0 +1,135 @@
+"""The distinct combinations of coded columns with their counts, wherever an engine keeps them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from anonymizer.core.arrays import CodeArray, IntArray
+from anonymizer.core.grouping import count
+from anonymizer.core.packing import Packing, count_keys
+
+
+class Combinations(ABC):
+    """The distinct combinations of the codes of some columns, each with the number of its records.
+
+    A frequency table that need not be in memory; to be closed.
+
+    Attributes
+    ----------
+    sizes: number of codes of each column.
+    """
+
+    sizes: tuple[int, ...]
+
+    @property
+    @abstractmethod
+    def number(self) -> int:
+        """How many distinct combinations there are; counted exactly, at the first question."""
+
+    @abstractmethod
+    def fetch(self) -> tuple[CodeArray, IntArray]:
+        """Return them into memory, in lexicographic order.
+
+        Returns
+        -------
+        Codes, shape (combinations, columns), int32, and records of each, shape (combinations,), int64.
+        """
+
+    @abstractmethod
+    def rolled_up(self, codes: Sequence[CodeArray | None]) -> Combinations:
+        """Return the distinct combinations of coarser codes, counted anew.
+
+        Parameters
+        ----------
+        codes: for each column the new code of each code, shape (size,), int32; in the same range as before;
+            None for a column that stays as it is.
+        """
+
+    def records_in_small_groups(self, columns: int, least: int) -> int:
+        """Count the records in groups of fewer than some number of records.
+
+        Parameters
+        ----------
+        columns: how many columns, from the first on, tell the groups.
+        least: records of a group that is not small.
+        """
+        codes, counts = self.fetch()
+        groups = HeldCombinations(codes, counts, self.sizes)
+        return groups.records_in_small_groups(columns, least)
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give back what they take; a second call does nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class HeldCombinations(Combinations):
+    """Combinations in memory.
+
+    Parameters
+    ----------
+    codes, counts: as ``fetch`` returns them.
+    """
+
+    def __init__(self, codes: CodeArray, counts: IntArray, sizes: Sequence[int]) -> None:
+        self._codes = codes
+        self._counts = counts
+        self.sizes = tuple(sizes)
+
+    @property
+    def number(self) -> int:
+        """How many distinct combinations there are."""
+        return len(self._counts)
+
+    def fetch(self) -> tuple[CodeArray, IntArray]:
+        """Return them."""
+        return self._codes, self._counts
+
+    def rolled_up(self, codes: Sequence[CodeArray | None]) -> HeldCombinations:
+        """Return the distinct combinations of coarser codes, counted anew."""
+        packing = Packing(self.number)
+        for place, (new, size) in enumerate(zip(codes, self.sizes, strict=True)):
+            own = self._codes[:, place]
+            packing.add(own if new is None else new[own], size)
+        distinct, groups = np.unique(packing.take_keys(), return_inverse=True)
+        return HeldCombinations(
+            packing.unpack(distinct), count(groups, self._counts, len(distinct)), self.sizes
+        )
+
+    def records_in_small_groups(self, columns: int, least: int) -> int:
+        """Count the records in groups of fewer than some number of records."""
+        packing = Packing(self.number)
+        for place, size in enumerate(self.sizes[:columns]):
+            packing.add(self._codes[:, place], size)
+        distinct, groups = np.unique(packing.take_keys(), return_inverse=True)
+        sizes = count(groups, self._counts, len(distinct))
+        return int(sizes[sizes < least].sum())
+
+    def close(self) -> None:
+        """Nothing is to be given back."""
+
+
+def counted_keys(packing: Packing, sizes: Sequence[int]) -> HeldCombinations:
+    """Count the packed keys of records in memory; nothing can be added to them any more.
+
+    Parameters
+    ----------
+    sizes: number of codes of each column that was packed.
+    """
+    distinct, counts = count_keys(packing.take_keys())
+    return HeldCombinations(packing.unpack(distinct), counts, sizes)

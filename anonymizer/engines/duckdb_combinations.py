@@ -1,0 +1,182 @@
+"""Distinct combinations that DuckDB counts and keeps, on disk where they do not fit its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from anonymizer.core.arrays import CodeArray, IntArray
+from anonymizer.core.packing import SPACE
+from anonymizer.engines.coding import Coding
+from anonymizer.engines.combinations import Combinations
+from anonymizer.engines.duckdb_database import Database
+
+_NUMBERS = count()
+"""Names of tables, of which two combinations share none."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the code of a column is in the packed keys.
+
+    Attributes
+    ----------
+    word: which key.
+    unit: what the code is multiplied by.
+    size: number of codes.
+    """
+
+    word: int
+    unit: int
+    size: int
+
+    @property
+    def code(self) -> str:
+        """SQL for the code."""
+        return f"((w{self.word} // {self.unit}) % {self.size})"
+
+
+def places_of(sizes: Sequence[int]) -> tuple[Place, ...]:
+    """Return places for columns of codes, so that keys sort as the rows of codes do."""
+    words: list[list[int]] = [[]]
+    space = 1
+    for size in sizes:
+        if space * max(size, 1) >= SPACE:
+            words.append([])
+            space = 1
+        words[-1].append(max(size, 1))
+        space *= max(size, 1)
+    places = []
+    for word, own in enumerate(words):
+        units = [int(np.prod(own[place + 1 :], dtype=object)) for place in range(len(own))]
+        places += [Place(word, unit, size) for unit, size in zip(units, own, strict=True)]
+    return tuple(places)
+
+
+def packed_sql(places: Sequence[Place], codes: Sequence[str]) -> list[str]:
+    """Return SQL for each key, given SQL for the code of each column."""
+    words: list[list[str]] = [[] for _ in range(places[-1].word + 1)]
+    for place, code in zip(places, codes, strict=True):
+        words[place.word].append(f"{code}::BIGINT * {place.unit}")
+    return [f"{' + '.join(terms)} AS w{word}" for word, terms in enumerate(words)]
+
+
+class DuckCombinations(Combinations):
+    """Combinations in a table of a database: packed keys w0, w1, … and the number of records, n.
+
+    Parameters
+    ----------
+    database: stays the caller's.
+    sizes: number of codes of each column.
+    keyed: a query for the keys, and for a number of records as n.
+    parameters: of that query.
+    """
+
+    def __init__(
+        self, database: Database, sizes: Sequence[int], keyed: str, parameters: Sequence[Any] = ()
+    ) -> None:
+        self._database = database
+        self.sizes = tuple(sizes)
+        self._places = places_of(sizes)
+        self._keys = ", ".join(f"w{word}" for word in range(self._places[-1].word + 1))
+        self._table: str | None = f"combinations{next(_NUMBERS)}"
+        database.run(
+            f"CREATE TABLE {self._table} AS SELECT {self._keys}, sum(n)::BIGINT AS n "
+            f"FROM ({keyed}) GROUP BY {self._keys}",
+            parameters,
+        )
+        self._number: int | None = None
+
+    @property
+    def number(self) -> int:
+        """How many distinct combinations there are."""
+        if self._number is None:
+            ((self._number,),) = self._database.rows(f"SELECT count(*) FROM {self._table}")
+        return self._number
+
+    def fetch(self) -> tuple[CodeArray, IntArray]:
+        """Return them into memory, in lexicographic order."""
+        fetched = self._database.arrays(f"SELECT {self._keys}, n FROM {self._table} ORDER BY {self._keys}")
+        codes = np.empty((len(self.sizes), len(fetched["n"])), dtype=np.int32)
+        for column, place in enumerate(self._places):
+            codes[column] = fetched[f"w{place.word}"] // place.unit % place.size
+        return codes.T, fetched["n"].astype(np.int64, copy=False)
+
+    def rolled_up(self, codes: Sequence[CodeArray | None]) -> DuckCombinations:
+        """Return the distinct combinations of coarser codes, counted anew."""
+        words = [[f"w{word}"] for word in range(self._places[-1].word + 1)]
+        lists = []
+        for place, coarser in zip(self._places, codes, strict=True):
+            if coarser is not None:
+                # What a code changes by, so that columns that stay need not be taken apart.
+                lists.append((coarser.astype(np.int64) - np.arange(place.size)).tolist())
+                words[place.word].append(f"list_extract(?::BIGINT[], {place.code} + 1) * {place.unit}")
+        keys = ", ".join(f"{' + '.join(terms)} AS w{word}" for word, terms in enumerate(words))
+        return DuckCombinations(self._database, self.sizes, f"SELECT {keys}, n FROM {self._table}", lists)
+
+    def records_in_small_groups(self, columns: int, least: int) -> int:
+        """Count the records in groups of fewer than some number of records."""
+        own = self._places[:columns]
+        last: dict[int, Place] = {place.word: place for place in own}
+        keys = ", ".join(f"w{word} // {place.unit} AS g{word}" for word, place in last.items())
+        names = ", ".join(f"g{word}" for word in last)
+        groups = f"SELECT {keys}, sum(n) AS size FROM {self._table} GROUP BY {names}"
+        ((records,),) = self._database.rows(
+            f"SELECT coalesce(sum(size), 0)::BIGINT FROM ({groups}) WHERE size < {least}"
+        )
+        return int(records)
+
+    def close(self) -> None:
+        """Drop the table; a second call does nothing."""
+        if self._table is not None:
+            self._database.run(f"DROP TABLE {self._table}")
+            self._table = None
+
+
+@dataclass(frozen=True)
+class RecordCode:
+    """SQL for the code of a column of the table ``records``.
+
+    Attributes
+    ----------
+    code: SQL for it.
+    join: SQL after FROM that it needs, or nothing.
+    parameters: of the code.
+    """
+
+    code: str
+    join: str = ""
+    parameters: tuple[Any, ...] = ()
+
+
+def by_text(
+    database: Database, text: str, dictionary: Sequence[tuple[str | None, int]], codes: CodeArray
+) -> RecordCode:
+    """Return the code of a text, looked up in a table that is made of the dictionary of a column.
+
+    Parameters
+    ----------
+    text: SQL for it.
+    """
+    name = f"dictionary{next(_NUMBERS)}"
+    texts = np.array([each for each, _ in dictionary], dtype=object)
+    known = np.array([each is not None for each in texts])
+    with database.holding("listed", {"t": texts[known], "code": codes[known]}):
+        database.run(f"CREATE TABLE {name} AS SELECT t::VARCHAR AS t, code::INTEGER AS code FROM listed")
+    null = int(codes[~known][0]) if not known.all() else 0
+    return RecordCode(f"coalesce({name}.code, {null})", f" LEFT JOIN {name} ON {name}.t = {text}")
+
+
+def counted_records(
+    database: Database, codings: Sequence[Coding], code_of: Callable[[Coding], RecordCode]
+) -> DuckCombinations:
+    """Count the combinations of the codes of the table ``records``."""
+    columns, sizes = [code_of(coding) for coding in codings], [coding.size for coding in codings]
+    keys = ", ".join(packed_sql(places_of(sizes), [each.code for each in columns]))
+    joins = "".join(each.join for each in columns)
+    parameters = [own for each in columns for own in each.parameters]
+    return DuckCombinations(database, sizes, f"SELECT {keys}, 1 AS n FROM records{joins}", parameters)

@@ -1,0 +1,51 @@
+"""Folders of Parquet files that Spark writes: named by their order, and with nothing else in them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from anonymizer.engines.spark.failures import writing
+from anonymizer.engines.spark.session import Session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+PART = re.compile(r"part-\d{5}\.parquet$")
+"""How a file of a release is called."""
+
+_NO_MARK = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
+_WRITTEN = re.compile(r"part-(\d+)-.*\.parquet$")
+
+
+def write_folder(session: Session, frame: DataFrame, location: str, title: str) -> None:
+    """Write one file for each partition of a frame, in their order: part-00000.parquet and so on.
+
+    Parameters
+    ----------
+    location: of a folder that is not there yet.
+    title: what messages call it.
+
+    Raises
+    ------
+    OutputError: it cannot be written.
+    """
+    with writing(title):
+        frame.write.option(_NO_MARK, "false").option("compression", "snappy").parquet(location)
+        system, folder = session.file_system(location)
+        written = sorted(str(each.getPath().getName()) for each in system.listStatus(folder))
+        path_of = session.jvm.org.apache.hadoop.fs.Path
+        for number, name in enumerate(each for each in written if _WRITTEN.match(each)):
+            final = path_of(folder, f"part-{number:05}.parquet")
+            if not system.rename(path_of(folder, name), final):
+                raise OSError(f"{name} cannot be renamed")
+            # Of the local file system, which keeps sums beside the files.
+            system.delete(path_of(folder, f".{final.getName()}.crc"), False)
+
+
+def is_release(system: Any, path: Any) -> bool:
+    """Tell whether a folder holds what ``write_folder`` writes, and nothing else."""
+    status = system.getFileStatus(path)
+    if not status.isDirectory():
+        return False
+    return all(PART.match(str(each.getPath().getName())) for each in system.listStatus(path))

@@ -1,0 +1,257 @@
+"""How Spark is started, within a time limit and off the terminal."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import socket
+import subprocess
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonymizer.engines.spark.java import check_java
+from anonymizer.engines.spark.options import EVERY_CORE, SparkOptions
+from anonymizer.errors import InputError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CONNECT_SECONDS = 10.0
+"""For a standalone master to accept a connection."""
+
+START_SECONDS = 300.0
+"""For Spark to start and for a cluster to give the first process that works."""
+
+END_SECONDS = 20.0
+"""For the process of Java to end by itself."""
+
+STANDALONE_PORT = 7077
+"""Of a standalone master where the address has none."""
+
+
+def start(options: SparkOptions, scratch: Path) -> SparkSession:
+    """Start Spark and let it do something, so that it surely works.
+
+    Parameters
+    ----------
+    scratch: a folder for what it keeps on this machine's disk, its log among it.
+
+    Raises
+    ------
+    InputError: the extra or Java is missing, the master cannot be reached, or nothing works in time.
+    """
+    launch = _Launch(options, scratch, *_classes())
+    # Spark says so of versions of pandas, which nothing here hands it, whenever it first looks.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    check_java()
+    _check_reachable(options.resolved_master())
+    # A thread, because Spark waits for some masters without end, and takes Ctrl-C for itself in the main one.
+    threading.Thread(target=launch.run, daemon=True).start()
+    try:
+        done = launch.done.wait(START_SECONDS)
+    except BaseException:
+        launch.abandon()
+        raise
+    if launch.spark is not None:
+        return launch.spark
+    error = launch.error
+    if isinstance(error, InputError):
+        launch.abandon()
+        raise error
+    why = launch.reason(error) if done and error is not None else f"nothing works after {START_SECONDS:.0f} s"
+    launch.abandon()
+    raise InputError(
+        f"engine.options.master: {launch.master}: {why}; check the address, and that the cluster has free "
+        "workers"
+    )
+
+
+_own: list[Any] = []
+"""Connections to processes of Java that were started here."""
+
+
+def end(spark: SparkSession) -> None:
+    """Stop Spark, and the process of Java if it was started here.
+
+    A next Spark in that process would go on with the folders and the memory of the one before.
+    """
+    context = spark.sparkContext
+    gateway = context._gateway
+    with suppress(Exception):
+        context.cancelAllJobs()
+    with suppress(Exception):
+        spark.stop()
+    if gateway not in _own:
+        return
+    _own.remove(gateway)
+    with suppress(Exception):
+        gateway.shutdown()
+    with suppress(Exception):
+        gateway.proc.stdin.close()
+    try:
+        gateway.proc.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        gateway.proc.kill()
+        gateway.proc.wait()
+    _forget(type(context), type(spark))
+
+
+def _forget(context: Any, session: Any) -> None:
+    """Let the next Spark start a process of its own."""
+    context._gateway = context._jvm = context._active_spark_context = None
+    session._instantiatedSession = None
+
+
+class _Launch:
+    """One attempt to start Spark.
+
+    Attributes
+    ----------
+    spark: once it works.
+    error: why it does not.
+    done: set when it works or does not.
+    master: that is tried.
+    """
+
+    def __init__(
+        self, options: SparkOptions, scratch: Path, conf: Any, context: Any, gateway: Any, session: Any
+    ) -> None:
+        self._options = options
+        self._asked = list(options.properties(scratch).items())
+        self._log = scratch / "spark.log"
+        self._conf, self._context, self._launch_gateway, self._session = conf, context, gateway, session
+        self._gateway: Any = None
+        self._given_up = False
+        self.spark: SparkSession | None = None
+        self.error: Exception | None = None
+        self.done = threading.Event()
+        self.master = options.resolved_master() or "the master of Spark's files"
+
+    def run(self) -> None:
+        """Start it, and note what came of it."""
+        try:
+            spark = self._started()
+            spark.range(1).count()
+            self.spark = spark
+        except Exception as error:  # whatever Spark, Java or a cluster says
+            self.error = error
+        finally:
+            self.done.set()
+
+    def _started(self) -> SparkSession:
+        with self._log.open("wb") as log, _submit_arguments(), _environment(self._options.environment):
+            conf = self._conf(loadDefaults=False).setAll(self._asked)
+            running = self._context._gateway
+            streams = {"stdout": log, "stderr": log}
+            self._gateway = running or self._launch_gateway(conf, popen_kwargs=streams)
+            if running is None:
+                _own.append(self._gateway)
+        if self._given_up:
+            self.abandon()
+        whole = self._conf(_jvm=self._gateway.jvm).setAll(self._asked)
+        if not whole.contains("spark.master"):
+            whole.setMaster(EVERY_CORE)
+        self.master = str(whole.get("spark.master"))
+        spark: SparkSession = self._session(self._context(conf=whole, gateway=self._gateway))
+        for name, value in self._asked:
+            # A second session of one process has the static settings of the first.
+            if name.startswith("spark.sql."):
+                with suppress(Exception):
+                    spark.conf.set(name, value)
+        return spark
+
+    def abandon(self) -> None:
+        """End what was started, or is about to be."""
+        self._given_up = True
+        if self._gateway is not None:
+            with suppress(Exception):
+                self._gateway.proc.kill()
+            with suppress(Exception):
+                self._gateway.shutdown()
+        _forget(self._context, self._session)
+
+    def reason(self, error: Exception) -> str:
+        """Return what went wrong in one line: the last error that Java tells, or Python's."""
+        with suppress(OSError):
+            lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
+            telling = [
+                line.strip().removeprefix("Caused by: ")
+                for line in lines
+                if line.startswith(("Error", "Exception", "Caused by")) or "Exception: " in line
+            ]
+            if telling:
+                return telling[-1]
+        return str(error).strip().split("\n", 1)[0]
+
+
+def _classes() -> tuple[Any, Any, Callable[..., Any], Any]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import pyarrow  # noqa: F401, PLC0415 - what Spark and this process exchange
+            from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - 0.4 s that only this engine needs
+            from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
+            from pyspark.sql import SparkSession  # noqa: PLC0415
+    except ImportError as error:
+        raise InputError(
+            f"engine spark: {error.name} is not installed; install it: pip install 'anonymizer[spark]'"
+        ) from None
+    return SparkConf, SparkContext, launch_gateway, SparkSession
+
+
+def _check_reachable(master: str | None) -> None:
+    """Check that a standalone master listens, which Spark itself would ask for a minute."""
+    scheme, _, rest = (master or "").partition("://")
+    if scheme != "spark":
+        return
+    problems = []
+    for address in rest.split(","):
+        host, _, port = address.rpartition(":")
+        try:
+            with socket.create_connection((host or address, int(port or STANDALONE_PORT)), CONNECT_SECONDS):
+                return
+        except (OSError, ValueError) as error:
+            problems.append(f"{address}: {error}")
+    raise InputError(
+        f"engine.options.master: {master} cannot be reached ({'; '.join(problems)}); check the address, and "
+        "that the master runs"
+    )
+
+
+@contextmanager
+def _submit_arguments() -> Iterator[None]:
+    """Let Spark read the settings that SPARK_CONF names: a file of properties, or a folder with its files."""
+    given = os.environ.get("SPARK_CONF")
+    if not given:
+        yield
+        return
+    path = Path(given)
+    if path.is_dir():
+        name, value = "SPARK_CONF_DIR", str(path)
+    elif path.is_file():
+        name, value = "PYSPARK_SUBMIT_ARGS", f"--properties-file {shlex.quote(str(path))} pyspark-shell"
+    else:
+        raise InputError(
+            f"SPARK_CONF: {given}: no such file; accepted: a properties file of Spark, or a folder"
+        )
+    with _environment({name: value}):
+        yield
+
+
+@contextmanager
+def _environment(wanted: Mapping[str, str]) -> Iterator[None]:
+    """Let processes that are started meanwhile have some variables."""
+    before = dict(os.environ)
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name in wanted:
+            if name in before:
+                os.environ[name] = before[name]
+            else:
+                del os.environ[name]

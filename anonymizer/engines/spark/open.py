@@ -1,0 +1,49 @@
+"""Open files of any file system of Hadoop as relations of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from anonymizer.engines.spark.failures import reading
+from anonymizer.engines.spark.files import Parts, check_parquet, parts_of, sha256_of
+from anonymizer.engines.spark.options import SparkOptions
+from anonymizer.engines.spark.relation import SparkRelation
+from anonymizer.engines.spark.session import Session, close_session, open_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def open_spark(location: str, options: SparkOptions) -> SparkRelation:
+    """Open a Parquet file, or a folder with such files and nothing else, wherever Hadoop finds it.
+
+    The texts of values are those that DuckDB gives for the same file. Folders named ``column=value`` give a
+    column of texts.
+
+    Parameters
+    ----------
+    location: a path, or a URL such as ``hdfs://host/people.parquet``.
+
+    Raises
+    ------
+    DataError: missing, without files or records, a file that is not Parquet or damaged, files of different
+        schemas, two columns of one name, a column of nested values.
+    InputError: as for ``open_session``.
+    """
+    session = open_session(options)
+    try:
+        with reading(location):
+            files = parts_of(session, location)
+            check_parquet(session, location, files.parts)
+            frame = session.spark.read.parquet(location)
+            return _relation(session, frame, location, files)
+    except BaseException:
+        close_session(session)
+        raise
+
+
+def _relation(session: Session, frame: DataFrame, location: str, files: Parts) -> SparkRelation:
+    columns: Sequence[str] = frame.columns
+    numbered = frame.toDF(*(f"c{index}" for index in range(len(columns))))
+    return SparkRelation(session, numbered, location, columns, sha256=sha256_of(session, files))

@@ -1,0 +1,138 @@
+"""What a config says of Spark: the master and any of Spark's own settings."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from anonymizer.engines.base import EngineOptions
+from anonymizer.errors import InputError
+
+MASTER = "master"
+"""The option that says where Spark runs; the others are Spark's settings by their names."""
+
+FIXED: Mapping[str, str] = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.parquet.mergeSchema": "false",
+    "spark.sql.parquet.binaryAsString": "false",
+    "spark.sql.parquet.int96AsTimestamp": "true",
+    "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.datetime.java8API.enabled": "false",
+    "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
+}
+"""What decides how values are read and compared, so that no site's defaults change an answer."""
+
+QUIET: Mapping[str, str] = {
+    "spark.app.name": "anonymizer",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+"""What a config may set otherwise."""
+
+LOCAL_SHUFFLE = "16"
+"""Pieces of a shuffle on one machine, where Spark's own 200 take longer to plan than to do."""
+
+EVERY_CORE = "local[*]"
+"""The master where nobody names another."""
+
+FILES = ("SPARK_CONF", "SPARK_CONF_DIR", "SPARK_HOME")
+"""Variables that say where files with settings of Spark are, which may name a master."""
+
+LOCAL = re.compile(r"local(\[.*\]|-cluster\[.*\])?$")
+
+
+@dataclass(frozen=True)
+class SparkOptions:
+    """How Spark is started.
+
+    Attributes
+    ----------
+    master: such as ``local[4]`` or ``spark://host:7077``; None for what Spark's own files say, else all cores
+        of this machine.
+    settings: by their names, which begin with ``spark.``.
+    memory_limit: of the driver; None for Spark's own.
+    temp_directory: for what Spark keeps on this machine's disk; None for the system's.
+    """
+
+    master: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    memory_limit: str | None = None
+    temp_directory: Path | None = None
+
+    @classmethod
+    def of(cls, engine: EngineOptions) -> SparkOptions:
+        """Return the options of an engine that is Spark."""
+        given = dict(engine.spark or ())
+        return cls(given.pop(MASTER, None), given, engine.memory_limit, engine.temp_directory)
+
+    def __post_init__(self) -> None:
+        for name, value in self.settings.items():
+            if not name.startswith("spark."):
+                raise InputError(
+                    f"engine.options.{name}: unknown option of the engine spark; accepted: {MASTER}, and "
+                    "settings of Spark, whose names begin with spark."
+                )
+            if name == "spark.master":
+                raise InputError(f"engine.options.spark.master: set engine.options.{MASTER} instead")
+            if name in FIXED and value.lower() != FIXED[name].lower():
+                raise InputError(
+                    f"engine.options.{name}: {value}; it is always {FIXED[name]}, as answers depend on it; "
+                    "remove the key"
+                )
+
+    def resolved_master(self) -> str | None:
+        """Return the master that is asked for here or by the environment; None where Spark's files say it."""
+        given = self.master or os.environ.get("MASTER")
+        if given or any(os.environ.get(name) for name in FILES):
+            return given or None
+        return EVERY_CORE
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Variables that Spark is started with."""
+        return {"SPARK_LOCAL_IP": "127.0.0.1"} if self._on_this_machine else {}
+
+    @property
+    def _on_this_machine(self) -> bool:
+        """Whether its processes are of this machine, and talk to each other and to nobody else."""
+        master = self.resolved_master()
+        return master is not None and LOCAL.match(master) is not None
+
+    def properties(self, scratch: Path) -> dict[str, str]:
+        """Return all settings that Spark is started with.
+
+        Parameters
+        ----------
+        scratch: a folder for what Spark keeps on this machine's disk.
+        """
+        chosen = {**QUIET, "spark.sql.warehouse.dir": (scratch / "warehouse").as_uri()}
+        master = self.resolved_master()
+        if self._on_this_machine:
+            chosen |= {"spark.driver.host": "localhost", "spark.driver.bindAddress": "127.0.0.1"}
+            chosen |= {"spark.local.dir": str(scratch), "spark.sql.shuffle.partitions": LOCAL_SHUFFLE}
+        if master is not None:
+            chosen["spark.master"] = master
+        if self.memory_limit is not None:
+            chosen["spark.driver.memory"] = _java_memory(self.memory_limit)
+        return {**chosen, **self.settings, **FIXED}
+
+
+def _java_memory(limit: str) -> str:
+    """Return an amount of memory as Java wants it, in whole mebibytes.
+
+    >>> _java_memory("1.5GB"), _java_memory("512 MiB")
+    ('1430m', '512m')
+    """
+    found = re.fullmatch(r"([0-9.]+) ?([KMGT]?)(i?)B", limit)
+    if found is None:
+        raise InputError(f"engine.memory_limit: {limit}; accepted: an amount such as 4GB")
+    unit = (1024 if found[3] else 1000) ** " KMGT".index(found[2] or " ")
+    return f"{max(int(float(found[1]) * unit / 2**20), 1)}m"

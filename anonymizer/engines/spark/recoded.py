@@ -1,0 +1,139 @@
+"""Records written as recoded by Spark, each joined to the row that says what becomes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.engines.counted import RecodedRows, RecodedWriter
+from anonymizer.engines.location import location_of
+from anonymizer.engines.spark.failures import reading, writing
+from anonymizer.engines.spark.folder import write_folder
+from anonymizer.engines.spark.frames import small_frame, to_spark
+from anonymizer.engines.spark.keys import KeyWords
+from anonymizer.engines.spark.writer import PART_RECORDS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from anonymizer.engines.spark.relation import SparkRelation
+
+BATCH = 1_000_000
+"""Rows that are handed to Spark in one piece."""
+
+
+class SparkRecodedWriter(RecodedWriter):
+    """Writes folders of Parquet files, sorted by what is published.
+
+    Parameters
+    ----------
+    relation: whose records are written; stays the caller's.
+    """
+
+    def __init__(self, relation: SparkRelation) -> None:
+        self._relation = relation
+
+    def write_parquet(self, rows: RecodedRows, path: Path) -> None:
+        """Write a folder of Parquet files."""
+        self.write_folder(rows, location_of(path), path.name)
+
+    def write_folder(self, rows: RecodedRows, location: str, title: str) -> None:
+        """Write a folder wherever Hadoop finds it; raises as ``write_parquet`` does."""
+        with writing(title), reading(self._relation.name):
+            frame = self._labelled(rows, self._joined(rows))
+            parts = max(-(-int(rows.counts[rows.kept].sum()) // PART_RECORDS), 1)
+            order = self._order(rows)
+            ordered = frame.repartitionByRange(parts, *order).sortWithinPartitions(*order)
+            published = [f"p{place}" for place in range(len(rows.columns))]
+            named = ordered.select(*published).toDF(*rows.columns)
+        write_folder(self._relation.session, named, location, title)
+
+    def _joined(self, rows: RecodedRows) -> DataFrame:
+        """Return the released records: their unchanged columns, and the places of labels as r0, r1, …"""
+        relation = self._relation
+        unchanged = [f"c{relation.position(name)}" for name in rows.columns if name not in rows.labels]
+        keys = KeyWords([coding.size for coding in rows.codings])
+        codes = [f"k{place}" for place in range(len(rows.codings))]
+        records = relation.coded(rows.codings, unchanged).selectExpr(*keys.packed(codes), *unchanged)
+        told = self._told(rows, keys)
+        if not _in_parts(rows):
+            return records.join(told, on=list(keys.names), how="inner").where("kept")
+        keys_of = (self._key(name) for name in rows.columns if name not in rows.labels)
+        order = ", ".join(f"{key} NULLS LAST" for key in keys_of) or "1"
+        numbered = f"row_number() OVER (PARTITION BY {', '.join(keys.names)} ORDER BY {order}) AS i"
+        records = records.selectExpr("*", numbered)
+        joined = records.join(told, on=list(keys.names), how="inner")
+        return joined.where("kept AND i > first AND i <= last")
+
+    def _told(self, rows: RecodedRows, keys: KeyWords) -> DataFrame:
+        """Return the rows: their words, whether they are kept, which records of the words, and the places."""
+        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
+
+        words = keys.pack(rows.codes)
+        last = _within(rows, np.cumsum(rows.counts))
+        columns: dict[str, Any] = dict(zip(keys.names, words, strict=True))
+        columns |= {"kept": rows.kept, "first": last - rows.counts, "last": last}
+        columns |= {f"r{place}": codes for place, codes in enumerate(rows.places.values())}
+        return to_spark(self._relation.session, pa.table(columns).to_batches(max_chunksize=BATCH))
+
+    def _labelled(self, rows: RecodedRows, frame: DataFrame) -> DataFrame:
+        """Return the released columns as p0, p1, …, in their order."""
+        import pyarrow as pa  # noqa: PLC0415
+        from pyspark.sql import functions  # noqa: PLC0415
+
+        found = {}
+        for place, (name, labels) in enumerate(rows.labels.items()):
+            small = {f"j{place}": pa.array(range(len(labels)), pa.int32()), f"l{place}": pa.array(labels)}
+            known = small_frame(self._relation.session, small)
+            matching = functions.col(f"r{place}") == functions.col(f"j{place}")
+            frame = frame.join(known, on=matching, how="left")
+            found[name] = f"l{place}"
+        return frame.selectExpr(
+            *(
+                f"{self._key(name)} AS s{place}"
+                for place, name in enumerate(rows.columns)
+                if name not in found
+            ),
+            *(
+                f"{found.get(name, f'c{self._relation.position(name)}')} AS p{place}"
+                for place, name in enumerate(rows.columns)
+            ),
+        )
+
+    def _order(self, rows: RecodedRows) -> list[Any]:
+        """Return what records are sorted by: texts, a null as the empty one but before it."""
+        from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
+
+        order = []
+        for place, name in enumerate(rows.columns):
+            if name in rows.labels:
+                order.append(functions.col(f"p{place}"))
+            else:
+                order += [functions.expr(f"coalesce(s{place}, '')"), functions.expr(f"s{place} IS NULL")]
+        return order
+
+    def _key(self, column: str) -> str:
+        """Return SQL for the key of a column that is released unchanged."""
+        return self._relation.texts_of(column).key
+
+
+def _begins(rows: RecodedRows) -> BoolArray:
+    """Tell which rows are of another combination than the row before, shape (rows,), bool."""
+    begins: BoolArray = np.ones(len(rows.counts), dtype=np.bool_)
+    begins[1:] = (rows.codes[1:] != rows.codes[:-1]).any(axis=1)
+    return begins
+
+
+def _in_parts(rows: RecodedRows) -> bool:
+    """Tell whether some combination has more than one row."""
+    return not bool(_begins(rows).all())
+
+
+def _within(rows: RecodedRows, ends: IntArray) -> IntArray:
+    """Return the ends of rows within their combination, of those over all rows."""
+    begins = _begins(rows)
+    starts = ends - rows.counts
+    return ends - np.repeat(starts[begins], np.diff(np.flatnonzero(begins), append=len(ends)))

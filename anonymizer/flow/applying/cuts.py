@@ -1,0 +1,206 @@
+"""Cuts of regions as they are kept, and the regions that other records belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from pydantic import BaseModel
+
+from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.core.cut_tree import CutTree
+from anonymizer.core.hierarchy import Hierarchy
+from anonymizer.core.table import QuasiIdentifier, Table
+from anonymizer.errors import InputError
+from anonymizer.flow.applying.applied import Applied, AppliedNodes
+
+Named = tuple[int, str]
+"""A node of a hierarchy by its level and its label, which are the same for whatever values it is built."""
+
+
+class KeptCuts(BaseModel):
+    """A tree of cuts; nodes are named by their place in ``nodes``.
+
+    Attributes
+    ----------
+    attributes: the quasi-identifiers, in the order of the file.
+    nodes: that occur, of each quasi-identifier.
+    levels: at which the first regions are classes.
+    first: nodes of each of the first regions.
+    axis: quasi-identifier of each cut, -1 for a region that was not cut.
+    left: the left side of each cut; the right one is the next region.
+    listed_right: 1 where the parts listed go to the right, and all others to the left.
+    starts, parts: the parts of region i are ``parts[starts[i]:starts[i + 1]]``.
+    published: nodes of each region that was not cut, in the order of the regions.
+    """
+
+    attributes: list[str]
+    nodes: list[list[Named]]
+    levels: list[int]
+    first: list[list[int]]
+    axis: list[int]
+    left: list[int]
+    listed_right: list[int]
+    starts: list[int]
+    parts: list[int]
+    published: list[list[int]]
+
+    def leaves(self, name: str) -> list[str]:
+        """Return the values of an attribute that occur as they are."""
+        own = self.nodes[self.attributes.index(name)] if name in self.attributes else []
+        return [label for level, label in own if level == 0]
+
+
+def keep_cuts(tree: CutTree, attributes: Sequence[QuasiIdentifier]) -> KeptCuts:
+    """Return cuts with their nodes named."""
+    ends = tree.published[tree.axis < 0]
+    owner = np.repeat(np.arange(len(tree.axis)), np.diff(tree.starts))
+    parts, nodes = np.zeros_like(tree.parts), []
+    first, published = np.zeros_like(tree.first), np.zeros_like(ends)
+    for position, attribute in enumerate(attributes):
+        mine = tree.axis[owner] == position
+        used = np.unique(np.concatenate([tree.first[:, position], ends[:, position], tree.parts[mine]]))
+        first[:, position] = np.searchsorted(used, tree.first[:, position])
+        published[:, position] = np.searchsorted(used, ends[:, position])
+        parts[mine] = np.searchsorted(used, tree.parts[mine])
+        own = attribute.hierarchy
+        nodes.append([(int(own.level[node]), own.labels[node]) for node in used.tolist()])
+    return KeptCuts(
+        attributes=[each.name for each in attributes],
+        nodes=nodes,
+        levels=list(tree.levels),
+        first=first.tolist(),
+        axis=tree.axis.tolist(),
+        left=tree.left.tolist(),
+        listed_right=tree.listed_right.astype(int).tolist(),
+        starts=tree.starts.tolist(),
+        parts=parts.tolist(),
+        published=published.tolist(),
+    )
+
+
+def applied_cuts(kept: KeptCuts, table: Table) -> Applied:
+    """Return what the regions of earlier records publish of the combinations of a table.
+
+    A combination goes down the cuts. Where one of its values was in no earlier record that came to a cut, it
+    goes to the side that is published more generally. At the end, it must lie under all nodes that its region
+    is published as; where it does not, or is in no region from the start, nothing can be published of it.
+
+    Raises
+    ------
+    InputError: the cuts are not of these quasi-identifiers.
+    """
+    if kept.attributes != [each.name for each in table.quasi_identifiers]:
+        raise InputError(f"recoding.json: has cuts of {', '.join(kept.attributes)}, in this order")
+    try:
+        walk = _Walk(kept, table)
+        region = walk.regions()
+        nodes, covered = walk.published(region)
+    except IndexError:
+        raise InputError("recoding.json: its cuts do not fit each other") from None
+    return AppliedNodes(table, nodes, ~covered)
+
+
+class _Walk:
+    """The way of combinations down the cuts."""
+
+    def __init__(self, kept: KeptCuts, table: Table) -> None:
+        self._kept = kept
+        self._table = table
+        own = table.quasi_identifiers
+        self._nodes = [_found(names, each.hierarchy) for names, each in zip(kept.nodes, own, strict=True)]
+        self._leaf = [each.leaf[table.quasi_identifier_codes(i)] for i, each in enumerate(own)]
+        self._axis = np.array(kept.axis, dtype=np.int64)
+        self._left = np.array(kept.left, dtype=np.int64)
+
+    def regions(self) -> IntArray:
+        """Return the region that each combination ends in, -1 without one, shape (combinations,)."""
+        region = self._first()
+        listed = self._listed()
+        while True:
+            moving = np.flatnonzero((region >= 0) & (self._axis[region] >= 0))
+            if not len(moving):
+                return region
+            here = region[moving]
+            right = np.zeros(len(moving), dtype=bool)
+            for position, (level, keys) in enumerate(listed):
+                mine = np.flatnonzero(self._axis[here] == position)
+                cuts = here[mine]
+                tree = self._table.quasi_identifiers[position].hierarchy
+                part = tree.ancestors[level[cuts], self._leaf[position][moving[mine]]]
+                known = _among(cuts * len(tree.labels) + part, keys)
+                right[mine] = known == self._listed_right[cuts]
+            region[moving] = self._left[here] + right
+
+    @property
+    def _listed_right(self) -> BoolArray:
+        flags: BoolArray = np.array(self._kept.listed_right, dtype=np.bool_)
+        return flags
+
+    def _first(self) -> IntArray:
+        """Return the region that each combination begins in, -1 without one."""
+        key: dict[tuple[int, ...], int] = {}
+        for number, nodes in enumerate(self._kept.first):
+            found = tuple(int(own[node]) for own, node in zip(self._nodes, nodes, strict=True))
+            key[found] = number
+        own = [
+            each.hierarchy.ancestors[min(level, each.hierarchy.height), leaf]
+            for each, level, leaf in zip(
+                self._table.quasi_identifiers, self._kept.levels, self._leaf, strict=True
+            )
+        ]
+        distinct, inverse = np.unique(np.stack(own, axis=1), axis=0, return_inverse=True)
+        numbers = np.array([key.get(tuple(row), -1) for row in distinct.tolist()], dtype=np.int64)
+        return numbers[inverse.ravel()]
+
+    def _listed(self) -> list[tuple[IntArray, IntArray]]:
+        """Return for each quasi-identifier the level of each cut's parts, and sorted keys of cut and part."""
+        starts = np.array(self._kept.starts, dtype=np.int64)
+        owner = np.repeat(np.arange(len(self._axis)), np.diff(starts))
+        parts = np.array(self._kept.parts, dtype=np.int64)
+        found = []
+        for position, attribute in enumerate(self._table.quasi_identifiers):
+            mine = self._axis[owner] == position
+            cuts, own = owner[mine], parts[mine]
+            named = np.array([each[0] for each in self._kept.nodes[position]], dtype=np.int64)
+            level = np.zeros(len(self._axis), dtype=np.int64)
+            level[cuts] = np.minimum(named[own], attribute.hierarchy.height)
+            nodes = self._nodes[position][own]
+            keys = cuts[nodes >= 0] * len(attribute.hierarchy.labels) + nodes[nodes >= 0]
+            found.append((level, np.sort(keys)))
+        return found
+
+    def published(self, region: IntArray) -> tuple[CodeArray, BoolArray]:
+        """Return the nodes that each combination is published as, and whether it lies under all of them."""
+        place = np.cumsum(self._axis < 0) - 1
+        kept = np.array(self._kept.published, dtype=np.int64).reshape(-1, len(self._nodes))
+        covered = region >= 0
+        nodes = np.zeros((len(region), len(self._nodes)), dtype=np.int32)
+        rows = np.flatnonzero(covered)
+        for position, (own, leaf) in enumerate(zip(self._nodes, self._leaf, strict=True)):
+            tree = self._table.quasi_identifiers[position].hierarchy
+            found = own[kept[place[region[rows]], position]]
+            # A node that no value lies under is not in the tree of these values.
+            there = np.maximum(found, 0)
+            under = (tree.first_leaf[there] <= leaf[rows]) & (leaf[rows] < tree.last_leaf[there])
+            covered[rows] &= under & (found >= 0)
+            nodes[rows, position] = there
+        return nodes, covered
+
+
+def _found(names: Sequence[Named], tree: Hierarchy) -> IntArray:
+    """Return the node of each name, -1 for what the tree lacks."""
+    nodes = {
+        (int(level), label): node
+        for node, (level, label) in enumerate(zip(tree.level, tree.labels, strict=True))
+    }
+    return np.array([nodes.get((level, label), -1) for level, label in names], dtype=np.int64)
+
+
+def _among(keys: IntArray, known: IntArray) -> BoolArray:
+    """Tell which keys are among sorted ones."""
+    if not len(known):
+        return np.zeros(len(keys), dtype=np.bool_)
+    place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    found: BoolArray = known[place] == keys
+    return found

@@ -1,0 +1,157 @@
+"""What becomes of new records: the earlier recoding, another one where that is asked, or a refusal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+
+import numpy as np
+
+from anonymizer.config.apply import ApplySettings, Batch, Otherwise
+from anonymizer.config.model import Config
+from anonymizer.core.arrays import BoolArray
+from anonymizer.core.measurement import Measurement
+from anonymizer.core.outcome import Outcome, Status
+from anonymizer.core.recoding import Recoding
+from anonymizer.core.released import Released, released
+from anonymizer.errors import Infeasible
+from anonymizer.flow.applying.batch import NewRecords
+from anonymizer.flow.applying.combined import Combined
+from anonymizer.flow.applying.judge import CombinedJudge
+from anonymizer.flow.applying.kept import KeptRecoding, keep
+from anonymizer.flow.applying.previous import Previous
+from anonymizer.flow.applying.publishing import Sources
+from anonymizer.flow.assemble import report_parts
+from anonymizer.flow.diagnose import Diagnosis
+from anonymizer.flow.risk import counted
+from anonymizer.flow.searching import refusal, search
+from anonymizer.flow.watch import Watch
+from anonymizer.report.build import InputFacts, ReleaseFacts, build_report
+
+APPLIED = "the recoding of the earlier run was applied, nothing was searched"
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """How new records are published.
+
+    Attributes
+    ----------
+    outcome: with the recoding.
+    promised: what of the new records is released.
+    kept: the recoding for further records; None where it is of no use for them.
+    searched: whether it is another recoding than the earlier one.
+    alone: every constraint, measured on the new records alone.
+    """
+
+    outcome: Outcome
+    promised: Released
+    kept: KeptRecoding | None
+    searched: bool
+    alone: list[Measurement]
+
+
+class Decider:
+    """Applies the earlier recoding, and asks every constraint of the earlier release with the new records.
+
+    Parameters
+    ----------
+    config: as the report shows it.
+    facts: of the input.
+    """
+
+    def __init__(
+        self, config: Config, previous: Previous, sources: Sources, new: NewRecords, facts: InputFacts
+    ) -> None:
+        assert config.apply is not None
+        self._settings: ApplySettings = config.apply
+        self._config = config
+        self._previous = previous
+        self._sources = sources
+        self._new = new
+        self._facts = facts
+        problem = new.job.problem
+        alone = config.apply.batch is Batch.REQUIRE
+        self._judge = CombinedJudge(counted(new.job.constraints), problem.limit, alone=alone)
+        names = [each.name for each in problem.table.quasi_identifiers]
+        self._groups = sources.earlier.group_counts([*names, *problem.table.sensitive_names])
+
+    def decide(self, watch: Watch) -> Decision:
+        """Return how the new records are published.
+
+        Raises
+        ------
+        InputError: the recoding does not fit the hierarchies.
+        Infeasible: the earlier release cannot go on with them.
+        """
+        watch.phase("applying the earlier recoding")
+        table = self._new.job.problem.table
+        applied = self._previous.recoding.applied_to(table)
+        combined = self._combined(applied.recoding(np.zeros(table.combinations, dtype=bool)))
+        verdict = self._judge.judge(combined, applied.uncovered)
+        if verdict.reasons and self._settings.otherwise is Otherwise.SEARCH:
+            return self._search(watch)
+        if verdict.reasons:
+            raise self._refusal(verdict.reasons, verdict.records)
+        outcome = self._applied(applied.recoding(verdict.suppressed))
+        kept = self._previous.recoding
+        return self._decision(outcome, combined, verdict.suppressed, kept, searched=False)
+
+    def _combined(self, recoding: Recoding) -> Combined:
+        return Combined(self._sources.earlier.name, self._groups, recoding, self._sources.attributes)
+
+    def _search(self, watch: Watch) -> Decision:
+        """Search a recoding for the new records alone, so that their own classes hold; then ask again."""
+        job = self._new.job
+        outcome = search(self._new.config, job, watch)
+        if outcome.recoding is None:
+            raise refusal(self._config, job, outcome, self._facts, watch)
+        gone = outcome.recoding.removed
+        combined = self._combined(outcome.recoding)
+        verdict = self._judge.judge(combined, gone)
+        if verdict.reasons or (verdict.suppressed != gone).any():
+            failing = ["records recoded anew are in classes that fail beside the earlier ones"]
+            raise self._refusal(verdict.reasons or tuple(failing), verdict.records)
+        kept = keep(self._new.config, job, outcome, self._new.sources)
+        return self._decision(outcome, combined, gone, kept, searched=True)
+
+    def _decision(
+        self,
+        outcome: Outcome,
+        combined: Combined,
+        gone: BoolArray,
+        kept: KeptRecoding | None,
+        *,
+        searched: bool,
+    ) -> Decision:
+        assert outcome.recoding is not None
+        promised = released(outcome.recoding, self._new.job.problem.k)
+        return Decision(outcome, promised, kept, searched, self._judge.measured(combined, gone))
+
+    def _applied(self, recoding: Recoding | None) -> Outcome:
+        problem = self._new.job.problem
+        value = None if recoding is None else problem.metric.value(released(recoding, problem.k))
+        status = Status.INFEASIBLE if recoding is None else Status.SATISFIED
+        return Outcome(status, recoding, value, None, 1, 1, reasons=(APPLIED,))
+
+    def _refusal(self, reasons: tuple[str, ...], suppressed: int) -> Infeasible:
+        """Return the error for an earlier release that cannot go on with the new records."""
+        problem = self._new.job.problem
+        suggestions = []
+        if len(reasons) == 1 and suppressed > problem.limit:
+            share = Decimal(suppressed) / Decimal(problem.table.records)
+            limit = share.quantize(Decimal("0.0001"), rounding=ROUND_CEILING)
+            suggestions = [f"suppression.limit={limit.normalize():f}"] if limit <= 1 else []
+        diagnosis = Diagnosis(list(reasons), suggestions)
+        outcome = self._applied(None)
+        parts = report_parts(
+            self._config, self._new.job, outcome, self._facts, ReleaseFacts(), None, {}, diagnosis
+        )
+        lines = [f"REFUSED: the release of {self._previous.path} cannot go on with {self._facts.path}"]
+        lines += [f"  {reason}" for reason in reasons]
+        lines += [f"  works: --set {suggestion}" for suggestion in suggestions]
+        if self._settings.otherwise is Otherwise.REFUSE:
+            lines.append(
+                "  may work: --set apply.otherwise=search, another recoding for the new records alone"
+            )
+        return Infeasible("\n".join([*lines, "Nothing was written."]), build_report(parts))

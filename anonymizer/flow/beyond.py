@@ -1,0 +1,95 @@
+"""What can be done where the distinct combinations do not fit in memory, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from anonymizer.attacks.base import Scene
+from anonymizer.attacks.published import PublishedTable
+from anonymizer.config.model import Config
+from anonymizer.core.classes import SensitiveCodes
+from anonymizer.core.table import QuasiIdentifier, Table
+from anonymizer.core.table_source import TableSource
+from anonymizer.errors import InputError
+from anonymizer.flow.counting import Counted
+from anonymizer.flow.weights import weight_columns
+from anonymizer.search.base import Problem, SuppressionMethod
+
+
+def coarsest(source: TableSource, attributes: Sequence[QuasiIdentifier], found: Counted) -> Table:
+    """Return the table at the highest allowed levels, with attributes that may be used at every allowed one.
+
+    Raises
+    ------
+    InputError: even that does not fit.
+    """
+    table = source.at([attribute.maximum for attribute in attributes], found.most)
+    if table is None:
+        raise InputError(
+            f"{_too_many(found)}, even at the highest levels that attributes.*.levels allow; "
+            "allow higher levels, or more memory (engine.memory_limit, engine.options.combinations)"
+        )
+    return replace(table, quasi_identifiers=tuple(attributes))
+
+
+def check_beyond_memory(config: Config, problem: Problem, found: Counted) -> None:
+    """Refuse what asks for every distinct combination at once.
+
+    Raises
+    ------
+    InputError: naming all of it, and what would do.
+    """
+    refused = list(_refused(config, problem))
+    if refused:
+        raise InputError(
+            f"{_too_many(found)}, so that they stay in the engine, where these cannot be had: "
+            f"{'; '.join(refused)}. Remove them, or allow more memory (engine.memory_limit, "
+            "engine.options.combinations)"
+        )
+
+
+def _too_many(found: Counted) -> str:
+    return (
+        f"engine {found.choice.name}: the input has {found.combinations.number:,} distinct combinations, "
+        f"where memory has room for {found.most:,}"
+    )
+
+
+def _refused(config: Config, problem: Problem) -> Iterator[str]:
+    if not config.algorithm.plug_in.beyond_memory:
+        able = [name for name, each in config.algorithm.registry().items() if each.beyond_memory]
+        yield f"algorithm {config.algorithm.name} (accepted: {', '.join(able)})"
+    if problem.suppression is not SuppressionMethod.CLASSES:
+        yield f"suppression.method {problem.suppression.value} (accepted: classes)"
+    for constraint in problem.gate.constraints:
+        yield f"constraint {constraint.model.name}, whose attackers hold the original records"
+    if config.attacks:
+        scene = Scene(_published(problem.table, weight_columns(config)))
+        for position, each in enumerate(config.attacks):
+            lacking = each.build().lacks(scene)
+            if lacking is not None:
+                yield f"attacks[{position}]: {each.attack}, which needs {lacking}"
+            elif getattr(each.settings, "features", each.attack) is None:
+                yield f"attacks[{position}]: {each.attack} of original values (accepted: features: published)"
+    if config.utility:
+        yield "utility, which compares the release with the original records"
+
+
+def _published(table: Table, weights: Sequence[str]) -> PublishedTable:
+    """Return a table of what a release at the highest levels would show, to ask attacks what they lack."""
+    attributes = table.quasi_identifiers
+    return PublishedTable(
+        "the release",
+        tuple(attribute.name for attribute in attributes),
+        tuple(attribute.column.texts for attribute in attributes),
+        table.codes[:, : len(attributes)],
+        {
+            each.name: SensitiveCodes(each, table.sensitive_codes(each.name).astype(np.int64))
+            for each in table.sensitive
+        },
+        table.counts,
+        {name: np.ones(len(table.counts)) for name in weights},
+    )

@@ -1,0 +1,126 @@
+"""What a config says of the engine: its limits, and what room they leave for a search."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+
+from anonymizer.config.model import Config
+from anonymizer.config.search import EngineName
+from anonymizer.engines.options import EngineOptions
+from anonymizer.errors import ConfigError, nearest
+from anonymizer.errors import Problem as ConfigProblem
+from anonymizer.flow.spark import problems_with_spark, problems_without_spark
+
+OPTION_KINDS: Mapping[str, tuple[type, str]] = {
+    "threads": (int, "a whole number of threads"),
+    "temp_directory": (str, "a folder, relative to the config file"),
+    "combinations": (int, "a whole number of distinct combinations, at least 1"),
+}
+"""What ``engine.options`` may hold, and how a message describes its values."""
+
+DATABASE_SHARE = 0.5
+"""Of the memory limit: the database uses more than it is told, and the search needs the rest."""
+
+SEARCH_SHARE = 0.5
+"""Of the memory limit, for the distinct combinations and what a search holds beside them."""
+
+SEARCHED_BYTES = 60
+"""What a search holds for each combination beside its codes: keys, numbers of classes, counts."""
+
+CODE_BYTES = 4
+"""A code in the frequency table."""
+
+UNITS = {"K": 1, "M": 2, "G": 3, "T": 4}
+"""Thousands in what a unit of memory stands for, or in binary as many times 1024."""
+
+
+def engine_options(config: Config) -> EngineOptions:
+    """Return the limits that the config sets for the engine.
+
+    Raises
+    ------
+    ConfigError: naming every option that the engine has not, or not with this value.
+    """
+    options = config.engine.options
+    of_spark = {name: options[name] for name in options if _is_of_spark(config, name)}
+    problems = [
+        ConfigProblem(f"engine.options.{name}", f"unknown option; {nearest(name, OPTION_KINDS)}")
+        for name in options
+        if name not in OPTION_KINDS and name not in of_spark
+    ]
+    problems += [
+        ConfigProblem(f"engine.options.{name}", f"{options[name]!r}; accepted: {accepted}")
+        for name, (kind, accepted) in OPTION_KINDS.items()
+        if name in options and type(options[name]) is not kind
+    ]
+    problems = problems or _misplaced(config)
+    of_files = problems_with_spark if config.engine.name is EngineName.SPARK else problems_without_spark
+    problems += of_files(config)
+    if problems:
+        raise ConfigError(config.source, problems)
+    threads, folder = options.get("threads"), options.get("temp_directory")
+    combinations = options.get("combinations")
+    limit = config.engine.memory_limit
+    return EngineOptions(
+        None if limit is None else f"{int(bytes_of(limit) * DATABASE_SHARE)}B",
+        None if threads is None else int(threads),
+        None if folder is None else config.folder / str(folder),
+        None if combinations is None else int(combinations),
+        None if config.engine.name is not EngineName.SPARK else tuple(sorted(_as_texts(of_spark))),
+    )
+
+
+def _is_of_spark(config: Config, name: str) -> bool:
+    return config.engine.name is EngineName.SPARK and (name == "master" or name.startswith("spark."))
+
+
+def _as_texts(options: Mapping[str, bool | int | str]) -> Iterator[tuple[str, str]]:
+    """Give options as Spark spells them."""
+    for name, value in options.items():
+        yield name, str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _misplaced(config: Config) -> list[ConfigProblem]:
+    """Return what is wrong with the number of combinations."""
+    combinations = config.engine.options.get("combinations")
+    where = "engine.options.combinations"
+    if combinations is None:
+        return []
+    if int(combinations) < 1:
+        return [ConfigProblem(where, f"{combinations!r}; accepted: {OPTION_KINDS['combinations'][1]}")]
+    if config.engine.name is EngineName.MEMORY:
+        what = "for engines that keep what does not fit in memory; remove it, or set engine.name: duckdb"
+        return [ConfigProblem(where, what)]
+    return []
+
+
+def bytes_of(limit: str) -> int:
+    """Return a limit of memory in bytes.
+
+    >>> bytes_of("500MB"), bytes_of("1.5 GiB")
+    (500000000, 1610612736)
+    """
+    number, unit = re.fullmatch(r"([0-9.]+) ?([KMGT]i?)B", limit).groups()  # type: ignore[union-attr]
+    return int(float(number) * (1024 if unit.endswith("i") else 1000) ** UNITS[unit[0]])
+
+
+def memory_of(config: Config) -> int:
+    """Return the bytes that a run should stay within: the limit, or what the machine has."""
+    if config.engine.memory_limit is not None:
+        return bytes_of(config.engine.memory_limit)
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def combination_bytes(columns: int) -> int:
+    """Return what a search holds for each combination of some columns."""
+    return SEARCHED_BYTES + CODE_BYTES * columns
+
+
+def room(config: Config, columns: int) -> int:
+    """Return how many combinations of some columns a search may hold in memory, at least 1."""
+    given = config.engine.options.get("combinations")
+    if given is not None:
+        return int(given)
+    return max(1, int(memory_of(config) * SEARCH_SHARE) // combination_bytes(columns))

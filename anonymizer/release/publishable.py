@@ -1,0 +1,62 @@
+"""What is published of an input, ready to be written."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+
+from anonymizer.engines.base import Projection, Relation
+from anonymizer.engines.counted import CountedRows, CountedWriter, RecodedRows, RecodedWriter
+from anonymizer.release.formats import release_format
+from anonymizer.release.order import RowOrder
+from anonymizer.release.write import write_release
+
+
+class Publishable(ABC):
+    """One table of a release."""
+
+    @abstractmethod
+    def write(self, path: Path, order: RowOrder) -> None:
+        """Write it as the suffix of the path says.
+
+        Raises
+        ------
+        OutputError: the suffix is unknown, or the file cannot be written.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class FromRecords(Publishable):
+    """Found by looking at every record once more."""
+
+    relation: Relation
+    projection: Projection
+
+    def write(self, path: Path, order: RowOrder) -> None:
+        """Write the records."""
+        write_release(self.relation, self.projection, path, order)
+
+
+@dataclass(frozen=True, eq=False)
+class FromTable(Publishable):
+    """Found from the frequency table, which tells all that is published."""
+
+    writer: CountedWriter
+    rows: CountedRows
+
+    def write(self, path: Path, order: RowOrder) -> None:
+        """Write the rows as often as they count."""
+        release_format(path).write_counted(self.writer, order.arranged(self.rows), path)
+
+
+@dataclass(frozen=True, eq=False)
+class FromEngine(Publishable):
+    """Found by the engine, which joins the records to what becomes of them."""
+
+    writer: RecodedWriter
+    rows: RecodedRows
+
+    def write(self, path: Path, order: RowOrder) -> None:  # noqa: ARG002 - sorted is what the engine can do
+        """Write the records, sorted."""
+        release_format(path).write_recoded(self.writer, self.rows, path)

@@ -1,0 +1,94 @@
+"""The kernel on a part of the table: what a process elsewhere is given, and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from anonymizer.core.arrays import CodeArray, IntArray
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.privacy.constraint import ClassConstraint
+from anonymizer.search.cutting.coding import Coding
+from anonymizer.search.cutting.kernel import Kernel
+from anonymizer.search.cutting.store import stored
+from anonymizer.search.cutting.trace import Traces
+from anonymizer.search.regions.checks import Checks, References
+from anonymizer.search.regions.mode import Mode
+
+
+@dataclass(frozen=True, eq=False)
+class PartRegions:
+    """The regions of a part of the table.
+
+    Attributes
+    ----------
+    owner: position of the given row for each row, shape (rows,), int64; sorted by region, ascending within
+        one. A relaxed cut may have made two of one.
+    counts: records of each row, shape (rows,), int64.
+    region_of: region of each row, shape (rows,), int64, ascending.
+    parent: given region that each region comes from, shape (regions,), int64, ascending.
+    traces: of the regions, as the coding lists them, each of shape (regions,). From ``Coding.numbers`` of
+        them an axis says what is published, ``NodeAxis.nodes`` the nodes.
+    levels: how many levels were cut.
+    """
+
+    owner: IntArray
+    counts: IntArray
+    region_of: IntArray
+    parent: IntArray
+    traces: Traces
+    levels: int
+
+
+@dataclass(frozen=True, eq=False)
+class PartKernel:
+    """All that the search needs to know beside the rows; it can be pickled.
+
+    It gives the regions that the search of the whole table gives, as long as no model looks at several
+    regions together: each region is cut by its own rows alone.
+
+    Attributes
+    ----------
+    constraints: the class constraints.
+    sensitive: the sensitive attributes.
+    references: what every class is compared with.
+    minimum: no class with fewer records satisfies the constraints.
+    """
+
+    coding: Coding
+    mode: Mode
+    constraints: tuple[ClassConstraint, ...]
+    sensitive: tuple[SensitiveAttribute, ...]
+    references: Sequence[References]
+    minimum: int
+
+    def regions(
+        self, codes: CodeArray, counts: IntArray, region_of: IntArray, levels: int | None = None
+    ) -> PartRegions:
+        """Cut regions until no further cut improves them.
+
+        Parameters
+        ----------
+        codes: of the values, shape (rows, quasi-identifiers + sensitive attributes), in the order of the
+            table; a relaxed cut goes by that order.
+        counts: records of each row, shape (rows,).
+        region_of: region that the cuts so far gave each row, shape (rows,), from 0, each with a row.
+        levels: most levels that are cut, None for all.
+        """
+        checks = Checks(self.constraints, self.sensitive, codes[:, len(self.coding.axes) :], self.references)
+        kernel = Kernel(self.mode, checks, self.minimum)
+        store = stored(self.coding, np.arange(len(counts)), counts, self.coding.encode(codes), region_of)
+        done = 0
+        while levels is None or done < levels:
+            store.close(kernel.large(store))
+            if not store.open.any():
+                break
+            chosen, left = kernel.choose(store)
+            store.cut(chosen.cut, chosen.target, left)
+            done += 1
+        regions, starts = store.everything(), np.cumsum(store.rows) - store.rows
+        parent = np.asarray(region_of, dtype=np.int64)[regions.owner[starts]]
+        traces = self.coding.traced(store.columns, starts)
+        return PartRegions(regions.owner, regions.counts, regions.region_of, parent, traces, done)

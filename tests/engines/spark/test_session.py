@@ -1,0 +1,137 @@
+"""Spark that cannot be started: one clear message each, without starting it."""
+
+from __future__ import annotations
+
+import builtins
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymizer.engines.spark.java import check_java
+from anonymizer.engines.spark.options import SparkOptions
+from anonymizer.engines.spark.session import open_session
+from anonymizer.errors import InputError
+from tests.spark import need_spark
+
+
+def fake_java(folder: Path, script: str) -> Path:
+    java = folder / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\n{script}\n")
+    java.chmod(0o755)
+    return java
+
+
+def told(options: SparkOptions) -> str:
+    with pytest.raises(InputError) as refused:
+        open_session(options)
+    assert refused.value.exit_code == 2
+    return str(refused.value)
+
+
+def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = builtins.__import__
+
+    def without(name: str, *others: Any) -> Any:
+        if name.partition(".")[0] == "pyspark":
+            raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
+        return original(name, *others)
+
+    for module in [name for name in sys.modules if name.partition(".")[0] == "pyspark"]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setattr(builtins, "__import__", without)
+    assert told(SparkOptions("local[1]")) == (
+        "engine spark: pyspark is not installed; install it: pip install 'anonymizer[spark]'"
+    )
+
+
+def test_missing_java_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(InputError, match="Java is not installed; install Java 17 or later"):
+        check_java()
+
+
+def test_a_home_without_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(InputError, match=f"JAVA_HOME is {tmp_path}, which has no bin/java"):
+        check_java()
+
+
+@pytest.mark.parametrize(
+    ("printed", "message"),
+    [
+        ('openjdk version "11.0.2" 2019-01-15', "is Java 11, too old; install Java 17 or later"),
+        ('java version "1.8.0_292"', "is Java 8, too old"),
+        ("what?", "does not tell its version"),
+    ],
+)
+def test_a_wrong_java_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, printed: str, message: str
+) -> None:
+    java = fake_java(tmp_path, f"echo '{printed}' >&2")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(InputError) as refused:
+        check_java()
+    assert str(java) in str(refused.value)
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("version", ["17.0.15", "21.0.1", "25"])
+def test_newer_java_will_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, version: str) -> None:
+    fake_java(tmp_path, f"""echo 'openjdk version "{version}"' >&2""")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    check_java()
+
+
+def test_an_unreachable_master_is_named() -> None:
+    need_spark()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    master = f"spark://127.0.0.1:{port}"
+    message = told(SparkOptions(master))
+    assert f"engine.options.master: {master} cannot be reached" in message
+    assert "check the address" in message
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"sparc.memory": "1g"}, "engine.options.sparc.memory: unknown option"),
+        ({"spark.sql.ansi.enabled": "false"}, "it is always true, as answers depend on it"),
+        ({"spark.sql.session.timeZone": "Europe/Paris"}, "it is always UTC"),
+        ({"spark.master": "yarn"}, "set engine.options.master instead"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(settings: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        SparkOptions(None, settings)
+
+
+def test_what_answers_depend_on_is_always_set(tmp_path: Path) -> None:
+    given = SparkOptions("yarn", {"spark.executor.memory": "2g"}).properties(tmp_path)
+    assert given["spark.sql.ansi.enabled"] == "true"
+    assert given["spark.sql.session.timeZone"] == "UTC"
+    assert given["spark.executor.memory"] == "2g"
+    assert given["spark.master"] == "yarn"
+    assert "spark.driver.host" not in given
+
+
+def test_what_runs_on_this_machine_listens_to_it_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("MASTER", "SPARK_CONF", "SPARK_CONF_DIR", "SPARK_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    alone = SparkOptions()
+    assert alone.properties(tmp_path)["spark.master"] == "local[*]"
+    assert alone.properties(tmp_path)["spark.driver.bindAddress"] == "127.0.0.1"
+    assert alone.environment == {"SPARK_LOCAL_IP": "127.0.0.1"}
+    monkeypatch.setenv("SPARK_CONF", str(tmp_path))
+    assert SparkOptions().resolved_master() is None
+    assert "spark.driver.bindAddress" not in SparkOptions().properties(tmp_path)
+    assert SparkOptions("local-cluster[2,1,1024]").environment != {}
+    assert SparkOptions("spark://host:7077").environment == {}

@@ -1,0 +1,32 @@
+"""A master that takes connections and never answers; slow."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+import pytest
+
+from anonymizer.engines.spark import launch
+from anonymizer.engines.spark.options import SparkOptions
+from anonymizer.engines.spark.session import open_session
+from anonymizer.errors import InputError
+from tests.spark import need_spark
+
+SECONDS = 25.0
+
+
+@pytest.mark.slow
+def test_a_silent_master_is_left_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    need_spark()
+    monkeypatch.setattr(launch, "START_SECONDS", SECONDS)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        master = f"spark://127.0.0.1:{silent.getsockname()[1]}"
+        started = time.monotonic()
+        with pytest.raises(InputError) as refused:
+            open_session(SparkOptions(master, {"spark.driver.host": "localhost"}))
+        assert time.monotonic() - started < SECONDS + 20
+    assert f"engine.options.master: {master}: " in str(refused.value)
+    assert "check the address, and that the cluster has free workers" in str(refused.value)

@@ -1,0 +1,59 @@
+"""Folders of Parquet files that DuckDB reads as one table."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from anonymizer.engines.open import open_file
+from anonymizer.engines.parquet_folder import sha256_of
+from anonymizer.errors import DataError
+
+
+def written(path: Path, query: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    duckdb.sql(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
+
+
+def test_a_folder_is_one_table(tmp_path: Path) -> None:
+    folder = tmp_path / "a [b].parquet"
+    written(tmp_path / "one", "SELECT 1 AS a, 'x' AS b")
+    written(tmp_path / "two", "SELECT 2 AS a, 'y' AS b")
+    folder.mkdir()
+    for name, part in (("one", "part-00001.parquet"), ("two", "part-00000.parquet")):
+        (tmp_path / name).rename(folder / part)
+    (folder / "_SUCCESS").touch()
+    (folder / ".part-00000.parquet.crc").touch()
+    with open_file(folder) as relation:
+        assert relation.columns == ("a", "b")
+        assert relation.dictionary("a") == [("1", 1), ("2", 1)]
+        assert relation.codes("b").tolist() == [1, 0]
+        assert relation.sha256 == sha256_of(folder)
+
+
+def test_its_hash_is_that_of_a_list_of_sums(tmp_path: Path) -> None:
+    folder = tmp_path / "d.parquet"
+    written(folder / "part-00000.parquet", "SELECT 1 AS a")
+    written(folder / "part-00001.parquet", "SELECT 2 AS a")
+    command = "LC_ALL=C sha256sum part-* | sha256sum"
+    listed = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, check=True)
+    assert listed.stdout.split()[0] == sha256_of(folder)
+
+
+def test_files_of_two_schemas_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "d.parquet"
+    written(folder / "one.parquet", "SELECT 1 AS a")
+    written(folder / "two.parquet", "SELECT 'x' AS a")
+    with pytest.raises(
+        DataError, match=r"column 'a' differs .* INTEGER in one.parquet, VARCHAR in two.parquet"
+    ):
+        open_file(folder)
+
+
+def test_a_folder_without_files_is_named(tmp_path: Path) -> None:
+    (tmp_path / "d.parquet").mkdir()
+    with pytest.raises(DataError, match="is a directory without files"):
+        open_file(tmp_path / "d.parquet")

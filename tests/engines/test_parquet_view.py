@@ -1,0 +1,120 @@
+"""A Parquet file counted where it is, against the same file loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from anonymizer.core.arrays import IntArray
+from anonymizer.engines import duckdb as duckdb_relation
+from anonymizer.engines import duckdb_spread
+from anonymizer.engines.base import Relation
+from anonymizer.engines.duckdb import DuckRelation
+from anonymizer.engines.open import open_parquet
+from anonymizer.errors import DataError
+
+ROWS = 30_000
+SQL = (
+    "SELECT i AS id, 'P' || i AS person, i % 7 AS few, 'c' || (i * 7919 % 12000) AS many, "
+    "CASE WHEN i % 3 > 0 THEN 'x' || i % 11 END AS gaps, i / 4.0 AS number, "
+    f"DATE '2020-01-01' + (i % 90)::INTEGER AS day FROM range({ROWS}) AS t(i)"
+)
+
+
+def written(path: Path, query: str = SQL) -> Path:
+    """Write the rows of a query as Parquet."""
+    duckdb.connect().execute(f"COPY ({query}) TO '{path}' (ROW_GROUP_SIZE 4096)")
+    return path
+
+
+def same_classes(one: IntArray, other: IntArray) -> bool:
+    """Tell whether two keys of the records tell the same records apart."""
+    pairs = len(np.unique(np.column_stack([one, other]), axis=0))
+    return pairs == len(np.unique(one)) == len(np.unique(other))
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> tuple[Relation, Relation]:
+    """Open the same file in place and loaded."""
+    path = written(tmp_path / "a.parquet")
+    loaded = open_parquet(path)
+    assert isinstance(loaded, DuckRelation)
+    loaded.load()
+    return open_parquet(path), loaded
+
+
+def test_all_that_is_counted_is_the_same(both: tuple[Relation, Relation]) -> None:
+    view, loaded = both
+    assert (view.rows, view.columns, view.name) == (loaded.rows, loaded.columns, loaded.name)
+    for column in view.columns:
+        assert view.spread(column, 500, ("x1",)) == loaded.spread(column, 500, ("x1",))
+        assert view.dictionary(column) == loaded.dictionary(column)
+        assert np.array_equal(view.codes(column), loaded.codes(column))
+        assert view.matching(column, "[0-9]+") == loaded.matching(column, "[0-9]+")
+
+
+def test_ranks_are_in_the_order_of_the_file(
+    both: tuple[Relation, Relation], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view, loaded = both
+    expected = loaded.codes("gaps")
+    monkeypatch.setattr(duckdb_relation, "ENUM_VALUES", 5)
+    assert np.array_equal(view.codes("gaps"), expected)
+
+
+def test_keys_tell_records_apart_as_codes_do_and_in_their_order(both: tuple[Relation, Relation]) -> None:
+    for relation in both:
+        for column in relation.columns:
+            relation.spread(column, 500)
+            keys = relation.keys(column)
+            assert keys.min() >= 0
+            assert same_classes(keys, relation.codes(column).astype(np.int64))
+
+
+@pytest.mark.parametrize("buckets", [1, 64])
+def test_hashes_that_share_a_place_of_the_table_are_told_apart(
+    buckets: int, monkeypatch: pytest.MonkeyPatch, both: tuple[Relation, Relation]
+) -> None:
+    monkeypatch.setattr(duckdb_spread, "BUCKETS", buckets)
+    view, loaded = both
+    view.spread("many", 500)
+    assert same_classes(view.keys("many"), loaded.codes("many").astype(np.int64))
+
+
+@pytest.mark.parametrize("last", ["'P1'", "''", "NULL", "'?'"])
+def test_a_column_of_different_texts_but_one_is_counted_exactly(tmp_path: Path, last: str) -> None:
+    query = f"SELECT 'P' || i AS person FROM range(30000) AS t(i) UNION ALL SELECT {last}"
+    with open_parquet(written(tmp_path / "a.parquet", query)) as relation:
+        found = relation.spread("person", 1000, ("", "?"))
+        repeated = last == "'P1'"
+        assert (found.distinct, found.singles) == (30_000, 29_999 if repeated else 30_000)
+        assert (found.largest, found.nulls) == ((2, 0) if repeated else (1, 1))
+
+
+def counted(path: Path) -> None:
+    """Count every column of a file."""
+    with open_parquet(path) as relation:
+        for column in relation.columns:
+            relation.spread(column, 500)
+
+
+@pytest.mark.parametrize("start", [100, 60_000, 120_000])
+def test_a_damaged_page_is_a_message_about_the_file(tmp_path: Path, start: int) -> None:
+    path = written(tmp_path / "a.parquet")
+    content = bytearray(path.read_bytes())
+    content[start : start + 50_000] = b"\xff" * 50_000
+    path.write_bytes(bytes(content))
+    with pytest.raises(DataError, match=r"a\.parquet: .*(damaged|not a Parquet file)"):
+        counted(path)
+
+
+@pytest.mark.parametrize("name", ["a[1].parquet", "a'b.parquet", "a*.parquet"])
+def test_any_name_and_a_column_named_as_the_number_of_records(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    written(tmp_path / "plain.parquet", "SELECT 1 AS file_row_number, 'x' AS b").rename(path)
+    with open_parquet(path) as relation:
+        assert relation.columns == ("file_row_number", "b")
+        assert relation.dictionary("file_row_number") == [("1", 1)]

@@ -1,0 +1,50 @@
+"""Folders of living runs stay, those of killed runs go at the next start."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from anonymizer.engines.spill import SpillFolder
+
+KEEPER = """
+import sys
+from pathlib import Path
+from anonymizer.engines.spill import SpillFolder
+folder = SpillFolder(Path(sys.argv[1]))
+(folder.path / "records").write_text("x")
+print("made", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_what_a_killed_run_left_goes_at_the_next_start(tmp_path: Path) -> None:
+    foreign = tmp_path / "anonymizer-of-another-host"
+    foreign.mkdir()
+    with subprocess.Popen(
+        [sys.executable, "-c", KEEPER, tmp_path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as keeper:
+        assert keeper.stdout is not None
+        assert keeper.stdout.readline() == "made\n"
+        (theirs,) = [path for path in tmp_path.iterdir() if path != foreign]
+        own = SpillFolder(tmp_path)
+        assert theirs.exists()
+        keeper.kill()
+    assert theirs.exists()
+    other = SpillFolder(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted([foreign, own.path, other.path])
+    own.remove()
+    other.remove()
+    other.remove()
+    assert list(tmp_path.iterdir()) == [foreign]
+
+
+def test_a_folder_that_nobody_refers_to_goes(tmp_path: Path) -> None:
+    folder = SpillFolder(tmp_path)
+    assert list(tmp_path.iterdir()) == [folder.path]
+    del folder
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,89 @@
+"""Which engine counts, and how many combinations a search may hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from anonymizer.config.load import load_config
+from anonymizer.engines.open import open_frame
+from anonymizer.errors import ConfigError
+from anonymizer.flow.counting import Counted, counted
+from anonymizer.flow.engine import combination_bytes, engine_options, room
+from anonymizer.table.load import ColumnRequest, read_columns
+
+DISTINCT, RECORDS = 50, 1000
+
+
+def config(**engine: Any) -> Any:
+    return load_config(
+        {
+            "attributes": {"a": {"role": "quasi-identifier"}},
+            "constraints": [{"model": "k-anonymity", "k": 2}],
+            "engine": engine,
+        }
+    )
+
+
+def found(estimate: int, **engine: Any) -> Counted:
+    """Count records of which an engine says that they have about so many combinations."""
+    frame = pd.DataFrame({"a": [f"v{n % DISTINCT}" for n in range(RECORDS)]})
+    with open_frame(frame) as relation:
+        relation.estimated_combinations = lambda _: estimate  # type: ignore[method-assign]
+        read = read_columns(relation, [ColumnRequest("a")])
+        return counted(config(**engine), relation, [each.coding for each in read.values()])
+
+
+@pytest.mark.parametrize(
+    ("engine", "estimate", "name", "beyond"),
+    [
+        ({}, 10**9, "memory", False),
+        ({"name": "memory", "memory_limit": "1KB"}, 10**9, "memory", False),
+        ({"memory_limit": "40KB"}, DISTINCT, "memory", False),
+        # The estimate was too high: what is fetched fits.
+        ({"memory_limit": "40KB"}, RECORDS, "duckdb", False),
+        ({"memory_limit": "1KB"}, DISTINCT, "duckdb", True),
+        ({"options": {"combinations": DISTINCT}}, DISTINCT, "memory", False),
+        ({"options": {"combinations": DISTINCT - 1}}, DISTINCT, "duckdb", True),
+        ({"name": "duckdb"}, DISTINCT, "duckdb", False),
+        ({"name": "duckdb", "options": {"combinations": DISTINCT - 1}}, DISTINCT, "duckdb", True),
+    ],
+)
+def test_what_fits_is_held(engine: dict[str, Any], estimate: int, name: str, beyond: bool) -> None:
+    result = found(estimate, **engine)
+    assert (result.choice.name, result.beyond) == (name, beyond)
+    assert result.combinations.number == DISTINCT
+
+
+def test_it_says_why() -> None:
+    assert found(0).choice.because == "all 1,000 records would fit"
+    limited = found(900, memory_limit="40KB").choice.because
+    assert limited == (
+        "about 900 distinct combinations of 1,000 records may not fit in the memory, which has room for 312"
+    )
+    assert found(1, name="duckdb").choice.because == "engine.name says so"
+
+
+def test_half_of_the_limit_is_the_database_s() -> None:
+    limited = config(memory_limit="500MB")
+    assert engine_options(limited).memory_limit == "250000000B"
+    assert room(limited, 8) == 250_000_000 // combination_bytes(8)
+
+
+@pytest.mark.parametrize(
+    ("engine", "said"),
+    [
+        (
+            {"options": {"combinations": 0}},
+            "0; accepted: a whole number of distinct combinations, at least 1",
+        ),
+        ({"name": "memory", "options": {"combinations": 5}}, "remove it, or set engine.name: duckdb"),
+        ({"options": {"combinations": "many"}}, "'many'; accepted: a whole number"),
+    ],
+)
+def test_numbers_of_combinations_that_cannot_be(engine: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=r"engine\.options\.combinations") as refused:
+        engine_options(config(**engine))
+    assert said in str(refused.value)

@@ -1,0 +1,67 @@
+"""Runs that spill: a full disk ends them with an error, and nothing of them stays."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from anonymizer.engines.base import EngineOptions
+from anonymizer.engines.duckdb_database import Database
+from tests.flow.commands import call
+
+RECORDS = 400_000
+QUASI = ("a", "b", "c")
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    """Records nearly all distinct, and a limit that the database cannot keep to without spilling."""
+    columns = ", ".join(f"'{name}' || hash(i * 3 + {n}) % 1000 AS {name}" for n, name in enumerate(QUASI))
+    path = tmp_path / "records.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (SELECT {columns} FROM range({RECORDS}) AS r(i)) TO '{path}'")
+    (tmp_path / "spill").mkdir()
+    config: dict[str, Any] = {
+        "input": {"path": path.name},
+        "attributes": {
+            name: {"role": "quasi-identifier", "hierarchy": {"mask": {"from": "right"}}} for name in QUASI
+        },
+        "constraints": [{"model": "k-anonymity", "k": 5}],
+        "suppression": {"limit": 0.02},
+        "output": {"path": "release.parquet"},
+        "engine": {
+            "name": "duckdb",
+            "memory_limit": "40MB",
+            "options": {"threads": 1, "temp_directory": "spill", "combinations": 100_000},
+        },
+    }
+    (tmp_path / "job.json").write_text(json.dumps(config), encoding="utf-8")
+    return tmp_path / "job.json"
+
+
+def test_a_run_spills_and_cleans_up(job: Path) -> None:
+    done = call("run", job, "--json")
+    assert done.code == 0, done.err
+    assert done.json["engine"] == {"name": "duckdb", "because": "engine.name says so"}
+    assert list((job.parent / "spill").iterdir()) == []
+
+
+def test_a_full_disk_ends_it(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make = Database.__init__
+
+    def small(self: Database, options: EngineOptions) -> None:
+        make(self, options)
+        self.run("SET max_temp_directory_size = '1MB'")
+
+    monkeypatch.setattr(Database, "__init__", small)
+    done = call("run", job)
+    assert done.code == 2
+    said = " ".join(done.err.split())
+    assert "engine.options.temp_directory" in said
+    assert "no space left" in said
+    assert not list((job.parent / "release").rglob("release.parquet"))
+    assert list((job.parent / "spill").iterdir()) == []

@@ -1,0 +1,64 @@
+"""Spark for tests: one session for all of them, skipped only where there is no Java and this is not CI."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from anonymizer.engines.base import EngineOptions
+from anonymizer.engines.spark.options import SparkOptions
+from anonymizer.engines.spark.session import Session, close_session, open_session
+
+SETTINGS: Mapping[str, Any] = {
+    "master": "local[1]",
+    "spark.sql.shuffle.partitions": 1,
+    "spark.driver.memory": "1g",
+    "spark.sql.codegen.wholeStage": False,
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+"""What tests start Spark with: it is for the fewest seconds."""
+
+
+def need_spark() -> None:
+    """Skip a test where there is no Java or no pyspark; fail it in CI."""
+    java = shutil.which("java") or os.environ.get("JAVA_HOME")
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        java = None
+    if java:
+        return
+    if os.environ.get("CI"):
+        pytest.fail("Spark needs Java 17 and the extra spark")
+    pytest.skip("needs Java 17 and the extra spark")
+
+
+def engine(**options: Any) -> dict[str, Any]:
+    """Return the section ``engine`` of a config for these tests."""
+    return {"name": "spark", "options": {**SETTINGS, **options}}
+
+
+def options(**others: Any) -> EngineOptions:
+    """Return what the section ``engine`` of a config for these tests is opened with."""
+    given = {**SETTINGS, **others}
+    return EngineOptions(spark=tuple(sorted((name, _text(value)) for name, value in given.items())))
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@contextmanager
+def running(**others: Any) -> Iterator[Session]:
+    """Keep one Spark for all that is opened meanwhile with the same options."""
+    need_spark()
+    session = open_session(SparkOptions.of(options(**others)))
+    try:
+        yield session
+    finally:
+        close_session(session)
