@@ -89,6 +89,7 @@ def test_a_killed_worker_changes_nothing(cluster: Session, tmp_path: Path) -> No
     assert facts(found) == facts(expected)
     assert sorted(released(tmp_path / "spark")) == sorted(released(tmp_path / "memory"))
     assert sorted(path.name for path in (tmp_path / "spark").iterdir()) == [
+        "recoding.json",
         "report.html",
         "report.json",
         "share",
