@@ -87,6 +87,7 @@ def test_newer_java_will_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ver
     check_java()
 
 
+@pytest.mark.slow
 def test_an_unreachable_master_is_named() -> None:
     need_spark()
     with socket.socket() as free:
