@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.audit.count import value_codes
+from anonymizer.audit.fingerprint import fingerprint
 from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.core.grouping import count, group_keys
 from anonymizer.core.recoding import PublishedColumn, Recoding
@@ -33,7 +34,7 @@ def unpromised_records(source: str, groups: Groups, recoding: Recoding) -> int:
     ------
     DataError: the file has a sensitive value that the table has not.
     """
-    recoding = recoding.merged
+    recoding = _fewest_rows(recoding)
     table, kept = recoding.table, ~recoding.removed
     columns = _published(groups, recoding.published())
     for position, attribute in enumerate(table.sensitive, start=len(columns)):
@@ -49,9 +50,20 @@ def ungrouped_records(groups: Groups, recoding: Recoding) -> int:
     ----------
     groups: of the file, by the quasi-identifiers and, last, the columns that tell the classes.
     """
-    recoding = recoding.merged
+    recoding = _fewest_rows(recoding)
     columns = _published(groups, (*recoding.published(), *recoding.class_columns()))
     return surplus(groups, columns, ~recoding.removed, recoding.table.counts)
+
+
+def _fewest_rows(recoding: Recoding) -> Recoding:
+    """Return the recoding with its rows merged if it publishes the same then, else the recoding itself.
+
+    The release was written from merged rows, so a mistake in merging them would be on both sides.
+    """
+    merged = recoding.merged
+    if merged is recoding or fingerprint(merged) == fingerprint(recoding):
+        return merged
+    return recoding
 
 
 @dataclass(frozen=True, eq=False)

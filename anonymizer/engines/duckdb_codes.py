@@ -51,7 +51,8 @@ def code_of_number(column: str, texts: Sequence[str], codes: CodeArray) -> CodeS
         return None
     by_number = np.zeros(max(numbers) - lowest + 1, dtype=np.int64)
     by_number[np.array(numbers) - lowest] = codes
-    return CodeSql(f"list_extract(?, CAST({column} - ({lowest}) + 1 AS BIGINT))", (by_number.tolist(),))
+    # Narrow types would overflow where the smallest is far below zero, or the largest is their last.
+    return CodeSql(f"list_extract(?, {column}::BIGINT - ({lowest}) + 1)", (by_number.tolist(),))
 
 
 def code_of_few(text: str, texts: Sequence[str], codes: CodeArray) -> CodeSql:

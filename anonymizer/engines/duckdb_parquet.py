@@ -27,7 +27,7 @@ def load_parquet(database: Database, path: Path, folder: Path) -> DuckRelation:
     DataError: as for ``open_parquet``.
     """
     files = _readable(path)
-    found = FileSource.of(path, "a Parquet file")
+    found, *inside = (FileSource.of(each, "a Parquet file") for each in _watched(path, files))
     plain = plain_name(path, folder)
     sources = [quoted(plain / each.relative_to(path) if path.is_dir() else plain) for each in files]
     # What is read may well be longer than the file, so it is read again rather than kept, unless records are
@@ -51,7 +51,8 @@ def load_parquet(database: Database, path: Path, folder: Path) -> DuckRelation:
         relation = DuckRelation(database, str(path), columns, source=again)
         with reading(path):
             relation.sha256 = digest.result()
-    found.check()
+    for each in (found, *inside):
+        each.check()
     return relation
 
 
@@ -67,6 +68,13 @@ def _readable(path: Path) -> Sequence[Path]:
     if not files[0].stat().st_size:
         raise DataError(f"{files[0]}: the file is empty; a Parquet file with records is needed")
     return files
+
+
+def _watched(path: Path, files: Sequence[Path]) -> list[Path]:
+    """Return what must stay as it is while a path is read: itself, and the files and folders in a folder."""
+    if not path.is_dir():
+        return [path]
+    return [path, *files, *sorted({file.parent for file in files} - {path})]
 
 
 def _check_same(database: Database, path: Path, files: Sequence[Path], sources: Sequence[str]) -> None:

@@ -25,7 +25,8 @@ def check_inputs(directory: Path, inputs: Sequence[Path]) -> None:
 
     Raises
     ------
-    OutputError: one stands in share/ or is a report, by its path, a symbolic link or a hard link.
+    OutputError: one stands in share/ or is a report, by its path, a symbolic link or a hard link; or it is a
+        folder that the output would be in, and be read with as an input the next time.
     """
     share = directory / SHARE
     for given in inputs:
@@ -37,6 +38,11 @@ def check_inputs(directory: Path, inputs: Sequence[Path]) -> None:
         if inside or same or given.resolve() in [path.resolve() for path in internal]:
             raise OutputError(
                 f"{given}: is an input and would be replaced by the output in {directory}; "
+                "choose another folder with -o"
+            )
+        if given.is_dir() and share.resolve().is_relative_to(given.resolve()):
+            raise OutputError(
+                f"{directory}: is in {given}, which is an input and is read with all that is in it; "
                 "choose another folder with -o"
             )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from anonymizer.engines.base import EngineOptions
@@ -74,7 +75,9 @@ class RemoteFolder:
                 if replaces:
                     self._rename(self._earlier, self.location)
                 raise
-            if replaces:
+        if replaces:
+            # The new release is there by now, so that a failure here must not undo its reports.
+            with suppress(Exception):
                 self._delete(self._earlier)
 
     def close(self) -> None:

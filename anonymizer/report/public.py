@@ -23,6 +23,9 @@ WHERE = ("path", "database", "url", "table", "query")
 DATABASES = ("database", "url")
 """Keys that say which database a released table is in; whoever is given it knows, and nobody else should."""
 
+OF_CLASSES = ("discernibility", "average_class_size")
+"""Losses that tell sizes of classes; of further records, these are classes that they make by themselves."""
+
 OF_THE_OBJECTIVE = ("objective", "bound", "gap", "best_possible")
 """What is known of the objective: numbers that compare the release with the input."""
 
@@ -75,6 +78,7 @@ def public_report(report: Report, k: int | None) -> Report:
         difference = content["applied"]["difference"]
         content["warnings"] = [warning for warning in content["warnings"] if warning != difference]
         content["applied"] = _public_applied(content["applied"], smallest)
+        _hide_the_batch(content)
     for key in ("engine", "steps", "diagnosis", "utility", "recoding_file"):
         content.pop(key, None)
     return Report(content)
@@ -84,6 +88,17 @@ def _public_applied(applied: Mapping[str, Any], smallest: int) -> dict[str, Any]
     """Tell how many records were released before, unless the others are so few that it would tell them."""
     shown = {key: applied[key] for key in ("rows_before", "rows_added")}
     return dict.fromkeys(shown) if shown["rows_added"] < smallest else shown
+
+
+def _hide_the_batch(content: dict[str, Any]) -> None:
+    """Leave out what tells the classes of further records alone, and of few even how many they are."""
+    few = content["applied"]["rows_added"] is None
+    if few:
+        content["input"]["rows"] = None
+    hidden = content["loss"] if few else OF_CLASSES
+    content["loss"] = {**content["loss"], **dict.fromkeys(hidden)}
+    if few or content["config"]["objective"]["metric"].replace("-", "_") in OF_CLASSES:
+        content["search"] = {**content["search"], **dict.fromkeys(OF_THE_OBJECTIVE)}
 
 
 def _public_constraint(constraint: Mapping[str, Any], smallest: int) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 import pytest
 
+import anonymizer.flow.output as flow
 import anonymizer.flow.publication as publication
-import anonymizer.flow.run as flow
 import anonymizer.flow.target as target
 from tests.databases.jobs import contents, expected, filled, report, run
 from tests.databases.server import Server

@@ -57,3 +57,20 @@ def test_a_folder_without_files_is_named(tmp_path: Path) -> None:
     (tmp_path / "d.parquet").mkdir()
     with pytest.raises(DataError, match="is a directory without files"):
         open_file(tmp_path / "d.parquet")
+
+
+def test_a_file_in_it_that_changes_while_it_is_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its records and its hash would be of different files; no name in the folder changes."""
+    folder, part = tmp_path / "people.parquet", tmp_path / "people.parquet" / "part-0.parquet"
+    written(part, "SELECT 1 AS a")
+    written(tmp_path / "other", "SELECT 2 AS a")
+
+    def changed(path: Path) -> str:
+        part.write_bytes((tmp_path / "other").read_bytes())
+        return sha256_of(path)
+
+    monkeypatch.setattr("anonymizer.engines.duckdb_parquet.sha256_of", changed)
+    with pytest.raises(DataError, match=r"part-0\.parquet: changed while it was read"):
+        open_file(folder)

@@ -118,3 +118,14 @@ def test_any_name_and_a_column_named_as_the_number_of_records(tmp_path: Path, na
     with open_parquet(path) as relation:
         assert relation.columns == ("file_row_number", "b")
         assert relation.dictionary("file_row_number") == [("1", 1)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "lowest", "number"),
+    [("TINYINT", -128, 256), ("UTINYINT", 0, 256), ("SMALLINT", -32768, 65536), ("USMALLINT", 0, 65536)],
+)
+def test_whole_numbers_over_all_of_their_type(tmp_path: Path, kind: str, lowest: int, number: int) -> None:
+    query = f"SELECT ({lowest} + i)::{kind} AS a FROM range({number}) AS t(i)"
+    relation = open_parquet(written(tmp_path / "a.parquet", query))
+    texts = [text for text, _ in relation.dictionary("a")]
+    assert [int(texts[code] or 0) for code in relation.codes("a")] == list(range(lowest, lowest + number))

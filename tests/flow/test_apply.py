@@ -8,13 +8,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from anonymizer.flow import output
 from tests.flow.applied import expected, first_run, go_on, multiset, published, released
-from tests.flow.commands import assert_message, call, people, snapshot
+from tests.flow.commands import COLUMNS, Job, assert_message, call, people, snapshot
 
 
 @pytest.fixture(autouse=True)
@@ -108,6 +109,30 @@ def test_few_added_are_not_counted_in_public(tmp_path: Path) -> None:
     assert told["applied"] == {"rows_before": None, "rows_added": None}
 
 
+def test_what_few_added_records_were_cannot_be_subtracted_in_public(tmp_path: Path) -> None:
+    rows = people(200, 7)
+    job = first_run(tmp_path, rows)
+    assert go_on(job, [*rows[:2], *strangers(8)], "--set", "suppression.limit=0.9").code == 0
+    told = json.loads((tmp_path / "second" / "share" / "report.public.json").read_text(encoding="utf-8"))
+    assert told["applied"] == {"rows_before": None, "rows_added": None}
+    assert told["release"]["suppressed_records"] == 8
+    assert told["input"]["rows"] is None
+    assert set(told["loss"].values()) == {None}
+    assert told["search"]["objective"] is None
+
+
+@pytest.mark.parametrize("metric", ["loss", "discernibility", "average-class-size"])
+def test_sizes_of_classes_of_the_new_records_are_not_told_in_public(metric: str, tmp_path: Path) -> None:
+    rows = people(200, 7)
+    job = first_run(tmp_path, rows[:150], objective={"metric": metric})
+    assert go_on(job, rows[150:], "--set", "suppression.limit=0.5").code == 0
+    told = json.loads((tmp_path / "second" / "share" / "report.public.json").read_text(encoding="utf-8"))
+    assert told["loss"]["discernibility"] is told["loss"]["average_class_size"] is None
+    assert told["loss"]["loss"] is not None
+    assert (told["search"]["objective"] is None) == (metric != "loss")
+    assert call("audit", tmp_path / "second" / "share" / "release.csv").code == 0
+
+
 def strangers(number: int) -> list[tuple[str, ...]]:
     """Return records that no class of the small job has."""
     return [(f"stranger {i}", "75", "9999", "F", "flu", "note 1") for i in range(number)]
@@ -176,6 +201,23 @@ def test_other_formats_go_on_as_well(name: str, tmp_path: Path) -> None:
     assert go_on(job, rows[150:], to="third").code == 0
     rows_of = [report(tmp_path / folder)["release"]["rows"] for folder in ("second", "third")]
     assert rows_of == [len(released(tmp_path / "third"))] * 2
+
+
+def test_nulls_and_empty_texts_of_one_column_go_on(tmp_path: Path) -> None:
+    def parquet(notes: list[str | None]) -> bytes:
+        columns = dict(zip(COLUMNS, zip(*people(len(notes), 9), strict=True), strict=True))
+        table = pyarrow.table({**columns, "note": pyarrow.array(notes, pyarrow.string())})
+        with pyarrow.BufferOutputStream() as stream:
+            pyarrow.parquet.write_table(table, stream)
+            return bytes(stream.getvalue())
+
+    job = Job(tmp_path, data=parquet([None, "", ""] * 50))
+    job.set("input", path="people.parquet").set("output", path="release.csv")
+    assert job.run("-o", tmp_path / "first", "--quiet").code == 0
+    job.data = parquet([None, ""] * 25)
+    job.set("apply", report="first/report.json")
+    done = job.run("-o", tmp_path / "second", "--quiet", "--set", "suppression.limit=0.5")
+    assert done.code == 0, done.err
 
 
 def test_equal_numbers_are_spelled_as_before(tmp_path: Path) -> None:

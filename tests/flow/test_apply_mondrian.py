@@ -107,3 +107,13 @@ def test_other_ways_to_cut_are_not_kept(option: dict[str, str], tmp_path: Path) 
     done = go_on(job, rows)
     assert done.code == 2
     assert_message(done.err, ("mondrian found cannot be applied", "strict mode with labels hierarchy"))
+
+
+def test_an_objective_without_a_value_for_regions_is_refused(tmp_path: Path) -> None:
+    rows = people(260, 4)
+    job = first_run(tmp_path, rows[:200], algorithm={"name": "mondrian"})
+    job.set("algorithm", name="lattice").set("objective", metric="height")
+    done = go_on(job, rows[200:], "--set", "suppression.limit=1")
+    assert done.code == 2
+    assert_message(done.err, ("objective.metric: height has no value", "accepted: loss"))
+    assert not (tmp_path / "second").exists()

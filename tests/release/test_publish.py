@@ -111,6 +111,15 @@ def test_an_input_is_never_the_output(way: str, tmp_path: Path) -> None:
     assert state(tmp_path) == before
 
 
+@pytest.mark.parametrize("out", ["", "deep/out"])
+def test_an_output_in_a_folder_that_is_read_is_refused(out: str, tmp_path: Path) -> None:
+    (tmp_path / "part-0.parquet").touch()
+    before = state(tmp_path)
+    with pytest.raises(OutputError, match="which is an input and is read with all that is in it"):
+        ReleaseFolder(tmp_path / out, "release.csv", [tmp_path]).__enter__()
+    assert state(tmp_path) == before
+
+
 @pytest.mark.parametrize(
     "name", ["a/b.csv", "../b.csv", "", ".", "report.public.json", "release.doc", "release"]
 )

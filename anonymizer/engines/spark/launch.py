@@ -165,13 +165,16 @@ class _Launch:
         return spark
 
     def abandon(self) -> None:
-        """End what was started, or is about to be."""
+        """End what was started here, or is about to be; a Java that ran already is not ours to end."""
         self._given_up = True
-        if self._gateway is not None:
-            with suppress(Exception):
-                self._gateway.proc.kill()
-            with suppress(Exception):
-                self._gateway.shutdown()
+        if self._gateway not in _own:
+            return
+        with suppress(ValueError):
+            _own.remove(self._gateway)
+        with suppress(Exception):
+            self._gateway.proc.kill()
+        with suppress(Exception):
+            self._gateway.shutdown()
         _forget(self._context, self._session)
 
     def reason(self, error: Exception) -> str:

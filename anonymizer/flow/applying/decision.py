@@ -14,7 +14,7 @@ from anonymizer.core.measurement import Measurement
 from anonymizer.core.outcome import Outcome, Status
 from anonymizer.core.recoding import Recoding
 from anonymizer.core.released import Released, released
-from anonymizer.errors import Infeasible
+from anonymizer.errors import ConfigError, Infeasible, Problem
 from anonymizer.flow.applying.batch import NewRecords
 from anonymizer.flow.applying.combined import Combined
 from anonymizer.flow.applying.judge import CombinedJudge
@@ -82,6 +82,7 @@ class Decider:
         Raises
         ------
         InputError: the recoding does not fit the hierarchies.
+        ConfigError: the objective has no value for such a recoding.
         Infeasible: the earlier release cannot go on with them.
         """
         watch.phase("applying the earlier recoding")
@@ -131,6 +132,9 @@ class Decider:
     def _applied(self, recoding: Recoding | None) -> Outcome:
         problem = self._new.job.problem
         value = None if recoding is None else problem.metric.value(released(recoding, problem.k))
+        if recoding is not None and value is None:
+            what = f"{problem.metric.name} has no value for the recoding of the earlier run; accepted: loss"
+            raise ConfigError(self._config.source, [Problem("objective.metric", what)])
         status = Status.INFEASIBLE if recoding is None else Status.SATISFIED
         return Outcome(status, recoding, value, None, 1, 1, reasons=(APPLIED,))
 

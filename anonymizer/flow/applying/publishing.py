@@ -130,7 +130,11 @@ def _check_untouched(release: Relation, sources: Sources, name: str, removed: in
     """
 
     def counted(relation: Relation) -> Counter[str]:
-        return Counter({text or "": records for text, records in relation.dictionary(name)})
+        found: Counter[str] = Counter()
+        for text, records in relation.dictionary(name):
+            # A null and an empty text are two entries, which a CSV file cannot tell apart.
+            found[text or ""] += records
+        return found
 
     found = counted(release)
     rest = found.copy()
