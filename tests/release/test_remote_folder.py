@@ -1,4 +1,4 @@
-"""The last steps of a release on another file system, without one."""
+"""The last steps of a release on another file system, without one; slow, as it needs the extra spark."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import pytest
 
 from anonymizer.errors import OutputError
 from anonymizer.release.remote_folder import RemoteFolder
+from tests.spark import need_spark
 
-pytest.importorskip("pyspark")
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch) -> RemoteFolder:
+    need_spark()
     made = RemoteFolder.__new__(RemoteFolder)
     made.location, made.staged, made._earlier = "new", "staged", "old"
     monkeypatch.setattr(made, "_check_existing", lambda: True)
