@@ -29,6 +29,15 @@ class _Reading:
     high: float = np.nan
 
 
+def meanings_of(
+    attributes: Sequence[QuasiIdentifier],
+    labels: Sequence[Sequence[str | None]],
+    missing: Collection[str] = ("",),
+) -> tuple[Meaning, ...]:
+    """Return what the published texts of each of some quasi-identifiers stand for; see ``meaning_of``."""
+    return tuple(meaning_of(each, own, missing) for each, own in zip(attributes, labels, strict=True))
+
+
 def meaning_of(
     attribute: QuasiIdentifier, labels: Sequence[str | None], missing: Collection[str] = ("",)
 ) -> Meaning:

@@ -8,10 +8,10 @@ import numpy as np
 
 from anonymizer.attacks.base import Scene
 from anonymizer.attacks.combinations import numbered
-from anonymizer.attacks.meaning import meaning_of
+from anonymizer.attacks.meaning import meanings_of
 from anonymizer.attacks.original import Links, Original
 from anonymizer.attacks.published import PublishedTable
-from anonymizer.attacks.truth import links_of_pairs, located, same_values
+from anonymizer.attacks.truth import codes_in_release, labels_in_release, links_of_pairs, located
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.classes import SensitiveCodes
 from anonymizer.core.grouping import count
@@ -78,13 +78,9 @@ def known_original(
     """
     width = len(table.quasi_identifiers)
     sensitive = _sensitive(table.sensitive, table.codes[:, width:].astype(np.int64))
-    meanings = tuple(
-        meaning_of(attribute, labels, missing)
-        for attribute, labels in zip(table.quasi_identifiers, release.labels, strict=True)
-    )
     return Original(
         source,
-        meanings,
+        meanings_of(table.quasi_identifiers, release.labels, missing),
         table.codes[:, :width],
         sensitive,
         table.counts,
@@ -98,21 +94,16 @@ def _links(recoding: Recoding, release: PublishedTable, sensitive: dict[str, Sen
     rows = _published_rows(recoding)[kept]
     known = [release.codes.astype(np.int64)]
     for position, published in enumerate(recoding.published()):
-        place = {label: code for code, label in enumerate(release.labels[position])}
-        codes = np.array([place.get(label, -1) for label in published.labels], dtype=np.int64)
+        codes = labels_in_release(release.labels[position], published.labels)
         rows[:, position] = codes[rows[:, position]]
     for position, name in enumerate(sensitive, start=len(release.names)):
-        own, other = sensitive[name], release.sensitive[name]
-        same = same_values(other, own)
-        codes = np.full(own.attribute.column.size, -1, dtype=np.int64)
-        codes[np.flatnonzero(same.sizes)] = same.values
-        rows[:, position] = codes[rows[:, position]]
+        other = release.sensitive[name]
+        rows[:, position] = codes_in_release(other, sensitive[name])[rows[:, position]]
         known.append(other.codes[:, None].astype(np.int64))
     found = located(rows, np.concatenate(known, axis=1))
     if (found < 0).any():
         raise InputError(f"{release.source}: is not what the recoding publishes")
-    owner = np.arange(len(kept)) if recoding.owner is None else recoding.owner
-    return links_of_pairs(owner[kept], found, recoding.table.counts[kept])
+    return links_of_pairs(recoding.owners[kept], found, recoding.table.counts[kept])
 
 
 def _published_rows(recoding: Recoding) -> IntArray:

@@ -80,6 +80,25 @@ def same_values(values: SensitiveCodes, published: SensitiveCodes) -> Meaning:
     return Meaning(own, np.concatenate([[0], np.cumsum(exists)]), codes, nothing, nothing)
 
 
+def codes_in_release(published: SensitiveCodes, own: SensitiveCodes) -> IntArray:
+    """Return the code in a release of each sensitive value of the original, -1 for those that it has not.
+
+    Returns
+    -------
+    Shape (values of the original,), int64.
+    """
+    same = same_values(published, own)
+    codes = np.full(own.attribute.column.size, -1, dtype=np.int64)
+    codes[np.flatnonzero(same.sizes)] = same.values
+    return codes
+
+
+def labels_in_release(known: Sequence[str | None], published: Sequence[str]) -> IntArray:
+    """Return where each published text stands among those of a release, -1 for nowhere, int64."""
+    place = {label: code for code, label in enumerate(known)}
+    return np.array([place.get(label, -1) for label in published], dtype=np.int64)
+
+
 def reconstructed(
     meanings: Sequence[Meaning],
     original: tuple[CodeArray, IntArray],

@@ -10,10 +10,10 @@ import numpy as np
 from anonymizer.attacks.base import Scene
 from anonymizer.attacks.combinations import numbered
 from anonymizer.attacks.grouped import GroupedTable, GroupedTruth
-from anonymizer.attacks.meaning import meaning_of
+from anonymizer.attacks.meaning import meanings_of
 from anonymizer.attacks.original import Original
 from anonymizer.attacks.published import PublishedTable
-from anonymizer.attacks.truth import links_of_pairs, located, same_values
+from anonymizer.attacks.truth import codes_in_release, labels_in_release, links_of_pairs, located
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.classes import Classes, SensitiveCodes
 from anonymizer.core.group_recoding import GroupRecoding
@@ -30,12 +30,11 @@ def known_truth(grouped: GroupedTable, recoding: GroupRecoding) -> GroupedTruth:
     """
     table, kept = recoding.table, ~recoding.removed
     columns = _tuples(grouped.labels, recoding)
-    place = {name: number for number, name in enumerate(grouped.groups)}
     names = recoding.class_columns()[0].labels
-    columns.append(np.array([place.get(name, -1) for name in names], dtype=np.int64)[recoding.group_of[kept]])
+    columns.append(labels_in_release(grouped.groups, names)[recoding.group_of[kept]])
     own = SensitiveCodes(table.sensitive[0], table.sensitive_codes(table.sensitive_names[0]).astype(np.int64))
     published = SensitiveCodes(grouped.sensitive.attribute, grouped.sensitive.values)
-    values = _values(published, own)[own.codes[kept]]
+    values = codes_in_release(published, own)[own.codes[kept]]
     known = np.column_stack([grouped.codes.astype(np.int64), grouped.group])
     rows = located(np.column_stack(columns), known)
     links = links_of_pairs(rows, values, table.counts[kept])
@@ -103,20 +102,15 @@ def original_of_groups(
     kept, width = ~recoding.removed, len(table.quasi_identifiers)
     columns = _tuples(release.labels, recoding)
     found = located(np.column_stack(columns), release.codes.astype(np.int64))
-    owner = np.arange(len(kept)) if recoding.owner is None else recoding.owner
-    meanings = tuple(
-        meaning_of(attribute, labels, missing)
-        for attribute, labels in zip(table.quasi_identifiers, release.labels, strict=True)
-    )
     own = table.sensitive[0]
     values = SensitiveCodes(own, table.sensitive_codes(own.name).astype(np.int64))
     return Original(
         source,
-        meanings,
+        meanings_of(table.quasi_identifiers, release.labels, missing),
         table.codes[:, :width],
         {own.name: values},
         table.counts,
-        links_of_pairs(owner[kept], found, recoding.table.counts[kept]),
+        links_of_pairs(recoding.owners[kept], found, recoding.table.counts[kept]),
         release.names,
     )
 
@@ -136,7 +130,7 @@ def truth_of_tuples(grouped: GroupedTable, original: Original, release: Publishe
     row[np.bincount(of_row, minlength=len(row)) > 1] = -1
     links, (name,) = original.links, tuple(original.sensitive)
     own = SensitiveCodes(grouped.sensitive.attribute, grouped.sensitive.values)
-    values = _values(own, original.sensitive[name])[original.sensitive[name].codes[links.original]]
+    values = codes_in_release(own, original.sensitive[name])[original.sensitive[name].codes[links.original]]
     whole = np.bincount(links.release, weights=links.counts, minlength=len(row)) == release.counts
     told = (row[links.release] >= 0) & whole[links.release] & (values >= 0)
     pairs = links_of_pairs(row[links.release[told]], values[told], links.counts[told])
@@ -145,17 +139,8 @@ def truth_of_tuples(grouped: GroupedTable, original: Original, release: Publishe
 
 def _tuples(labels: Sequence[Sequence[str | None]], recoding: GroupRecoding) -> list[IntArray]:
     """Return the released rows by the position of what is published of them among a file's labels."""
-    kept, columns = ~recoding.removed, []
-    for known, published in zip(labels, recoding.published(), strict=True):
-        place = {label: code for code, label in enumerate(known)}
-        codes = np.array([place.get(label, -1) for label in published.labels], dtype=np.int64)
-        columns.append(codes[published.codes[kept]])
-    return columns
-
-
-def _values(published: SensitiveCodes, own: SensitiveCodes) -> IntArray:
-    """Return the code in the release of each value of the input, -1 for those that it has not."""
-    same = same_values(published, own)
-    values = np.full(own.attribute.column.size, -1, dtype=np.int64)
-    values[np.flatnonzero(same.sizes)] = same.values
-    return values
+    kept = ~recoding.removed
+    return [
+        labels_in_release(known, published.labels)[published.codes[kept]]
+        for known, published in zip(labels, recoding.published(), strict=True)
+    ]

@@ -128,6 +128,11 @@ class Recoding(ABC):
         return cells.values, records
 
     @property
+    def owners(self) -> IntArray:
+        """Combination of the searched table for each row of ``table``, shape (rows,), int64."""
+        return np.arange(self.table.combinations) if self.owner is None else self.owner
+
+    @property
     def levels(self) -> tuple[int, ...] | None:
         """The one generalization level of each quasi-identifier; None unless full-domain."""
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date
 
 import numpy as np
@@ -48,31 +47,6 @@ def interval_column(attribute: QuasiIdentifier, low: CodeArray, high: CodeArray)
     codes = np.where(mixed[of_region], len(distinct), of_region).astype(np.int32)
     labels = [_interval(column.texts[a], column.texts[b]) for a, b in zip(low, high, strict=True)]
     return RegionColumn(joined, [*labels, attribute.hierarchy.labels[0]], codes)
-
-
-def aggregate_column(
-    attribute: QuasiIdentifier, low: CodeArray, high: CodeArray, labels: Sequence[str]
-) -> RegionColumn:
-    """Return one published number per region, such as its mean, which hides the range of its originals.
-
-    Parameters
-    ----------
-    low, high: codes of a numeric attribute, shape (regions,); missing values are in regions of their own.
-    labels: published text of each region.
-    """
-    numbers = attribute.column.numbers
-    assert numbers is not None, "only numbers are aggregated"
-    records = np.concatenate([[0], np.cumsum(attribute.column.counts)])
-    values = PublishedValues(
-        None,
-        (high - low + 1).astype(np.int64),
-        records[high + 1] - records[low],
-        numbers[low],
-        numbers[high],
-        np.zeros(len(low), dtype=bool),
-        None,
-    )
-    return RegionColumn(values, labels, np.arange(len(low), dtype=np.int32))
 
 
 def _interval(low: str, high: str) -> str:

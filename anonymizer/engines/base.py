@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.core.closing import Closing
 from anonymizer.core.packing import Packing
 from anonymizer.engines.changes import changed
 from anonymizer.engines.coding import Coding, packed_column_by_column
@@ -76,7 +75,7 @@ class Projection:
     kept: BoolArray
 
 
-class Relation(ABC):
+class Relation(Closing):
     """One open input, read as texts; to be closed.
 
     Attributes
@@ -246,10 +245,6 @@ class Relation(ABC):
         OutputError: the file cannot be written.
         """
 
-    @abstractmethod
-    def close(self) -> None:
-        """Give back memory and temporary files; a second call does nothing."""
-
     def position(self, column: str) -> int:
         """Return where a column stands, from 0.
 
@@ -262,14 +257,3 @@ class Relation(ABC):
         except ValueError:
             message = f"{self.name}: no column '{column}'; {nearest(column, self.columns)}"
             raise DataError(message) from None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

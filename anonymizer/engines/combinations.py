@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self
-
-import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.grouping import count
+from anonymizer.core.closing import Closing
+from anonymizer.core.grouping import add_up
 from anonymizer.core.packing import Packing, count_keys
 
 
-class Combinations(ABC):
+class Combinations(Closing):
     """The distinct combinations of the codes of some columns, each with the number of its records.
 
     A frequency table that need not be in memory; to be closed.
@@ -50,6 +47,7 @@ class Combinations(ABC):
             None for a column that stays as it is.
         """
 
+    @abstractmethod
     def records_in_small_groups(self, columns: int, least: int) -> int:
         """Count the records in groups of fewer than some number of records.
 
@@ -58,24 +56,6 @@ class Combinations(ABC):
         columns: how many columns, from the first on, tell the groups.
         least: records of a group that is not small.
         """
-        codes, counts = self.fetch()
-        groups = HeldCombinations(codes, counts, self.sizes)
-        return groups.records_in_small_groups(columns, least)
-
-    @abstractmethod
-    def close(self) -> None:
-        """Give back what they take; a second call does nothing."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class HeldCombinations(Combinations):
@@ -106,18 +86,15 @@ class HeldCombinations(Combinations):
         for place, (new, size) in enumerate(zip(codes, self.sizes, strict=True)):
             own = self._codes[:, place]
             packing.add(own if new is None else new[own], size)
-        distinct, groups = np.unique(packing.take_keys(), return_inverse=True)
-        return HeldCombinations(
-            packing.unpack(distinct), count(groups, self._counts, len(distinct)), self.sizes
-        )
+        distinct, counts = add_up(packing.take_keys(), self._counts, packing.space)
+        return HeldCombinations(packing.unpack(distinct), counts, self.sizes)
 
     def records_in_small_groups(self, columns: int, least: int) -> int:
         """Count the records in groups of fewer than some number of records."""
         packing = Packing(self.number)
         for place, size in enumerate(self.sizes[:columns]):
             packing.add(self._codes[:, place], size)
-        distinct, groups = np.unique(packing.take_keys(), return_inverse=True)
-        sizes = count(groups, self._counts, len(distinct))
+        _, sizes = add_up(packing.take_keys(), self._counts, packing.space)
         return int(sizes[sizes < least].sum())
 
     def close(self) -> None:

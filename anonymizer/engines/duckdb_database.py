@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import duckdb
 
+from anonymizer.core.closing import Closing
 from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.file_source import FileSource
 from anonymizer.engines.spill import SpillFolder
@@ -22,7 +22,7 @@ POLL = 0.05
 """Seconds between two looks at whether the user wants to stop."""
 
 
-class Database:
+class Database(Closing):
     """A database in memory that neither reads the network nor leaves anything on disk.
 
     Parameters
@@ -142,17 +142,6 @@ class Database:
         self._worker.shutdown()
         self._connection.close()
         self._spill.remove()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _read(self, call: Callable[[], T]) -> T:
         """Return the result of a call that may read the file again."""

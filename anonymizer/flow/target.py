@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from anonymizer.config.model import Config
+from anonymizer.core.closing import Closing
 from anonymizer.engines.base import Relation
 from anonymizer.engines.location import is_url, location_of
 from anonymizer.engines.open import open_in_spark
@@ -27,7 +26,7 @@ from anonymizer.release.remote_folder import RemoteFolder
 from anonymizer.release.table import ReleaseTable
 
 
-class ReleaseTarget(ABC):
+class ReleaseTarget(Closing):
     """A release that is written, read back, and committed together with the folder of its reports.
 
     Attributes
@@ -71,17 +70,6 @@ class ReleaseTarget(ABC):
     @abstractmethod
     def close(self) -> None:
         """Undo what was not committed; a second call does nothing."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class FileTarget(ReleaseTarget):

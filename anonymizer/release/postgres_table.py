@@ -28,7 +28,6 @@ class PostgresTable(ReleaseTable):
     def __init__(self, url: str, table: TableName, *, overwrite: bool) -> None:
         super().__init__(url, table, overwrite=overwrite)
         self._connection: Postgres | None = None
-        self._schema = table.schema
         self._staged = TableName(f"anonymizer_{secrets.token_hex(8)}", table.schema)
 
     def check(self) -> None:

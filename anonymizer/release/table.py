@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from anonymizer.core.closing import Closing
 from anonymizer.engines.base import EngineOptions, Relation
 from anonymizer.engines.selection import TableName
 from anonymizer.errors import OutputError
@@ -15,7 +14,7 @@ COMMENT = "anonymizer release"
 """How the comment of a released table begins; a table without it is never replaced."""
 
 
-class ReleaseTable(ABC):
+class ReleaseTable(Closing):
     """A table that a release is written to: ``write``, ``read`` and ``commit`` in a with statement.
 
     What is written is to be seen by nobody else before ``commit``; leaving without it undoes all.
@@ -114,17 +113,6 @@ class ReleaseTable(ABC):
         return OutputError(
             f"{self.source}: table '{self.table}' cannot be written: {reason}; nothing was released"
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def described(sha256: str) -> str:

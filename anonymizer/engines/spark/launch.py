@@ -90,14 +90,20 @@ def end(spark: SparkSession) -> None:
     _own.remove(gateway)
     with suppress(Exception):
         gateway.shutdown()
-    with suppress(Exception):
-        gateway.proc.stdin.close()
-    try:
-        gateway.proc.wait(END_SECONDS)
-    except subprocess.TimeoutExpired:
-        gateway.proc.kill()
-        gateway.proc.wait()
+    _wait_for(gateway.proc)
     _forget(type(context), type(spark))
+
+
+def _wait_for(java: subprocess.Popen[bytes]) -> None:
+    """Wait until a process of Java has ended, which it does when nobody can write to it any more."""
+    if java.stdin is not None:
+        with suppress(OSError):
+            java.stdin.close()
+    try:
+        java.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        java.kill()
+        java.wait()
 
 
 def _forget(context: Any, session: Any) -> None:
@@ -171,10 +177,10 @@ class _Launch:
             return
         with suppress(ValueError):
             _own.remove(self._gateway)
-        with suppress(Exception):
-            self._gateway.proc.kill()
+        self._gateway.proc.kill()
         with suppress(Exception):
             self._gateway.shutdown()
+        _wait_for(self._gateway.proc)
         _forget(self._context, self._session)
 
     def reason(self, error: Exception) -> str:

@@ -9,9 +9,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any
 
+from anonymizer.core.closing import Closing
 from anonymizer.flow.comparing.ended import Ended
 from anonymizer.report.comparing.runs import RunStatus
 
@@ -26,7 +26,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-class WorkerPool:
+class WorkerPool(Closing):
     """Worker processes, some at a time: ``with WorkerPool(4) as pool``; the end of it ends them."""
 
     def __init__(self, workers: int) -> None:
@@ -34,15 +34,8 @@ class WorkerPool:
         self._running: set[subprocess.Popen[str]] = set()
         self._closed = False
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End the workers; a second call does nothing."""
         self._closed = True
         for process in list(self._running):
             process.kill()

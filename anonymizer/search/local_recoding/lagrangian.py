@@ -30,7 +30,6 @@ class Lagrangian:
         self._counts = counts.astype(np.float64)
         self._owner = segments(facilities.starts)
         self._cost = facilities.cost[self._owner]
-        self._lengths = np.diff(facilities.starts)
         self._bits = max(len(counts) - 1, 1).bit_length()
 
     def value(self, prices: FloatArray) -> tuple[float, FloatArray]:

@@ -14,7 +14,7 @@ def assignment_of(ground: Ground, recoding: Recoding) -> Assignment:
     positions = range(ground.trees.attributes)
     published = np.stack([recoding.cells(position).codes for position in positions], axis=1)
     labels = np.unique(published, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    owner = np.arange(recoding.table.combinations) if recoding.owner is None else recoding.owner
+    owner = recoding.owners
     return Assignment.of(
         ground,
         ground.atoms.atom_of[owner],

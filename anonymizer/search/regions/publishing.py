@@ -81,5 +81,4 @@ class Publishing:
         order = np.argsort(regions.owner, kind="stable")
         region_of = np.full(len(recoding.suppressed), -1, dtype=np.int64)
         region_of[~recoding.suppressed] = regions.region_of[order]
-        owner = np.arange(self._table.combinations) if recoding.owner is None else recoding.owner
-        return Release(owner[rows], recoding.table.counts[rows], region_of[rows], keys, number)
+        return Release(recoding.owners[rows], recoding.table.counts[rows], region_of[rows], keys, number)
