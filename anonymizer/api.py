@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from anonymizer.attacks.base import Scene
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from anonymizer.config.vary import as_texts, variations
@@ -49,7 +50,7 @@ def anonymize(df: Frame, config: Configured) -> Result[Frame]:
     ----------
     df: the records, a DataFrame of pandas or of another library that narwhals knows, such as polars, an Arrow
         table, or what exports an Arrow stream; it is not changed.
-    config: with a role for every column; ``input`` is not looked at but for ``missing``.
+    config: with a role for every column; of ``input`` only ``missing`` and ``decimal`` are looked at.
 
     Returns
     -------
@@ -202,18 +203,27 @@ def attack(
     import pandas as pd  # noqa: PLC0415 - the command line does without it
 
     loaded = load_config(config)
-    weights = weight_columns(loaded)
     with ExitStack() as stack:
-        first, original, second, values = _opened(stack, release_df, original_df, second_df, sensitive_table)
-        assert first is not None
-        if values is None:
-            scene = scene_of_files(loaded, first, original, second, weights)
-        elif second is None:
-            scene = scene_of_pair(loaded, (first, values), original, weights)
-        else:
-            raise refused_second("sensitive_table")
-        attacked = run_attacks(loaded, scene)
+        opened = _opened(stack, release_df, original_df, second_df, sensitive_table)
+        attacked = run_attacks(loaded, _scene(loaded, *opened))
     return pd.DataFrame([attack_entry(each.finding, each.seconds) for each in attacked], columns=ENTRY_KEYS)
+
+
+def _scene(
+    config: Config,
+    release: Relation | None,
+    original: Relation | None,
+    second: Relation | None,
+    values: Relation | None,
+) -> Scene:
+    """Return what an adversary has who is given one release or two, in a single table or with its values."""
+    assert release is not None
+    weights = weight_columns(config)
+    if values is None:
+        return scene_of_files(config, release, original, second, weights)
+    if second is not None:
+        raise refused_second("sensitive_table")
+    return scene_of_pair(config, (release, values), original, weights)
 
 
 def _opened(stack: ExitStack, *frames: Any | None) -> list[Relation | None]:

@@ -34,6 +34,9 @@ LIMIT = 0.02
 BEYOND = "500MB"
 """Memory of a run whose combinations stay in the engine, with 10 million records or more."""
 
+LARGE_BEYOND = "2GB"
+"""The same with 30 million records."""
+
 ALGORITHMS: Mapping[str, Mapping[str, Any]] = {
     "lattice": {"algorithm": {"name": "lattice"}, "suppression": {"limit": LIMIT}},
     "lattice-beyond-memory": {
@@ -42,6 +45,14 @@ ALGORITHMS: Mapping[str, Mapping[str, Any]] = {
         "engine": {"name": "duckdb", "memory_limit": BEYOND},
     },
     "mondrian": {"algorithm": {"name": "mondrian"}},
+    "mondrian-beyond-memory": {
+        "algorithm": {"name": "mondrian"},
+        "engine": {"name": "duckdb", "memory_limit": BEYOND},
+    },
+    "mondrian-beyond-2GB": {
+        "algorithm": {"name": "mondrian"},
+        "engine": {"name": "duckdb", "memory_limit": LARGE_BEYOND},
+    },
 }
 """What is added to the config for each."""
 

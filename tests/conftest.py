@@ -7,6 +7,9 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Threads that multiply small matrices spend their time waiting for each other; read when numpy is loaded.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 IN_CI = bool(os.environ.get("CI"))
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
@@ -14,6 +17,12 @@ settings.register_profile("default", max_examples=100, deadline=None, suppress_h
 settings.register_profile(
     "thorough", max_examples=300, deadline=None, derandomize=IN_CI, suppress_health_check=QUIET
 )
+
+
+@pytest.fixture
+def without_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare drawing the page of a run, which takes a third of the time of a small one."""
+    monkeypatch.setattr("anonymizer.flow.output.page", lambda *_: "")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.grouping import group_keys
+from anonymizer.core.packing import Packing
 
 
 def numbered(columns: Iterable[IntArray | CodeArray], rows: int) -> tuple[IntArray, IntArray]:
@@ -30,3 +31,12 @@ def numbered(columns: Iterable[IntArray | CodeArray], rows: int) -> tuple[IntArr
     first = np.empty(number, dtype=np.int64)
     first[keys[::-1]] = np.arange(rows)[::-1]
     return keys, first
+
+
+def ascending(columns: Iterable[IntArray | CodeArray], rows: int) -> bool:
+    """Tell whether all combinations differ and stand in lexicographic order, as ``numbered`` gives them."""
+    packing = Packing(rows)
+    for column in columns:
+        packing.add(column, int(column.max(initial=0)) + 1)
+    keys = packing.take_keys()
+    return bool((keys[1:] > keys[:-1]).all())

@@ -135,9 +135,10 @@ class _Reader:
     def _as_number(self, text: str) -> float | None:
         if self._column.numbers is None:
             return None
+        if self._column.type is not ValueType.DATE:
+            return self._column.numerals.number(text)
         try:
-            is_date = self._column.type is ValueType.DATE
-            return float(date.fromisoformat(text).toordinal()) if is_date else float(text)
+            return float(date.fromisoformat(text).toordinal())
         except ValueError:
             return None
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonymizer.attacks.every_subset import every_subset
+from anonymizer.attacks.told import Told, order_of, told_by_every_subset
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.grouping import group_keys
 from anonymizer.core.table import pack
@@ -38,23 +39,6 @@ class KnownSubset:
         """Return the numbers alone, which take no memory to speak of."""
         largest = {name: int(own.sum()) for name, own in self.largest.items()}
         return Told(self.names, len(self.sizes), int((self.sizes == 1).sum()), largest)
-
-
-@dataclass(frozen=True)
-class Told:
-    """How much somebody sees who knows some quasi-identifiers.
-
-    Attributes
-    ----------
-    names: that are known.
-    classes, uniques: number of classes, and of those of one record.
-    largest: records with the most frequent value of their class, by attribute.
-    """
-
-    names: tuple[str, ...]
-    classes: int
-    uniques: int
-    largest: dict[str, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,38 +99,23 @@ def by_size(subsets: Sequence[Told], hit: Sequence[int], records: int) -> dict[s
     return {"by_size": sizes, "subsets": rows}
 
 
-def known_subsets(release: PublishedTable, most: int) -> Iterator[KnownSubset]:
-    """Yield what is seen for every non-empty set of quasi-identifiers of at most a size, each once.
+def told_subsets(release: PublishedTable, most: int) -> Iterator[Told]:
+    """Yield how much is told by every non-empty set of quasi-identifiers of at most a size, each once.
 
-    Only the largest sets are counted from all combinations of the release. From then on attributes are left
-    out one at a time, always one after the last in a fixed order, so that each set is met once, is counted
-    from a table with one more attribute, and no more tables are held than there are attributes. The attribute
-    with most values comes first in that order: half of all sets are counted without it.
+    Nothing of the size of the release is held for a set that was told.
     """
-    order = sorted(range(len(release.names)), key=lambda each: (-len(release.labels[each]), each))
-    start = _tables(release)
-    for own in combinations(order, min(most, len(order))):
-        left_out = [place for place, position in enumerate(order) if position not in own]
-        after = max(left_out, default=-1)
-        tables = {name: _grouped(release, own, each) for name, each in start.items()}
-        yield from _below(release, order, after, own, tables)
+    told = told_by_every_subset(release, most)
+    return (each.told() for each in known_subsets(release, most)) if told is None else told
 
 
-def _below(
-    release: PublishedTable,
-    order: Sequence[int],
-    after: int,
-    own: tuple[int, ...],
-    tables: dict[str | None, _Counted],
-) -> Iterator[KnownSubset]:
-    """Yield one set and all that are reached from it by leaving out attributes beyond a place."""
-    yield _seen(release, own, tables)
-    if len(own) == 1:
-        return
-    for place in range(after + 1, len(order)):
-        left = tuple(position for position in own if position != order[place])
-        rolled = {name: _grouped(release, left, each) for name, each in tables.items()}
-        yield from _below(release, order, place, left, rolled)
+def known_subsets(release: PublishedTable, most: int) -> Iterator[KnownSubset]:
+    """Yield what is seen for every non-empty set of quasi-identifiers of at most a size, each once."""
+
+    def only(tables: dict[str | None, _Counted], own: tuple[int, ...]) -> dict[str | None, _Counted]:
+        return {name: _grouped(release, own, each) for name, each in tables.items()}
+
+    for own, tables in every_subset(order_of(release), most, _tables(release), only):
+        yield _seen(release, own, tables)
 
 
 def _tables(release: PublishedTable) -> dict[str | None, _Counted]:

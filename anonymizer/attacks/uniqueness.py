@@ -70,11 +70,7 @@ class Uniqueness(Attack):
         release = scene.release
         details: dict[str, Any] = {}
         if self.settings.subsets:
-            subsets = list(known_subsets(release, self.settings.size or len(release.names)))
-            hits = [len(each.unique) for each in subsets]
-            worst = max(subsets, key=lambda each: (len(each.unique), -len(each.names)))
-            details = by_size([each.told() for each in subsets], hits, release.records)
-            details["singled_out_by"] = _singled_out(release, subsets)
+            worst, details = _of_every_subset(release, self.settings.size or len(release.names))
         else:
             worst = known_subset(release, self.settings.knowledge)
         smallest = np.unique(worst.sizes, return_counts=True)
@@ -127,11 +123,32 @@ def _expected(sample: SampleClasses) -> dict[str, Any]:
     }
 
 
-def _singled_out(release: PublishedTable, subsets: Sequence[KnownSubset]) -> dict[int, int]:
-    """Return how many records are unique by so many attributes and by no fewer."""
+def _of_every_subset(release: PublishedTable, most: int) -> tuple[KnownSubset, dict[str, Any]]:
+    """Return the set of quasi-identifiers that singles most records out, and what all of them do.
+
+    The details have how many records are unique by so many attributes and by no fewer.
+
+    Parameters
+    ----------
+    most: attributes of a set.
+    """
+    subsets, hits = [], []
+    worst: KnownSubset | None = None
     never = len(release.names) + 1
-    fewest = np.full(len(release.counts), never)
-    for each in subsets:
+    fewest = np.full(len(release.counts), never, dtype=np.min_scalar_type(never))
+    # Each is let go before the next is counted: together they are many times the release.
+    for each in known_subsets(release, most):
+        subsets.append(each.told())
+        hits.append(len(each.unique))
         fewest[each.unique] = np.minimum(fewest[each.unique], len(each.names))
-    sizes, records = np.unique(fewest[fewest < never], return_counts=True)
-    return dict(zip(sizes.tolist(), records.tolist(), strict=True))
+        if worst is None or _rank(each) > _rank(worst):
+            worst = each
+    assert worst is not None, "a release has quasi-identifiers"
+    records = np.bincount(fewest, minlength=never)[:never]
+    singled_out = {size: int(number) for size, number in enumerate(records) if number}
+    return worst, {**by_size(subsets, hits, release.records), "singled_out_by": singled_out}
+
+
+def _rank(subset: KnownSubset) -> tuple[int, int]:
+    """Return what puts sets in order: records that are unique, then fewer attributes."""
+    return len(subset.unique), -len(subset.names)

@@ -10,7 +10,8 @@ import numpy as np
 from anonymizer.audit.count import value_codes
 from anonymizer.audit.fingerprint import fingerprint
 from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.core.grouping import count, group_keys
+from anonymizer.core.grouping import add_up
+from anonymizer.core.packing import Packing
 from anonymizer.core.recoding import PublishedColumn, Recoding
 from anonymizer.engines.base import Groups
 
@@ -92,13 +93,17 @@ def _published(groups: Groups, columns: Sequence[PublishedColumn]) -> list[Compa
 def surplus(groups: Groups, columns: Sequence[Compared], kept: BoolArray, counts: IntArray) -> int:
     """Count the records that a file has more of than were promised, over all combinations of the columns."""
     found = len(groups.counts)
-    keys, number = np.zeros(found + int(kept.sum()), dtype=np.int64), 1
+    packing = Packing(found + int(kept.sum()))
     for position, each in enumerate(columns):
-        both = np.concatenate([each.found[groups.codes[:, position]], each.promised[kept]])
-        keys, distinct = group_keys(keys * each.size + both, number * each.size)
-        number = len(distinct)
-    more = count(keys[:found], groups.counts, number) - count(keys[found:], counts[kept], number)
-    return int(more.clip(min=0).sum())
+        codes = each.found[groups.codes[:, position]].astype(np.int32)
+        packing.add(np.concatenate([codes, each.promised[kept]]), each.size)
+    keys = packing.take_keys()
+    has, records = add_up(keys[:found], groups.counts, packing.space)
+    promised, most = add_up(keys[found:], counts[kept], packing.space)
+    place = np.searchsorted(promised, has)
+    known = promised[np.minimum(place, len(promised) - 1)] == has if len(promised) else place < 0
+    records[known] -= most[place[known]]
+    return int(records.clip(min=0).sum())
 
 
 def _positions(texts: Sequence[str | None], labels: Sequence[str]) -> IntArray:

@@ -7,11 +7,11 @@ from datetime import date
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
+from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.classes import Classes, Reference, SensitiveCodes
-from anonymizer.core.grouping import count
-from anonymizer.core.packing import rank
-from anonymizer.core.table import Column, SensitiveAttribute, ValueType, pack
+from anonymizer.core.grouping import count, starts_of
+from anonymizer.core.packing import Packing, rank
+from anonymizer.core.table import Column, SensitiveAttribute, ValueType
 from anonymizer.engines.base import Groups, Relation
 from anonymizer.errors import DataError
 
@@ -68,30 +68,26 @@ def count_reference(relation: Relation, attribute: SensitiveAttribute) -> Refere
     return Reference(count(codes, counts, attribute.column.size))
 
 
-def _number_rows(rows: np.ndarray[tuple[int, int], np.dtype[np.int32]]) -> tuple[IntArray, int]:
-    """Number the distinct rows of a matrix; return each row's number and how many there are."""
-    sizes = (rows.max(axis=0) + 1)[::-1].tolist() if len(rows) else []
-    keys = pack(list(rows.T[::-1]), sizes)
-    if keys is not None:
-        numbered, distinct = rank(keys)
-        return numbered.astype(np.int64), len(distinct)
-    order = np.lexsort(rows.T)
-    ordered = rows[order]
-    starts = np.ones(len(rows), dtype=np.int64)
-    starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    numbers = np.empty(len(rows), dtype=np.int64)
-    numbers[order] = np.cumsum(starts) - 1
-    return numbers, int(starts.sum())
+def _number_rows(codes: CodeArray) -> tuple[IntArray, int]:
+    """Number the distinct rows of a matrix in lexicographic order; return these and how many there are."""
+    packing = Packing(len(codes))
+    for column in codes.T:
+        packing.add(column, int(column.max(initial=0)) + 1)
+    keys = packing.take_keys()
+    starts = starts_of(keys)
+    # An engine that counts by sorting gives rows in their order already.
+    if (keys[1:] < keys[:-1]).any():
+        ranks, distinct = rank(keys)
+        return ranks.astype(np.int64), len(distinct)
+    return np.cumsum(starts) - 1, int(np.count_nonzero(starts))
 
 
 def value_codes(source: str, column: Column, texts: Sequence[str | None]) -> IntArray:
     """Return the code of each text, shape (texts,), int64: by its spelling, else by the number it stands for.
 
-    A text that is no value of the column is a missing one where the column has one.
-
     Raises
     ------
-    DataError: a text is no value of the column.
+    DataError: a text is no value of the column, nor one that stands for a missing value where it has these.
     """
     known = {text: code for code, text in enumerate(column.present)}
     codes = np.empty(len(texts), dtype=np.int64)
@@ -99,7 +95,7 @@ def value_codes(source: str, column: Column, texts: Sequence[str | None]) -> Int
         code = known.get(text) if text is not None else None
         if code is None and text is not None:
             code = _by_number(column, text)
-        if code is None:
+        if code is None and (text is None or text in column.absent):
             code = column.missing
         if code is None:
             raise DataError(f"{source}: column '{column.name}' has a value that the input has not: '{text}'")
@@ -111,8 +107,11 @@ def _by_number(column: Column, text: str) -> int | None:
     if column.numbers is None or len(column.present) == 0:
         return None
     try:
-        number = date.fromisoformat(text).toordinal() if column.type is ValueType.DATE else float(text)
+        is_date = column.type is ValueType.DATE
+        number = date.fromisoformat(text).toordinal() if is_date else column.numerals.number(text)
     except ValueError:
+        return None
+    if number is None:
         return None
     numbers = column.numbers[: len(column.present)]
     code = int(np.searchsorted(numbers, number))

@@ -59,6 +59,9 @@ def init(
             phase=phase,
         )
     if json:
+        if not quiet:
+            for line in _warnings(drafted):
+                typer.echo(safe_text(line), err=True)
         write_json({"config": drafted.config.to_dict(), "columns": _columns(drafted)})
         return
     for line in _lines(drafted):
@@ -106,7 +109,7 @@ def _columns(drafted: Drafted) -> dict[str, Any]:
         column.name: {
             "role": column.role.value,
             "reason": column.reason,
-            "doubtful": column.verdict.doubtful,
+            "doubtful": column.doubtful,
             "looks_like": column.verdict.flag,
             "type": column.facts.type.value,
             "records": column.facts.rows,
@@ -125,10 +128,11 @@ def _lines(drafted: Drafted) -> Iterator[str]:
     yield f"{proposal.rows:,} rows x {len(proposal.columns)} columns{_dialect(drafted)}"
     wide = max(len(each.name) for each in columns)
     for each in columns:
-        doubt = "   <- check this one" if each.verdict.doubtful else ""
+        doubt = "   <- check this one" if each.doubtful else ""
         yield f"{each.name:{min(wide, 30)}}  {each.role.value:16}  {each.reason}{doubt}"
     if len(proposal.columns) > SHOWN:
         yield f"... {len(proposal.columns) - SHOWN} more columns in {drafted.path.name}"
+    yield from _warnings(drafted)
     together = proposal.together
     yield (
         f"Taken together, {together.columns} quasi-identifiers single out "
@@ -145,13 +149,20 @@ def _lines(drafted: Drafted) -> Iterator[str]:
     )
 
 
+def _warnings(drafted: Drafted) -> Iterator[str]:
+    yield from (f"Warning: {warning}" for warning in drafted.proposal.warnings)
+
+
 def _dialect(drafted: Drafted) -> str:
+    from anonymizer.config.files import DecimalSign  # noqa: PLC0415
     from anonymizer.engines.csv_header import SEPARATORS  # noqa: PLC0415
 
     separator = drafted.proposal.separator
     if separator is None:
         return ""
-    return f", {SEPARATORS.get(separator, repr(separator))}, {drafted.config.input.encoding.upper()}"
+    decimal = ", decimal commas" if drafted.config.input.decimal is DecimalSign.COMMA else ""
+    encoding = drafted.config.input.encoding.upper()
+    return f", {SEPARATORS.get(separator, repr(separator))}, {encoding}{decimal}"
 
 
 def _percent(part: int, whole: int) -> str:

@@ -116,7 +116,7 @@ def installed_version() -> str:
     try:
         return version("anonymizer")
     except PackageNotFoundError:
-        return "(not installed)"
+        return "of a source tree"
 
 
 def main(args: Sequence[str] | None = None) -> int:

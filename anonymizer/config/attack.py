@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from anonymizer.config.plugged import PLUG_IN_SETTINGS, NamedSection, named
+from anonymizer.config.plugged import PLUG_IN_SETTINGS, NamedSection
 from anonymizer.config.plugins import AnyRegistry, attacks
 
 
@@ -21,8 +21,3 @@ class AttackSettings(NamedSection):
     def registry(cls) -> AnyRegistry:
         """Return the attacks."""
         return attacks()
-
-    @field_validator("attack", mode="before")
-    @classmethod
-    def _known_attack(cls, name: Any) -> str:
-        return named(cls.registry(), name)

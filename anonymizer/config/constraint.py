@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from anonymizer.config.plugged import PLUG_IN_SETTINGS, PluggedSection, named
+from anonymizer.config.plugged import PLUG_IN_SETTINGS, PluggedSection
 from anonymizer.config.plugins import AnyRegistry, privacy_models
 from anonymizer.config.section import problem, refusal
 
@@ -31,11 +31,6 @@ class ConstraintSettings(PluggedSection):
     def registry(cls) -> AnyRegistry:
         """Return the privacy models."""
         return privacy_models()
-
-    @field_validator("model", mode="before")
-    @classmethod
-    def _known_model(cls, name: Any) -> str:
-        return named(cls.registry(), name)
 
     @property
     def needs_sensitive(self) -> bool:

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, mo
 from anonymizer.config.database import DatabaseFile, TableName, Url
 from anonymizer.config.section import Section, problem, refusal
 from anonymizer.config.words import shown
+from anonymizer.core.numerals import COMMA_SIGN, POINT_SIGN, Numerals
 
 URL = re.compile(r"[a-z][a-z0-9+.-]+://")
 """How a path on another file system begins."""
@@ -30,6 +31,13 @@ def _token(value: Any) -> Any:
 
 Token = Annotated[str, BeforeValidator(_token), WithJsonSchema({"type": ["string", "number"]})]
 """A text that a cell may hold."""
+
+
+class DecimalSign(StrEnum):
+    """What stands before the fraction of a number."""
+
+    POINT = POINT_SIGN
+    COMMA = COMMA_SIGN
 
 
 class InputSettings(Section):
@@ -52,7 +60,17 @@ class InputSettings(Section):
     )
     separator: str | None = Field(default=None, description="one character; default: detected, and reported")
     encoding: str = Field(default="utf-8", description="of a text file")
+    decimal: DecimalSign = Field(
+        default=DecimalSign.POINT,
+        description="what stands before the fraction in texts that are numbers; with ',' points or blanks "
+        "may stand between thousands, as in 1.234,5",
+    )
     missing: tuple[Token, ...] = Field(default=("",), description="texts that mean a value is missing")
+
+    @property
+    def numerals(self) -> Numerals:
+        """How texts write numbers."""
+        return Numerals(self.decimal.value)
 
     @field_validator("separator")
     @classmethod

@@ -10,7 +10,7 @@ from typing import Any
 
 from anonymizer.config.document import Document
 from anonymizer.config.words import Path, dotted, shown
-from anonymizer.config.yaml_text import parse_yaml
+from anonymizer.config.yaml_text import joined_key, parse_yaml
 from anonymizer.errors import ConfigError, Problem, nearest
 
 _PART = re.compile(r'\.?(?:"((?:[^"\\]|\\.)*)"|\[(\d+)\]|([^."=\[\]]+))')
@@ -67,8 +67,8 @@ def parse_override(text: str) -> tuple[Path, Any]:
         value, _ = parse_yaml(text[end + 1 :], "value")
     except ConfigError:
         raise ValueError("the value is not YAML; put quotes around a text") from None
-    joined = next((key for key in value if ":" in key), None) if isinstance(value, dict) else None
-    if joined is not None and value[joined] is None:
+    joined = joined_key(text[end + 1 :])
+    if joined is not None:
         key, _, rest = joined.partition(":")
         raise ValueError(f"a colon needs a blank after it; write {{{key}: {rest}}}, the whole in quotes")
     return path, value

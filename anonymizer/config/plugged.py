@@ -88,6 +88,11 @@ class PluggedSection(Section):
         own = {key: value for key, value in data.items() if key in cls.accepted_keys()}
         return {**own, SETTINGS: {key: value for key, value in data.items() if key not in own}}
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _known(cls, value: Any, info: ValidationInfo) -> Any:
+        return named(cls.registry(), value) if info.field_name == cls.selector else value
+
     @field_validator("settings", mode="before", check_fields=False)
     @classmethod
     def _parsed(cls, raw: Any, info: ValidationInfo) -> Any:

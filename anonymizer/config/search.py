@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from anonymizer.config.plugged import PLUG_IN_SETTINGS, PluggedSection, named
+from anonymizer.config.plugged import PLUG_IN_SETTINGS, PluggedSection
 from anonymizer.config.plugins import AnyRegistry, loss_metrics, search_algorithms
 from anonymizer.config.section import Section, problem, refusal
 from anonymizer.loss.aggregate import AGGREGATES, AggregateName
@@ -51,11 +51,6 @@ class AlgorithmSettings(PluggedSection):
         """Return the search algorithms."""
         return search_algorithms()
 
-    @field_validator("name", mode="before")
-    @classmethod
-    def _known_name(cls, name: Any) -> str:
-        return named(cls.registry(), name)
-
 
 class ObjectiveSettings(PluggedSection):
     """The loss metric that the search makes as small as it can."""
@@ -71,11 +66,6 @@ class ObjectiveSettings(PluggedSection):
     def registry(cls) -> AnyRegistry:
         """Return the loss metrics."""
         return loss_metrics()
-
-    @field_validator("metric", mode="before")
-    @classmethod
-    def _known_metric(cls, name: Any) -> str:
-        return named(cls.registry(), name)
 
     @model_validator(mode="after")
     def _aggregates(self) -> Self:
@@ -128,7 +118,7 @@ class EngineSettings(Section):
         default=None,
         pattern=r"^[0-9]+(\.[0-9]+)? ?[KMGT]i?B$",
         examples=["4GB"],
-        description="memory that a run should stay within; default: what the machine has",
+        description="memory that a run should stay within; default: what the machine or its container has",
     )
     options: dict[str, bool | WholeNumber | str] = Field(
         default_factory=dict,
@@ -136,3 +126,10 @@ class EngineSettings(Section):
         "combinations: most distinct ones that a search holds in memory; for spark also "
         "master: such as local[4] or spark://host:7077, and Spark's settings by their names, spark.*",
     )
+
+    @field_validator("memory_limit")
+    @classmethod
+    def _is_some(cls, limit: str | None) -> str | None:
+        if limit is not None and not limit.strip("0. KMGTiB"):
+            raise ValueError(f"'{limit}' is no memory at all; accepted: text such as 4GB")
+        return limit

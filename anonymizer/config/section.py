@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Any, Self, TypeVar
+from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -143,17 +143,24 @@ def _misfits(model: type[BaseModel], data: Any) -> list[InitErrorDetails]:
     found = []
     for key, value in data.items():
         # The schema of a list of sections takes long, and imports every plug-in that they may name.
-        if key in names and _may_misfit(value):
+        if key in names and _may_misfit(value, texts=not _lists_sections(model, names[key])):
             schema = field_schema(model, names[key])
             found += _misfits_in(value, schema, schema.get("$defs", {}), (key,))
     return found
 
 
-def _may_misfit(value: Any) -> bool:
-    """Tell whether a value is, or a list holds, a truth value or a text."""
+def _may_misfit(value: Any, *, texts: bool) -> bool:
+    """Tell whether a value is, or a list holds, a truth value or, where those matter, a text."""
     if isinstance(value, list | tuple):
-        return any(map(_may_misfit, value))
-    return isinstance(value, bool | str)
+        return any(_may_misfit(each, texts=texts) for each in value)
+    return isinstance(value, bool) or (texts and isinstance(value, str))
+
+
+def _lists_sections(model: type[BaseModel], name: str) -> bool:
+    """Tell whether a field is a list of sections, which say themselves what is wrong with a text."""
+    of = get_args(model.model_fields[name].annotation)
+    listed = [get_args(each)[0] if get_origin(each) is Annotated else each for each in of if each is not ...]
+    return bool(listed) and all(isinstance(each, type) and issubclass(each, Section) for each in listed)
 
 
 def _misfits_in(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from anonymizer.config.plugged import PLUG_IN_SETTINGS, NamedSection, named
+from anonymizer.config.plugged import PLUG_IN_SETTINGS, NamedSection
 from anonymizer.config.plugins import AnyRegistry, utility_measures
 
 
@@ -21,8 +21,3 @@ class UtilitySettings(NamedSection):
     def registry(cls) -> AnyRegistry:
         """Return the measures."""
         return utility_measures()
-
-    @field_validator("measure", mode="before")
-    @classmethod
-    def _known_measure(cls, name: Any) -> str:
-        return named(cls.registry(), name)

@@ -40,6 +40,22 @@ def scalar(text: str) -> Any:
     return Decimal(text) if _DECIMAL.fullmatch(text) else text
 
 
+def joined_key(text: str) -> str | None:
+    """Return the first key of a mapping that a value is glued to by a colon, None where there is none.
+
+    A key in quotes is meant as it stands.
+
+    >>> joined_key("{name:lattice}"), joined_key('{"name:lattice": null}')
+    ('name:lattice', None)
+    """
+    node = yaml.compose(text, Loader=_Loader)
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    glued = (
+        key.value for key, value in pairs if key.tag == _PLAIN and ":" in key.value and value.value == ""
+    )
+    return next(glued, None)
+
+
 def parse_yaml(text: str, name: str) -> tuple[Any, dict[Path, int]]:
     """Return the data of a YAML text and the line of each key and list item.
 

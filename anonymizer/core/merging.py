@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import CodeArray, freeze
+from anonymizer.core.arrays import CodeArray, IntArray, freeze
 from anonymizer.core.grouping import add_up
 from anonymizer.core.packing import Packing
 from anonymizer.core.table import Table
@@ -50,6 +50,40 @@ def merged_rows(
     for array in (merged, counts):
         freeze(array)
     return replace(table, codes=merged, counts=counts), fates
+
+
+def merged_regions(
+    table: Table, region_of: IntArray, fate: NDArray[np.int8]
+) -> tuple[Table, IntArray, NDArray[np.int8]]:
+    """Make rows one that lie in the same region, with equal sensitive values and the same fate.
+
+    Parameters
+    ----------
+    region_of: of each row, shape (rows,); every row of a region is published alike.
+    fate: of each row, less than ``FATES``, shape (rows,).
+
+    Returns
+    -------
+    The table, in which the codes of a region's first row stand for all of them; and the region and the fate
+    of each of its rows.
+    """
+    regions = int(region_of.max(initial=-1)) + 1
+    packing = Packing(table.combinations)
+    packing.add(region_of, regions)
+    for attribute in table.sensitive:
+        packing.add(table.sensitive_codes(attribute.name), attribute.column.size)
+    packing.add(fate, FATES)
+    space = packing.space
+    distinct, counts = add_up(packing.take_keys(), table.counts, space)
+    own = packing.unpack(distinct)
+    first = np.zeros(regions, dtype=np.int32)
+    first[region_of[::-1]] = np.arange(table.combinations - 1, -1, -1, dtype=np.int32)
+    rows = first[own[:, 0]]
+    columns = [each[rows] for each in table.codes.T[: len(table.quasi_identifiers)]]
+    merged = _stacked([*columns, *own.T[1:-1]], len(distinct))
+    for array in (merged, counts):
+        freeze(array)
+    return replace(table, codes=merged, counts=counts), own[:, 0].astype(np.int64), own[:, -1].astype(np.int8)
 
 
 def _stacked(columns: Sequence[CodeArray], rows: int) -> CodeArray:

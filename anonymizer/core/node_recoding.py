@@ -8,7 +8,7 @@ from itertools import count
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.core.recoding import Cells, value_labels
+from anonymizer.core.recoding import Cells, Recoding, value_labels
 from anonymizer.core.shared_recoding import SharedRecoding
 from anonymizer.core.table import QuasiIdentifier, Table
 
@@ -39,6 +39,15 @@ class NodeRecoding(SharedRecoding):
         self.owner = owner
         self._nodes = nodes
         self.region_of = region_of
+
+    @cached_property
+    def merged(self) -> Recoding:
+        """The same recoding with one row for each region, its sensitive values, and its fate."""
+        if type(self) is not NodeRecoding or self.region_of is None:
+            # A subclass may tell rows apart by more than their region.
+            return self
+        table, region_of, suppressed, removed = self.merged_rows()
+        return NodeRecoding(table, self._nodes, suppressed, removed, region_of=region_of)
 
     @cached_property
     def _published(self) -> list[tuple[CodeArray, list[str]]]:

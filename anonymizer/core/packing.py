@@ -9,13 +9,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-
-SPACE = 2**63
-"""Keys that one integer can tell apart."""
-
-BLOCK = 1 << 18
-"""Keys that are unpacked at once; what that takes stays in the processor's cache."""
+from anonymizer.core.arrays import CodeArray, IntArray
+from anonymizer.core.grouping import BLOCK, SPACE, starts_of
 
 
 @dataclass
@@ -114,7 +109,7 @@ class Packing:
 def count_keys(keys: IntArray) -> tuple[IntArray, IntArray]:
     """Return the distinct keys, ascending, and how often each occurs, both int64; sorts ``keys`` in place."""
     keys.sort()
-    starts = np.flatnonzero(_starts(keys))
+    starts = np.flatnonzero(starts_of(keys))
     counts = np.diff(starts, append=len(keys)).astype(np.int64, copy=False)
     return keys[starts], counts
 
@@ -123,14 +118,7 @@ def rank(keys: IntArray) -> tuple[CodeArray, IntArray]:
     """Return the rank of each key among the distinct ones, shape (records,), int32, and these, ascending."""
     order = np.argsort(keys)
     ordered = keys[order]
-    starts = _starts(ordered)
+    starts = starts_of(ordered)
     ranks = np.empty(len(keys), dtype=np.int32)
     ranks[order] = np.cumsum(starts, dtype=np.int32) - 1
     return ranks, ordered[starts]
-
-
-def _starts(ordered: IntArray) -> BoolArray:
-    """Tell which sorted keys differ from the one before, shape (keys,), bool."""
-    starts = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=starts[1:])
-    return starts

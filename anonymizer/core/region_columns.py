@@ -9,7 +9,7 @@ import numpy as np
 from anonymizer.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.core.grouping import group_keys
 from anonymizer.core.region_recoding import RegionColumn
-from anonymizer.core.table import QuasiIdentifier, ValueType
+from anonymizer.core.table import Column, QuasiIdentifier, ValueType
 from anonymizer.core.values import PublishedValues
 
 # A set is told by two independent sums of 62-bit numbers, one drawn for each value; equal sums are compared
@@ -73,17 +73,17 @@ def _empty_leaves(attribute: QuasiIdentifier, low: CodeArray, high: CodeArray) -
         return np.zeros(len(low), dtype=np.int64)
     empty = np.setdiff1d(np.arange(tree.leaves), attribute.leaf)
     labels = [tree.labels[node] for node in tree.ancestors[0, empty].tolist()]
-    values = np.sort(
-        [number for label in labels if (number := _number(attribute.column.type, label)) is not None]
-    )
+    values = np.sort([number for label in labels if (number := _number(attribute.column, label)) is not None])
     # Comparisons with NaN are false, so a missing value bounds nothing.
     inside = np.searchsorted(values, numbers[high], "right") - np.searchsorted(values, numbers[low], "left")
     return np.where(np.isnan(numbers[low]) | np.isnan(numbers[high]), 0, inside).astype(np.int64)
 
 
-def _number(kind: ValueType, label: str) -> float | None:
+def _number(column: Column, label: str) -> float | None:
+    if column.type is not ValueType.DATE:
+        return column.numerals.number(label)
     try:
-        return float(date.fromisoformat(label).toordinal()) if kind is ValueType.DATE else float(label)
+        return float(date.fromisoformat(label).toordinal())
     except ValueError:
         return None
 

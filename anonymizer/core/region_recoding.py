@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.core.recoding import Cells
+from anonymizer.core.recoding import Cells, Recoding
 from anonymizer.core.shared_recoding import SharedRecoding
 from anonymizer.core.table import Table
 from anonymizer.core.values import PublishedValues
@@ -60,6 +61,15 @@ class RegionRecoding(SharedRecoding):
         """Return a quasi-identifier by its regions."""
         column = self._columns[position]
         return Cells(column.values, column.labels, column.of_region)
+
+    @cached_property
+    def merged(self) -> Recoding:
+        """The same recoding with one row for each region, its sensitive values, and its fate."""
+        if type(self) is not RegionRecoding:
+            # A subclass may tell rows apart by more than their region.
+            return self
+        table, region_of, suppressed, removed = self.merged_rows()
+        return RegionRecoding(table, self._columns, region_of, suppressed, removed, facts=self._facts)
 
     def describe(self) -> dict[str, Any]:
         """Return that there are no levels, and the further facts."""

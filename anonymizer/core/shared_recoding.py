@@ -7,9 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.core.grouping import count, group_keys
+from anonymizer.core.merging import merged_regions
 from anonymizer.core.recoding import Cells, Recoding, interned
+from anonymizer.core.table import Table
 from anonymizer.core.values import PublishedValues
 
 
@@ -32,6 +34,13 @@ class SharedRecoding(Recoding):
         own = self.shared_cells(position)
         codes = own.codes if self.region_of is None else own.codes[self.region_of]
         return Cells(own.values, own.labels, codes)
+
+    def merged_rows(self) -> tuple[Table, IntArray, BoolArray, BoolArray]:
+        """Return the rows of ``merged``: their table, their regions, which are suppressed, which removed."""
+        assert self.region_of is not None, "each row is a region by itself"
+        fate = self.suppressed.astype(np.int8) + self.removed
+        table, region_of, fates = merged_regions(self.table, self.region_of, fate)
+        return table, region_of, fates > 0, fates > 1
 
     @cached_property
     def _kept(self) -> IntArray:

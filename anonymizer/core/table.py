@@ -11,6 +11,7 @@ import numpy as np
 
 from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.hierarchy import Hierarchy
+from anonymizer.core.numerals import POINT, Numerals
 from anonymizer.core.values import PublishedValues, values_of_nodes
 
 MISSING = "<missing>"
@@ -47,6 +48,8 @@ class Column:
     numbers: each value as a number (dates as proleptic ordinals), shape (values,), float64; NaN for a missing
         value; None for text.
     missing: code of the missing value, None when no record misses it.
+    numerals: how its texts write numbers.
+    absent: texts that stand for a missing value.
     """
 
     name: str
@@ -55,6 +58,8 @@ class Column:
     counts: IntArray
     numbers: FloatArray | None
     missing: int | None
+    numerals: Numerals = POINT
+    absent: frozenset[str] = frozenset({"", MISSING})
 
     @property
     def size(self) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+from anonymizer.core.arrays import CodeArray
+from anonymizer.core.kept_regions import CodedRows, KeptRegions
 from anonymizer.core.table import Table
 
 
@@ -39,4 +41,19 @@ class TableSource(ABC):
         ----------
         levels: of generalization, one for each quasi-identifier.
         least: records of a class that is not small.
+        """
+
+    @abstractmethod
+    def in_regions(
+        self, levels: Sequence[int], codes: CodeArray, coded: CodedRows, *, every: bool
+    ) -> KeptRegions:
+        """Return all combinations, told apart by their values, in the regions that a search begins to cut.
+
+        Parameters
+        ----------
+        levels: of generalization, one for each quasi-identifier.
+        codes: a code under the nodes at these levels of each region, shape (regions, quasi-identifiers),
+            int32; no two regions have the same nodes.
+        coded: what is summed up.
+        every: whether every combination is in one of them; the others are left out.
         """

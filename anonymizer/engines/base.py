@@ -190,6 +190,20 @@ class Relation(Closing):
         """
         return self.combinations(codings)
 
+    def in_small_classes(self, columns: Sequence[str], least: int) -> tuple[int, int]:
+        """Return the records that no other has the same texts as, and those in small classes.
+
+        Parameters
+        ----------
+        least: records of a class that is not small.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        sizes = self.group_counts(columns).counts
+        return int(np.count_nonzero(sizes == 1)), int(sizes[sizes < least].sum())
+
     def estimated_combinations(self, columns: Sequence[str]) -> int:  # noqa: ARG002 - of any columns
         """Return about how many distinct combinations of texts columns have, or an upper bound.
 
@@ -207,6 +221,11 @@ class Relation(Closing):
         return changed(self.dictionary(column), other.dictionary(column))
 
     @property
+    def ordered(self) -> bool:
+        """Whether records have an order, in which they can be asked for one by one."""
+        return True
+
+    @property
     def writer(self) -> CountedWriter | None:
         """What writes rows without a look at the records; None where nothing can."""
         return None
@@ -215,6 +234,10 @@ class Relation(Closing):
     def recoded_writer(self) -> RecodedWriter | None:
         """What writes records where they are; None where they have to come to this process."""
         return None
+
+    @abstractmethod
+    def is_text(self, column: str) -> bool:
+        """Tell whether the values of a column are texts, and not stored as numbers or dates."""
 
     def holds_texts(self, column: str) -> bool:  # noqa: ARG002 - of any column
         """Tell whether the values of a column are texts in every record, none a null or of another type."""

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.closing import Closing
 from anonymizer.core.grouping import add_up
+from anonymizer.core.kept_regions import CodedRows, FirstRegions, KeptRegions
 from anonymizer.core.packing import Packing, count_keys
+from anonymizer.engines.held_regions import HeldRegions
 
 
 class Combinations(Closing):
@@ -57,6 +59,19 @@ class Combinations(Closing):
         least: records of a group that is not small.
         """
 
+    @abstractmethod
+    def in_regions(self, first: FirstRegions, coded: CodedRows) -> KeptRegions:
+        """Return the combinations in regions that can be cut; these here are not changed.
+
+        Can be used as long as these combinations are not closed.
+
+        Parameters
+        ----------
+        first: the regions, told by the first columns, which are the quasi-identifiers; the others are the
+            sensitive attributes.
+        coded: what is summed up.
+        """
+
 
 class HeldCombinations(Combinations):
     """Combinations in memory.
@@ -96,6 +111,10 @@ class HeldCombinations(Combinations):
             packing.add(self._codes[:, place], size)
         _, sizes = add_up(packing.take_keys(), self._counts, packing.space)
         return int(sizes[sizes < least].sum())
+
+    def in_regions(self, first: FirstRegions, coded: CodedRows) -> HeldRegions:
+        """Return the combinations in regions that can be cut."""
+        return HeldRegions(self._codes, self._counts, first, coded)
 
     def close(self) -> None:
         """Nothing is to be given back."""

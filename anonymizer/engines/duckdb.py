@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.packing import SPACE, Packing
+from anonymizer.core.grouping import SPACE
+from anonymizer.core.packing import Packing
 from anonymizer.engines.base import Groups, Projection, Relation
 from anonymizer.engines.coding import Coding, fitting
 from anonymizer.engines.duckdb_codes import (
@@ -19,11 +19,13 @@ from anonymizer.engines.duckdb_codes import (
     code_of_enumerated,
     code_of_few,
     code_of_number,
+    told_codes,
 )
 from anonymizer.engines.duckdb_combinations import DuckCombinations, RecordCode, by_text, counted_records
 from anonymizer.engines.duckdb_counted import DuckWriter
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_many import ManyTexts
+from anonymizer.engines.duckdb_plan import plan, sources
 from anonymizer.engines.duckdb_spread import records_matching
 from anonymizer.engines.duckdb_sql import copy_csv, copy_parquet, quoted, text_of
 from anonymizer.engines.file_source import FileSource
@@ -105,7 +107,7 @@ class DuckRelation(Relation):
         else:
             found = self._code_of(index, np.arange(size + self._nullable[index], dtype=np.int32))
             fetched = self._database.arrays(f"SELECT {found.text} AS k FROM records", found.parameters)
-        return np.asarray(fetched["k"]).astype(np.int32, copy=False)
+        return told_codes(self.name, fetched["k"]).astype(np.int32, copy=False)
 
     def packed(self, codings: Sequence[Coding]) -> Packing:
         """Return the codes of columns packed by the engine, as far as they fit one integer."""
@@ -117,7 +119,9 @@ class DuckRelation(Relation):
             found = self._code_of(self.position(coding.name), coding.codes)
             key = f"({key} * {coding.size} + {found.text})"
             parameters.extend(found.parameters)
-        keys = np.asarray(self._database.arrays(f"SELECT {key} AS k FROM records", parameters)["k"])
+        keys = told_codes(
+            self.name, self._database.arrays(f"SELECT {key} AS k FROM records", parameters)["k"]
+        )
         packing = Packing.of(keys.astype(np.int64, copy=False), [coding.size for coding in first])
         for coding in codings[len(first) :]:
             packing.add(coding.codes[self.codes(coding.name)], coding.size)
@@ -170,6 +174,10 @@ class DuckRelation(Relation):
         """What writes counted rows, with the same database."""
         return DuckWriter(self._database)
 
+    def is_text(self, column: str) -> bool:
+        """Tell whether the values of a column are texts."""
+        return self._holds_texts[self.position(column)]
+
     def holds_texts(self, column: str) -> bool:
         """Tell whether the values of a column are texts in every record."""
         index = self.position(column)
@@ -188,7 +196,7 @@ class DuckRelation(Relation):
                 # Records that differ only in a null against an empty text must not stay as they came.
                 nulls.extend([f"c{index} IS NULL"] if self._nullable[index] else [])
         self.load()
-        with self._database.holding("plan", self._plan(projection, kept=projection.kept)):
+        with self._database.holding("plan", plan(projection, kept=projection.kept)):
             fetched = self._database.arrays(
                 "SELECT r FROM (SELECT *, records.rowid AS r FROM records POSITIONAL JOIN plan) "
                 f"WHERE kept ORDER BY {', '.join(keys + nulls)}"
@@ -198,13 +206,13 @@ class DuckRelation(Relation):
 
     def write_csv(self, projection: Projection, rows: IntArray, path: Path, separator: str) -> None:
         """Write records as CSV: quotes where needed, nothing at all for a null or an empty text."""
-        texts = self._sources(projection, self._texts, "CAST(list_extract(?, {} + 1) AS VARCHAR)")
+        label = "CAST(list_extract(?, {} + 1) AS VARCHAR)"
+        texts = sources(projection, lambda name: self._texts[self.position(name)], label)
         self._copy(projection, rows, copy_csv(projection.columns, texts, path, separator), path)
 
     def write_parquet(self, projection: Projection, rows: IntArray, path: Path) -> None:
         """Write records as Parquet; replaced columns have their labels' type, others their own and nulls."""
-        columns = [f"c{index}" for index in range(len(self.columns))]
-        values = self._sources(projection, columns, "list_extract(?, {} + 1)")
+        values = sources(projection, lambda name: f"c{self.position(name)}", "list_extract(?, {} + 1)")
         self._copy(projection, rows, copy_parquet(projection.columns, values, path), path)
 
     def load(self) -> None:
@@ -219,30 +227,14 @@ class DuckRelation(Relation):
         """Give back memory and temporary files; a second call does nothing."""
         self._database.close()
 
-    def _sources(self, projection: Projection, unchanged: Sequence[str], label: str) -> list[str]:
-        """Return SQL for each released column: its label, a parameter's element, or what stays unchanged."""
-        return [
-            label.format(f"r{place}")
-            if column in projection.replacements
-            else unchanged[self.position(column)]
-            for place, column in enumerate(projection.columns)
-        ]
-
     def _copy(self, projection: Projection, rows: IntArray, statement: str, path: Path) -> None:
         self.load()
         place = np.full(self.rows, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows), dtype=np.int64)
         replaced = [column for column in projection.columns if column in projection.replacements]
         labels = [list(projection.replacements[column].labels) for column in replaced]
-        with self._database.holding("plan", self._plan(projection, place=place)):
+        with self._database.holding("plan", plan(projection, place=place)):
             self._database.copy(statement, labels, path)
-
-    def _plan(self, projection: Projection, **arrays: Any) -> dict[str, Any]:
-        """Return per-record arrays together with the codes of replaced columns as r0, r1, …"""
-        codes = {
-            f"r{projection.columns.index(name)}": new.codes for name, new in projection.replacements.items()
-        }
-        return {**arrays, **codes}
 
     def _coded(self, coding: Coding) -> RecordCode:
         """Return SQL for the code of a column in each record."""

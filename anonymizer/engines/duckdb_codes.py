@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonymizer.core.arrays import CodeArray
+from anonymizer.errors import DataError
 
 FEW = 64
 """Up to this many texts a list is searched, which takes one search for each text of a Parquet dictionary."""
@@ -64,6 +66,25 @@ def code_of_few(text: str, texts: Sequence[str], codes: CodeArray) -> CodeSql:
 def code_of_enumerated(enumerated: str, codes: CodeArray) -> CodeSql:
     """Return the code of a value of an enumeration, given SQL for it."""
     return _code_at(CodeSql(f"(enum_code({enumerated})::INTEGER + 1)"), codes)
+
+
+def told_codes(source: str, codes: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return codes as they were fetched, of which none is null: every value of the dictionaries has one.
+
+    Parameters
+    ----------
+    source: what messages call the input.
+
+    Raises
+    ------
+    DataError: a record has a value that no dictionary has.
+    """
+    if np.ma.is_masked(codes):
+        raise DataError(
+            f"{source}: a record holds a value that was not there when the column was read; start again once "
+            "the input is complete, or on a copy"
+        )
+    return np.asarray(codes)
 
 
 def _code_at(place: CodeSql, codes: CodeArray) -> CodeSql:

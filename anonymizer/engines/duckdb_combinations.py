@@ -10,59 +10,15 @@ from typing import Any
 import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.packing import SPACE
+from anonymizer.core.kept_regions import CodedRows, FirstRegions
 from anonymizer.engines.coding import Coding
 from anonymizer.engines.combinations import Combinations
 from anonymizer.engines.duckdb_database import Database
+from anonymizer.engines.duckdb_places import Place, packed_sql, places_of
+from anonymizer.engines.duckdb_regions import DuckRegions
 
 _NUMBERS = count()
 """Names of tables, of which two combinations share none."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where the code of a column is in the packed keys.
-
-    Attributes
-    ----------
-    word: which key.
-    unit: what the code is multiplied by.
-    size: number of codes.
-    """
-
-    word: int
-    unit: int
-    size: int
-
-    @property
-    def code(self) -> str:
-        """SQL for the code."""
-        return f"((w{self.word} // {self.unit}) % {self.size})"
-
-
-def places_of(sizes: Sequence[int]) -> tuple[Place, ...]:
-    """Return places for columns of codes, so that keys sort as the rows of codes do."""
-    words: list[list[int]] = [[]]
-    space = 1
-    for size in sizes:
-        if space * max(size, 1) >= SPACE:
-            words.append([])
-            space = 1
-        words[-1].append(max(size, 1))
-        space *= max(size, 1)
-    places = []
-    for word, own in enumerate(words):
-        units = [int(np.prod(own[place + 1 :], dtype=object)) for place in range(len(own))]
-        places += [Place(word, unit, size) for unit, size in zip(units, own, strict=True)]
-    return tuple(places)
-
-
-def packed_sql(places: Sequence[Place], codes: Sequence[str]) -> list[str]:
-    """Return SQL for each key, given SQL for the code of each column."""
-    words: list[list[str]] = [[] for _ in range(places[-1].word + 1)]
-    for place, code in zip(places, codes, strict=True):
-        words[place.word].append(f"{code}::BIGINT * {place.unit}")
-    return [f"{' + '.join(terms)} AS w{word}" for word, terms in enumerate(words)]
 
 
 class DuckCombinations(Combinations):
@@ -129,6 +85,10 @@ class DuckCombinations(Combinations):
             f"SELECT coalesce(sum(size), 0)::BIGINT FROM ({groups}) WHERE size < {least}"
         )
         return int(records)
+
+    def in_regions(self, first: FirstRegions, coded: CodedRows) -> DuckRegions:
+        """Return the combinations in regions that can be cut."""
+        return DuckRegions(self._database, str(self._table), self.sizes, first, coded)
 
     def close(self) -> None:
         """Drop the table; a second call does nothing."""

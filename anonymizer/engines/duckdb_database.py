@@ -13,6 +13,7 @@ import duckdb
 from anonymizer.core.closing import Closing
 from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.file_source import FileSource
+from anonymizer.engines.machine import bytes_as_told
 from anonymizer.engines.spill import SpillFolder
 from anonymizer.errors import InputError, OutputError
 
@@ -40,13 +41,7 @@ class Database(Closing):
 
     def __init__(self, options: EngineOptions) -> None:
         self.source: FileSource | None = None
-        try:
-            self._spill = SpillFolder(options.temp_directory)
-        except OSError as error:
-            raise InputError(
-                f"engine.options.temp_directory: {options.temp_directory}: {error.strerror}; accepted: "
-                "a folder that can be written to"
-            ) from None
+        self._spill = SpillFolder(options.temp_directory)
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="duckdb")
         config: dict[str, Any] = {
             "autoinstall_known_extensions": False,
@@ -116,8 +111,7 @@ class Database(Closing):
 
     def _memory_limit(self) -> int:
         """Return the limit in bytes, rounded down as the database tells it."""
-        number, unit = str(self.rows("SELECT current_setting('memory_limit')")[0][0]).split()
-        return int(float(number) * 1024 ** ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"].index(unit))
+        return bytes_as_told(str(self.rows("SELECT current_setting('memory_limit')")[0][0]))
 
     @contextmanager
     def holding(self, name: str, arrays: Mapping[str, Any]) -> Iterator[None]:
@@ -147,11 +141,11 @@ class Database(Closing):
         """Return the result of a call that may read the file again."""
         try:
             found = self._finished(call)
-        except duckdb.Error:
+        except duckdb.Error as error:
             if self.source is None:
                 raise
             self.source.check()
-            raise self.source.damaged() from None
+            raise self.source.damaged(error) from None
         if self.source is not None:
             self.source.check()
         return found

@@ -44,8 +44,8 @@ def load_parquet(database: Database, path: Path, folder: Path) -> DuckRelation:
             f"CREATE {'TABLE' if again is None else 'VIEW'} records AS SELECT * "
             f"FROM read_parquet([{', '.join(sources)}], hive_partitioning = false) AS t({names})"
         )
-    except duckdb.Error:
-        raise found.damaged() from None
+    except duckdb.Error as error:
+        raise found.damaged(error) from None
     with ThreadPoolExecutor(max_workers=1) as beside:
         digest = beside.submit(sha256_of, path)
         relation = DuckRelation(database, str(path), columns, source=again)
@@ -65,6 +65,12 @@ def _readable(path: Path) -> Sequence[Path]:
                 pass
     if not files:
         raise DataError(f"{path}: is a directory without files; Parquet files with records are needed")
+    told = next((part for file in files for part in file.relative_to(path).parts[:-1] if "=" in part), None)
+    if told is not None:
+        raise DataError(
+            f"{path}: folders such as '{told}' are a column, which Spark reads; set engine.name: spark (for "
+            f"init and check: give {path.absolute().as_uri()}), or write the column into the files"
+        )
     if not files[0].stat().st_size:
         raise DataError(f"{files[0]}: the file is empty; a Parquet file with records is needed")
     return files

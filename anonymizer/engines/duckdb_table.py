@@ -43,7 +43,7 @@ def load_table(database: Database, path: Path, selection: Selection) -> DuckRela
             f"FROM {selection.sql} AS selected({numbered})"
         )
     except duckdb.Error as error:
-        raise DataError(f"{name} cannot be read: {reason_of(error)}{_tables(database)}") from None
+        raise DataError(f"{name} cannot be read: {reason_of(error)}; {_tables(database)}") from None
     finally:
         database.run("USE memory")
         database.run("DETACH source")
@@ -51,8 +51,9 @@ def load_table(database: Database, path: Path, selection: Selection) -> DuckRela
 
 
 def reason_of(error: duckdb.Error) -> str:
-    """Return the first line of what DuckDB says, without the kind of error."""
-    return str(error).split("\n", 1)[0].partition(": ")[2] or str(error).split("\n", 1)[0]
+    """Return the first line of what DuckDB says, without the kind of error and the mark at its end."""
+    first = str(error).split("\n", 1)[0]
+    return (first.partition(": ")[2] or first).rstrip(".! ")
 
 
 def _plain(column: str, kind: str) -> str:
@@ -67,4 +68,4 @@ def _tables(database: Database) -> str:
         "AND NOT internal ORDER BY ALL LIMIT 20"
     )
     names = [name if schema == "main" else f"{schema}.{name}" for schema, name in rows]
-    return f"; it holds {', '.join(names)}" if names else "; it holds no table"
+    return f"the database holds {', '.join(names)}" if names else "the database holds no table"

@@ -46,9 +46,12 @@ class FileSource:
                 "complete, or on a copy"
             )
 
-    def damaged(self) -> DataError:
-        """Return the error for a file that is still the same and cannot be read."""
-        return DataError(f"{self.path}: not {self.kind}, or a damaged one; write it again, or as .csv")
+    def damaged(self, error: Exception) -> DataError:
+        """Return the error for a file that is still the same and cannot be read, with the engine's reason."""
+        reason = str(error).split("\n", 1)[0]
+        return DataError(
+            f"{self.path}: not {self.kind}, or a damaged one; write it again, or as .csv ({reason})"
+        )
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

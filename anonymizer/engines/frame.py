@@ -87,6 +87,11 @@ class FrameRelation(Relation):
         ones = np.ones(self.rows, dtype=np.int64)
         return Groups(tuple(each.texts for each in read), codes, count(groups, ones, number))
 
+    def is_text(self, column: str) -> bool:
+        """Tell whether the values of a column are texts."""
+        values = self._frame.iloc[:, self.position(column)]
+        return all(isinstance(value, str) for value in values.dropna().unique())
+
     def sorted_rows(self, projection: Projection) -> IntArray:
         """Return the numbers of the published records, sorted by what is published of them."""
         keys = []

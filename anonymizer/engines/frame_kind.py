@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.errors import InputError
@@ -88,9 +89,16 @@ def frame_kind(frame: Any) -> FrameKind:
 
     if isinstance(frame, pd.DataFrame):
         return PandasKind()
+    if isinstance(frame, str | PurePath):
+        raise InputError(
+            f"the data are the path {str(frame)!r}; read it, as with pandas.read_csv(path, dtype=str), or "
+            "name it in a config as input.path and use: anonymizer run CONFIG"
+        )
     found = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
     if hasattr(frame, "collect") and not hasattr(frame, "__arrow_c_stream__"):
         raise InputError(f"the data are a {found}, which has no records yet; give what .collect() returns")
+    if isinstance(frame, pd.Series) or type(frame).__name__ in ("Series", "ChunkedArray", "Array"):
+        raise InputError(f"the data are a {found}, which is one column; accepted: {ACCEPTED}")
     if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "__narwhals_dataframe__"):
         raise InputError(f"the data are a {found}; accepted: {ACCEPTED}")
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,8 @@ from anonymizer.engines.duckdb_parquet import load_parquet
 from anonymizer.engines.duckdb_table import load_table
 from anonymizer.engines.duckdb_together import Load, load_together
 from anonymizer.engines.frame import FrameRelation
-from anonymizer.engines.location import location_of
+from anonymizer.engines.location import is_url, location_of
+from anonymizer.engines.parquet_folder import is_parquet_folder
 from anonymizer.engines.selection import Selection
 from anonymizer.engines.spill import SpillFolder
 from anonymizer.errors import DataError
@@ -33,18 +35,20 @@ OPTIONS = EngineOptions()
 def open_file(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions = OPTIONS) -> Relation:
     """Open a data file of any kind by its suffix; the dialect matters for CSV alone.
 
+    A folder may be one of Parquet files, and what is on another file system is read by Spark.
+
     Raises
     ------
     DataError: the suffix is unknown, or as for ``open_csv``, ``open_parquet`` and ``open_spark``.
     """
-    if options.spark is not None:
-        return open_in_spark(location_of(path), options)
+    if options.spark is not None or is_url(str(path)):
+        return open_in_spark(location_of(path), replace(options, spark=options.spark or ()))
     name = path.name.lower()
-    if name.endswith(PARQUET_SUFFIXES):
+    if name.endswith(PARQUET_SUFFIXES) or is_parquet_folder(path):
         return open_parquet(path, options)
     if name.endswith(CSV_SUFFIXES):
         return open_csv(path, dialect, options)
-    accepted = ", ".join(CSV_SUFFIXES + PARQUET_SUFFIXES)
+    accepted = f"{', '.join(CSV_SUFFIXES + PARQUET_SUFFIXES)}, or a folder of .parquet files"
     raise DataError(f"{path}: unknown kind of file '{path.suffix}'; accepted: {accepted}")
 
 
@@ -57,13 +61,22 @@ def open_in_spark(location: str, options: EngineOptions) -> Relation:
 
 
 def open_together(
-    first: Path, second: Path, dialect: CsvDialect = DIALECT, options: EngineOptions = OPTIONS
+    first: Path,
+    second: Path,
+    dialect: CsvDialect = DIALECT,
+    options: EngineOptions = OPTIONS,
+    sha256: str | None = None,
 ) -> Relation:
     """Open the records of two files of one kind as one relation, in the order of the columns of the first.
 
+    Parameters
+    ----------
+    sha256: that the first file must have; None for whatever it has.
+
     Raises
     ------
-    DataError: they have other columns, or one that holds another type in each; or as for ``open_file``.
+    DataError: the first has another SHA-256, they have other columns, or one that holds another type in each;
+        or as for ``open_file``.
     """
 
     def load(path: Path) -> Load:
@@ -72,7 +85,7 @@ def open_together(
         return lambda database, folder: load_csv(database, path, dialect, folder)
 
     return _opened(
-        options, lambda database, folder: load_together(database, load(first), load(second), folder)
+        options, lambda database, folder: load_together(database, load(first), load(second), folder, sha256)
     )
 
 

@@ -17,6 +17,16 @@ def data_files(folder: Path) -> list[Path]:
     return [names[name] for name in sorted(names)]
 
 
+def is_parquet_folder(path: Path) -> bool:
+    """Tell whether all in a folder is Parquet, or a folder named by the value of a column."""
+    if not path.is_dir():
+        return False
+    inside = [each for each in path.iterdir() if not each.name.startswith(("_", "."))]
+    return bool(inside) and all(
+        each.name.lower().endswith(".parquet") or (each.is_dir() and "=" in each.name) for each in inside
+    )
+
+
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file; of a folder that of the list which ``sha256sum`` prints of its files.
 

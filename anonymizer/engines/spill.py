@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import socket
@@ -9,6 +10,8 @@ import tempfile
 import weakref
 import zlib
 from pathlib import Path
+
+from anonymizer.errors import InputError
 
 try:
     import fcntl
@@ -36,21 +39,34 @@ class SpillFolder:
 
     Raises
     ------
-    OSError: it cannot be made.
+    InputError: it cannot be made.
     """
 
     def __init__(self, parent: Path | None) -> None:
         place = Path(tempfile.gettempdir() if parent is None else parent)
-        _remove_leftovers(place)
-        for _ in range(ATTEMPTS):
-            self.path = Path(tempfile.mkdtemp(prefix=_prefix(), dir=place))
-            descriptor = _locked(self.path)
-            if descriptor is not None:
-                break
-        else:
-            raise OSError(None, "folders disappear as soon as they are made", str(place))
+        try:
+            _remove_leftovers(place)
+            self.path, descriptor = _made(place)
+        except OSError as error:
+            raise InputError(
+                f"engine.options.temp_directory: {place}: {error.strerror}; accepted: a folder that can be "
+                "written to"
+            ) from None
         self.remove = weakref.finalize(self, _remove, self.path, descriptor)
         """Remove the folder with all that is in it; a second call does nothing."""
+
+
+def _made(place: Path) -> tuple[Path, int | None]:
+    """Make a folder and return it with the descriptor that holds its lock, None where there are no locks."""
+    for _ in range(ATTEMPTS):
+        path = Path(tempfile.mkdtemp(prefix=_prefix(), dir=place))
+        try:
+            descriptor = _locked(path)
+        except OSError:  # without locks no other run can lock it and take it for a leftover
+            return path, None
+        if descriptor is not None:
+            return path, descriptor
+    raise OSError(None, "folders disappear as soon as they are made", str(place))
 
 
 def _prefix() -> str:
@@ -58,32 +74,43 @@ def _prefix() -> str:
 
 
 def _locked(path: Path) -> int | None:
-    """Lock a folder; return the descriptor that holds the lock, None where another process has it."""
+    """Lock a folder; return the descriptor that holds the lock, None where another process has it.
+
+    Raises
+    ------
+    OSError: there are no such locks, on this system or on this file system.
+    """
+    if fcntl is None:
+        raise OSError(errno.ENOTSUP, "no locks of files", str(path))
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
     try:
-        if fcntl is not None:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.fstat(descriptor).st_nlink:
             return descriptor
     except BlockingIOError:
         pass
+    except OSError:
+        os.close(descriptor)
+        raise
     os.close(descriptor)
     return None
 
 
-def _remove(path: Path, descriptor: int) -> None:
+def _remove(path: Path, descriptor: int | None) -> None:
     shutil.rmtree(path, ignore_errors=True)
-    os.close(descriptor)
+    if descriptor is not None:
+        os.close(descriptor)
 
 
 def _remove_leftovers(place: Path) -> None:
-    """Remove the folders of this host that no living process has locked."""
-    if fcntl is None:
-        return
+    """Remove the folders of this host that no living process has locked; where there are no locks, none."""
     for path in sorted(place.glob(f"{_prefix()}*")):
-        descriptor = _locked(path)
+        try:
+            descriptor = _locked(path)
+        except OSError:
+            return
         if descriptor is not None:
             _remove(path, descriptor)

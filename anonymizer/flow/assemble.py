@@ -13,6 +13,7 @@ from anonymizer.flow.diagnose import Diagnosis
 from anonymizer.flow.prepare import Job
 from anonymizer.flow.publication import publication_of
 from anonymizer.flow.target import writes_beside_the_input
+from anonymizer.flow.texts import text_warnings
 from anonymizer.flow.verified import Verified
 from anonymizer.flow.verify import Audited, SecondTable
 from anonymizer.report.attacks import attack_entry
@@ -89,5 +90,6 @@ def warnings_of(config: Config, job: Job) -> list[str]:
             for name in config.with_role(Role.SENSITIVE)
             if name not in protected
         ]
+        + text_warnings(config, [read.column for read in job.encoded.columns])
         + publication_of(config).warnings(config)
     )

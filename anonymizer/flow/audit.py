@@ -18,15 +18,17 @@ from anonymizer.core.classes import Classes
 from anonymizer.core.group_recoding import COUNT, GROUP
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Relation
+from anonymizer.engines.location import is_url
 from anonymizer.engines.parquet_folder import sha256_of
 from anonymizer.errors import HierarchyError, InputError
 from anonymizer.flow.constraints import constraints_of
 from anonymizer.flow.pair import attribute_in_groups
 from anonymizer.flow.prepare import grown_trees, open_release, sensitive_attributes
 from anonymizer.flow.reported import Reported, ReportedConstraint, read_reported
+from anonymizer.flow.requests import typed_request
 from anonymizer.privacy.constraint import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
 from anonymizer.release.pair import Pair, find_pair
-from anonymizer.table.load import ColumnRequest, read_columns
+from anonymizer.table.load import read_columns
 
 JUDGED = ("input", "attributes", "constraints", "reference")
 """Sections of a config that say what a release promises; the others say how it was found."""
@@ -65,7 +67,7 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     InputError: the report is missing or is none, or the release is missing.
     """
     pair = find_pair(path)
-    if pair is None and not path.exists():
+    if pair is None and not is_url(str(path)) and not path.exists():
         raise InputError(f"{path}: no such file; give the released file")
     given = report if report is not None else path.with_name("report.public.json")
     reported = read_reported(given)
@@ -77,7 +79,7 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
         found.refute(f"{given.name} is of a release in {len(promised)} files, not of {files[0].name}")
         return found
     for file, sha256 in zip(files, promised, strict=True):
-        if sha256_of(file) != sha256:
+        if _hash(file) != sha256:
             found.refute(f"{file.name} is not the file that {given.name} was written for (SHA-256 differs)")
     try:
         sections = {key: value for key, value in reported.config.items() if key in JUDGED}
@@ -92,6 +94,14 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     except InputError as error:
         found.refute(str(error))
     return found
+
+
+def _hash(path: Path) -> str | None:
+    """Return the SHA-256 of a released file or folder, on whatever file system it is."""
+    if not is_url(str(path)):
+        return sha256_of(path)
+    with open_release(path) as relation:
+        return relation.sha256
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,10 +175,9 @@ def _sensitive(
     config: Config, relation: Relation, names: Sequence[str], reported: Reported, found: ReleaseAudit
 ) -> list[SensitiveAttribute]:
     types = {name: each.type for name, each in reported.attributes.items()}
-    requests = [ColumnRequest(name, types.get(name)) for name in names]
-    columns = {
-        name: read.column for name, read in read_columns(relation, requests, config.input.missing).items()
-    }
+    requests = [typed_request(config, name, types.get(name)) for name in names]
+    read = read_columns(relation, requests, config.input.missing)
+    columns = {name: each.column for name, each in read.items()}
     try:
         return list(sensitive_attributes(config, columns))
     except HierarchyError as error:

@@ -35,14 +35,18 @@ def coarsest(source: TableSource, attributes: Sequence[QuasiIdentifier], found: 
     return replace(table, quasi_identifiers=tuple(attributes))
 
 
-def check_beyond_memory(config: Config, problem: Problem, found: Counted) -> None:
+def check_beyond_memory(config: Config, problem: Problem, found: Counted, untold: Sequence[str]) -> None:
     """Refuse what asks for every distinct combination at once.
+
+    Parameters
+    ----------
+    untold: released columns that the frequency table does not tell.
 
     Raises
     ------
     InputError: naming all of it, and what would do.
     """
-    refused = list(_refused(config, problem))
+    refused = [*_refused(config, problem), *_untold(config, untold)]
     if refused:
         raise InputError(
             f"{_too_many(found)}, so that they stay in the engine, where these cannot be had: "
@@ -62,6 +66,8 @@ def _refused(config: Config, problem: Problem) -> Iterator[str]:
     if not config.algorithm.plug_in.beyond_memory:
         able = [name for name, each in config.algorithm.registry().items() if each.beyond_memory]
         yield f"algorithm {config.algorithm.name} (accepted: {', '.join(able)})"
+    else:
+        yield from config.algorithm.build().lacking_beyond_memory(problem)
     if problem.suppression is not SuppressionMethod.CLASSES:
         yield f"suppression.method {problem.suppression.value} (accepted: classes)"
     for constraint in problem.gate.constraints:
@@ -76,6 +82,19 @@ def _refused(config: Config, problem: Problem) -> Iterator[str]:
                 yield f"attacks[{position}]: {each.attack} of original values (accepted: features: published)"
     if config.utility:
         yield "utility, which compares the release with the original records"
+
+
+def _untold(config: Config, columns: Sequence[str]) -> Iterator[str]:
+    """Name the columns that only a look at the records could release."""
+    algorithm = config.algorithm.plug_in
+    if columns and algorithm.beyond_memory and not algorithm.by_codes:
+        named = ", ".join(f"'{name}'" for name in columns)
+        yield (
+            f"with algorithm {config.algorithm.name} a release of {named}, which "
+            f"{'is' if len(columns) == 1 else 'are'} in the records only (accepted: of a file, "
+            "quasi-identifiers and sensitive attributes of texts, none missing; role: identifier leaves a "
+            "column out)"
+        )
 
 
 def _published(table: Table, weights: Sequence[str]) -> PublishedTable:

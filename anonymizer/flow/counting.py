@@ -13,7 +13,7 @@ from anonymizer.core.table import QuasiIdentifier, SensitiveAttribute, Table
 from anonymizer.engines.base import Relation
 from anonymizer.engines.coding import Coding
 from anonymizer.engines.combinations import Combinations
-from anonymizer.flow.engine import SEARCH_SHARE, combination_bytes, memory_of, room
+from anonymizer.flow.engine import combination_bytes, room, search_bytes
 
 KEY_BYTES = 16
 """Held for each record while it is counted in memory: its key and the column being added."""
@@ -92,7 +92,7 @@ class EstimatingEngine(Engine):
     def counted(self, config: Config, relation: Relation, codings: Sequence[Coding]) -> Counted:
         """Return the combinations where an estimate of their number suggests."""
         each = combination_bytes(len(codings))
-        space = int(memory_of(config) * SEARCH_SHARE)
+        space = search_bytes(config)
         most = room(config, len(codings))
         if relation.rows <= most and relation.rows * (KEY_BYTES + each) <= space:
             return _in_memory(relation, codings, f"all {relation.rows:,} records would fit")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
+from anonymizer.engines.machine import memory_of_machine
 from anonymizer.engines.options import EngineOptions
 from anonymizer.errors import ConfigError, nearest
 from anonymizer.errors import Problem as ConfigProblem
@@ -20,11 +20,14 @@ OPTION_KINDS: Mapping[str, tuple[type, str]] = {
 }
 """What ``engine.options`` may hold, and how a message describes its values."""
 
-DATABASE_SHARE = 0.5
-"""Of the memory limit: the database uses more than it is told, and the search needs the rest."""
+PROGRAM_BYTES = 200_000_000
+"""What the interpreter and the libraries take before anything is read."""
 
-SEARCH_SHARE = 0.5
-"""Of the memory limit, for the distinct combinations and what a search holds beside them."""
+DATABASE_SHARE = 0.5
+"""Of what is left of the limit: the database uses more than it is told, and the search needs the rest."""
+
+SEARCH_SHARE = 0.4
+"""Of what is left of the memory, for the distinct combinations and what a search holds beside them."""
 
 SEARCHED_BYTES = 60
 """What a search holds for each combination beside its codes: keys, numbers of classes, counts."""
@@ -64,7 +67,7 @@ def engine_options(config: Config) -> EngineOptions:
     combinations = options.get("combinations")
     limit = config.engine.memory_limit
     return EngineOptions(
-        None if limit is None else f"{int(bytes_of(limit) * DATABASE_SHARE)}B",
+        None if limit is None else f"{int(free_of(bytes_of(limit)) * DATABASE_SHARE)}B",
         None if threads is None else int(threads),
         None if folder is None else config.folder / str(folder),
         None if combinations is None else int(combinations),
@@ -107,10 +110,25 @@ def bytes_of(limit: str) -> int:
 
 
 def memory_of(config: Config) -> int:
-    """Return the bytes that a run should stay within: the limit, or what the machine has."""
-    if config.engine.memory_limit is not None:
-        return bytes_of(config.engine.memory_limit)
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    """Return the bytes that a run should stay within: the limit, or what the machine or container has."""
+    limit = config.engine.memory_limit
+    return memory_of_machine() if limit is None else bytes_of(limit)
+
+
+def free_of(memory: int) -> int:
+    """Return the bytes of a limit that are left beside the program, half of it at least.
+
+    A limit below twice what the program takes cannot be kept; what it holds is then kept small.
+
+    >>> free_of(500_000_000), free_of(100_000_000)
+    (300000000, 50000000)
+    """
+    return max(memory - PROGRAM_BYTES, memory // 2)
+
+
+def search_bytes(config: Config) -> int:
+    """Return the bytes that a search may hold."""
+    return int(free_of(memory_of(config)) * SEARCH_SHARE)
 
 
 def combination_bytes(columns: int) -> int:
@@ -123,4 +141,4 @@ def room(config: Config, columns: int) -> int:
     given = config.engine.options.get("combinations")
     if given is not None:
         return int(given)
-    return max(1, int(memory_of(config) * SEARCH_SHARE) // combination_bytes(columns))
+    return max(1, search_bytes(config) // combination_bytes(columns))

@@ -13,6 +13,7 @@ from anonymizer.config.model import Config, Origin
 from anonymizer.config.yaml_text import parse_yaml
 from anonymizer.core.whole_file import write_whole
 from anonymizer.engines.base import Relation
+from anonymizer.engines.location import is_url, location_of
 from anonymizer.engines.open import CSV_SUFFIXES, DIALECT, PARQUET_SUFFIXES, open_file
 from anonymizer.engines.options import CsvDialect
 from anonymizer.errors import DataError, InputError, OutputError
@@ -20,6 +21,9 @@ from anonymizer.profile.config_text import config_text
 from anonymizer.profile.proposal import Decide, Proposal, as_proposed, propose
 
 YAML_SUFFIXES = (".yaml", ".yml")
+
+SPARK_SECTIONS = {"engine": {"name": "spark"}, "output": {"path": "release.parquet"}}
+"""Of a config for what Spark reads."""
 
 _OPTIONS = {"input.encoding": "--encoding", "input.separator": "--separator", "input.path": "the path"}
 """What sets what a config would set."""
@@ -54,7 +58,9 @@ def init(
 
     Parameters
     ----------
-    output: the config file; default: the name of the data with ``.yaml``, beside it.
+    data: a file or a folder of Parquet files; where it is a URL, Spark reads it and is to run the config.
+    output: the config file; default: the name of the data with ``.yaml``, beside it, or of what is on another
+        file system in the working directory.
     overwrite: whether an earlier file there may be replaced.
     decide: asked for the role of each doubtful column.
     phase: told what begins.
@@ -65,12 +71,14 @@ def init(
     OutputError: the config cannot be written, or stands there already.
     """
     path = output if output is not None else config_path(data)
+    remote = is_url(str(data))
     _check_output(path, data, overwrite)
     phase(f"reading {data.name}")
     with _opened(data, dialect) as relation:
         phase("profiling")
         proposal = propose(relation, decide)
-        content = config_text(proposal, _relative(data, path), dialect.encoding)
+        named = location_of(data) if remote else _relative(data, path)
+        content = config_text(proposal, named, dialect.encoding, SPARK_SECTIONS if remote else {})
         config = _checked(content, path)
         check_columns(config, relation.columns, relation.name)
     write_whole(path, content)
@@ -92,7 +100,8 @@ def config_path(data: Path) -> Path:
         raise DataError(f"{data}: is a directory; name a file in it")
     suffixes = sorted(CSV_SUFFIXES + PARQUET_SUFFIXES, key=len, reverse=True)
     stem = next((name[: -len(each)] for each in suffixes if name.lower().endswith(each)), data.stem)
-    return data.with_name(f"{stem or name}.yaml")
+    folder = Path() if is_url(str(data)) else data.parent
+    return folder / f"{stem or name}.yaml"
 
 
 def _opened(data: Path, dialect: CsvDialect) -> Relation:

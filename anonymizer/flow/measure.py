@@ -15,6 +15,7 @@ from anonymizer.engines.base import Relation
 from anonymizer.errors import InputError, nearest
 from anonymizer.flow.constraints import constraints_of, probes
 from anonymizer.flow.prepare import sensitive_attributes
+from anonymizer.flow.requests import requests
 from anonymizer.flow.risk import counted, in_order, untold
 from anonymizer.privacy.constraint import ReleaseConstraint
 from anonymizer.privacy.registry import PRIVACY_MODELS
@@ -69,10 +70,8 @@ def check_config(relation: Relation, config: Config) -> Check:
     for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         for name in config.with_role(role):
             relation.position(name)
-    requests = [
-        ColumnRequest(name, config.attributes[name].type) for name in config.with_role(Role.SENSITIVE)
-    ]
-    columns = read_columns(relation, requests, config.input.missing)
+    own = requests(config, config.with_role(Role.SENSITIVE))
+    columns = read_columns(relation, own, config.input.missing)
     attributes = sensitive_attributes(config, {name: read.column for name, read in columns.items()})
     return _check(relation, config.with_role(Role.QUASI_IDENTIFIER), attributes, config)
 

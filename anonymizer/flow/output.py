@@ -20,6 +20,7 @@ from anonymizer.flow.source import DataSource, input_source
 from anonymizer.flow.watch import Watch
 from anonymizer.release.existing import PAGE, RECODING
 from anonymizer.release.publish import ReleaseFolder
+from anonymizer.report.build import InputFacts
 from anonymizer.report.facts.gather import Facts
 from anonymizer.report.html.page import page
 from anonymizer.report.public import public_report
@@ -54,11 +55,21 @@ def watched_open(config: Config, source: DataSource, watch: Watch) -> Relation:
     return source.open(engine_options(config))
 
 
+def input_facts(source: DataSource, relation: Relation) -> InputFacts:
+    """Return what the report says of the input.
+
+    Parameters
+    ----------
+    relation: the input, opened.
+    """
+    return InputFacts(source.title, relation.sha256, relation.rows, len(relation.columns), relation.separator)
+
+
 def recoding_entry(kept: KeptRecoding | None) -> dict[str, Any] | None:
     """Return what the report says of recoding.json."""
     if kept is None:
         return None
-    return {"path": RECODING, "sha256": hashlib.sha256(kept.to_json().encode()).hexdigest()}
+    return {"path": RECODING, "sha256": hashlib.sha256(kept.encoded).hexdigest()}
 
 
 def write_reports(
@@ -73,5 +84,5 @@ def write_reports(
     folder.internal(PAGE).write_text(page(report, facts), encoding="utf-8")
     folder.public_report.write_text(public_report(report, job.problem.k).to_json(), encoding="utf-8")
     if kept is not None:
-        folder.internal(RECODING).write_bytes(kept.to_json().encode())
+        folder.internal(RECODING).write_bytes(kept.encoded)
     folder.report.write_text(report.to_json(), encoding="utf-8")

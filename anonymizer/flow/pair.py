@@ -10,7 +10,6 @@ import numpy as np
 from anonymizer.attacks.base import Scene
 from anonymizer.attacks.ungrouped import known_truth, original_of_groups
 from anonymizer.audit.compare import ungrouped_records
-from anonymizer.audit.count import count_reference
 from anonymizer.audit.pair import measure_pair, read_pair
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
@@ -24,7 +23,14 @@ from anonymizer.errors import AuditFailed, InputError
 from anonymizer.flow.prepare import Job
 from anonymizer.flow.risk import counted
 from anonymizer.flow.scene import read_release
-from anonymizer.flow.verify import Audited, SecondTable, check_promise, check_untouched
+from anonymizer.flow.verify import (
+    Audited,
+    SecondTable,
+    check_columns,
+    check_promise,
+    check_untouched,
+    references_of,
+)
 from anonymizer.flow.weights import weight_columns
 from anonymizer.release.pair import pair_columns
 
@@ -81,14 +87,10 @@ def verify_pair(
     table, recoding = job.problem.table, groups_of_run(promised)
     attribute = table.sensitive[0]
     for relation, expected in zip(tables, pair_columns(columns, attribute.name), strict=True):
-        if tuple(expected) != relation.columns:
-            raise AuditFailed(f"{relation.name}: has columns {relation.columns}, expected {tuple(expected)}")
+        check_columns(relation, expected)
     names = [each.name for each in table.quasi_identifiers]
     grouped = read_pair(records, values, names, attribute)
-    references = None
-    if not job.problem.moving_reference:
-        references = {attribute.name: count_reference(source, attribute)}
-    measurements = measure_pair(grouped, counted(job.constraints), references, job.grown)
+    measurements = measure_pair(grouped, counted(job.constraints), references_of(job, source), job.grown)
     classes = grouped.values.classes()
     check_promise(records.name, measurements, classes, promised)
     wrong = ungrouped_records(records.group_counts([*names, GROUP]), recoding)
@@ -140,9 +142,12 @@ def pair_warnings(config: Config) -> list[str]:
     warnings = [
         "the quasi-identifiers are published exact: the size of a group does not bound re-identification, "
         "which `vulnerability` and `uniqueness` measure on the exact values",
-        "the groups are drawn from the seed: whoever knows it and guesses all records can tell whether the "
-        "guess is right; set one that nobody guesses (the default is 0), and keep it",
     ]
+    if config.seed == Config.model_fields["seed"].default:
+        warnings.append(
+            "the groups are drawn from the seed: whoever knows it and guesses all records can tell whether "
+            "the guess is right; set one that nobody guesses (the default is 0), and keep it"
+        )
     if asked:
         warnings.append(
             f"{asked[0]} holds for the groups: it says how many records share their values, "

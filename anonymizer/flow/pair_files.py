@@ -22,6 +22,7 @@ from anonymizer.flow.constraints import constraints_of, probes
 from anonymizer.flow.measure import Check
 from anonymizer.flow.pair import RelationPair, attribute_in_groups
 from anonymizer.flow.prepare import open_release, sensitive_attributes
+from anonymizer.flow.requests import requests
 from anonymizer.flow.risk import counted, in_order, untold
 from anonymizer.flow.scene import original_of_files, read_release
 from anonymizer.privacy.constraint import ReleaseConstraint
@@ -47,8 +48,7 @@ def attribute_of_pair(config: Config, tables: RelationPair) -> SensitiveAttribut
     name = attribute_in_groups(config)
     _, values = tables
     values.position(name)
-    requests = [ColumnRequest(name, config.attributes[name].type)]
-    read = read_columns(values, requests, config.input.missing)
+    read = read_columns(values, requests(config, [name]), config.input.missing)
     return sensitive_attributes(config, {name: read[name].column})[0]
 
 

@@ -25,6 +25,7 @@ from anonymizer.flow.beyond import check_beyond_memory, coarsest
 from anonymizer.flow.constraints import constraints_of, required_size
 from anonymizer.flow.counting import EngineChoice, counted, finest
 from anonymizer.flow.engine import engine_options
+from anonymizer.flow.requests import refuse_two_ways, requests
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.flat import FlatSource
 from anonymizer.hierarchy.placement import (
@@ -35,10 +36,11 @@ from anonymizer.hierarchy.placement import (
     build_sensitive_attribute,
 )
 from anonymizer.privacy.constraint import ClassConstraint, Constraint, ReleaseConstraint, TableConstraint
+from anonymizer.release.counted import told
 from anonymizer.release.formats import Csv, release_format
 from anonymizer.search.base import Problem, SuppressionMethod
 from anonymizer.search.gate import Gate
-from anonymizer.table.load import ColumnRequest, Encoded, ReadColumn, read_columns
+from anonymizer.table.load import Encoded, ReadColumn, read_columns
 from anonymizer.table.source import EngineTables, recoded_as
 
 NO_SOURCES: Mapping[str, HierarchySource[Any]] = MappingProxyType({})
@@ -157,8 +159,8 @@ def read_attributes(config: Config, relation: Relation) -> dict[str, ReadColumn]
         for name in relation.columns
         if config.attributes[name].role is role
     ]
-    requests = [ColumnRequest(name, config.attributes[name].type) for name in names]
-    columns = read_columns(relation, requests, config.input.missing)
+    refuse_two_ways(config, relation)
+    columns = read_columns(relation, requests(config, names), config.input.missing)
     _refuse_stars(relation, [columns[name].column for name in config.with_role(Role.QUASI_IDENTIFIER)])
     return columns
 
@@ -187,9 +189,24 @@ def job_of(
     table = finest(attributes, sensitive, found) if source is None else coarsest(source, attributes, found)
     problem = replace(_problem(config, table, constraints), source=source, most=found.most)
     if source is not None:
-        check_beyond_memory(config, problem, found)
+        untold = untold_columns(config, relation, columns)
+        check_beyond_memory(config, problem, found, untold)
     encoded = Encoded(table.codes, table.counts, relation, tuple(columns.values()))
     return Job(problem, encoded, constraints, grown_trees(config), found.choice)
+
+
+def untold_columns(config: Config, relation: Relation, columns: Mapping[str, ReadColumn]) -> list[str]:
+    """Return the released columns that cannot be written without a look at the records."""
+    positions = {read.column.name: read.codes for read in columns.values()}
+    roles = {name: config.attributes[name].role for name in relation.columns}
+    released = [name for name in relation.columns if roles[name] is not Role.IDENTIFIER]
+    if relation.writer is None:
+        return released
+    return [
+        name
+        for name in released
+        if roles[name] is not Role.QUASI_IDENTIFIER and not told(relation, name, positions)
+    ]
 
 
 def _problem(config: Config, table: Table, constraints: Sequence[Constraint]) -> Problem:

@@ -1,14 +1,16 @@
-"""What an audit takes from a report: the claims to be verified."""
+"""Reports as they are read again, and what an audit takes from one: the claims to be verified."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
 from anonymizer.core.table import ValueType
 from anonymizer.errors import InputError
+
+Part = TypeVar("Part", bound=BaseModel)
 
 ACCEPTED = "accepted: report.public.json or report.json of a run that ended with a release"
 
@@ -68,15 +70,32 @@ def read_reported(path: Path) -> Reported:
     InputError: there is none, it is not JSON, or it is no report of a release.
     """
     try:
-        return Reported.model_validate_json(path.read_bytes())
+        content = path.read_bytes()
     except OSError:
         raise InputError(
             f"{path}: no such report, and a release without its report is unverified; run writes it beside "
             "the release: ask the publisher for it, put it there, or name it with --report"
         ) from None
+    return parse_report(Reported, path, content, ACCEPTED)
+
+
+def parse_report(model: type[Part], path: Path, content: bytes, accepted: str) -> Part:
+    """Return what somebody needs of a report.
+
+    Parameters
+    ----------
+    model: what is needed.
+    accepted: which reports are, for the message about another one.
+
+    Raises
+    ------
+    InputError: it is not JSON, or it is no report of a release.
+    """
+    try:
+        return model.model_validate_json(content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         if first["type"] == "json_invalid":
-            raise InputError(f"{path}: is not JSON; {ACCEPTED}") from None
+            raise InputError(f"{path}: is not JSON; {accepted}") from None
         where = ".".join(str(part) for part in first["loc"]) or "the whole"
-        raise InputError(f"{path}: is no report of a release, see {where}; {ACCEPTED}") from None
+        raise InputError(f"{path}: is no report of a release, see {where}; {accepted}") from None

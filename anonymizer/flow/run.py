@@ -14,7 +14,7 @@ from anonymizer.engines.base import Relation
 from anonymizer.flow.applying.kept import keep
 from anonymizer.flow.applying.run import run_applied
 from anonymizer.flow.assemble import release_facts, report_parts
-from anonymizer.flow.output import recoding_entry, release_folder, watched_open, write_reports
+from anonymizer.flow.output import input_facts, recoding_entry, release_folder, watched_open, write_reports
 from anonymizer.flow.prepare import Job, prepare
 from anonymizer.flow.publication import publication_of
 from anonymizer.flow.searching import search_until_it_stands
@@ -24,7 +24,7 @@ from anonymizer.flow.verified import Verified, verified_release
 from anonymizer.flow.verify import auditing
 from anonymizer.flow.watch import UNWATCHED, Watch
 from anonymizer.loss.all_metrics import all_losses
-from anonymizer.report.build import InputFacts, build_report
+from anonymizer.report.build import build_report
 from anonymizer.report.facts.gather import gather
 
 
@@ -53,9 +53,7 @@ def run(config: Config, directory: Path, *, overwrite: bool = False, watch: Watc
         publication_of(config).check(config, relation)
         job = prepare(config, relation)
         watch.phase(f"engine {job.engine.name}: {job.engine.because}")
-        facts = InputFacts(
-            source.title, relation.sha256, relation.rows, len(relation.columns), relation.separator
-        )
+        facts = input_facts(source, relation)
 
         def publish(outcome: Outcome, promised: Released) -> Verified:
             return _write_and_verify(config, job, relation, (outcome, promised), target, watch)

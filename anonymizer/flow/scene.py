@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from anonymizer.attacks.base import Scene
-from anonymizer.attacks.combinations import numbered
+from anonymizer.attacks.combinations import ascending, numbered
 from anonymizer.attacks.meaning import meaning_of
 from anonymizer.attacks.original import Links, Meaning, Original, Truth
 from anonymizer.attacks.published import PublishedTable
@@ -16,17 +16,19 @@ from anonymizer.attacks.truth import links_of_pairs, located, reconstructed, sam
 from anonymizer.audit.count import value_codes
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.classes import SensitiveCodes
 from anonymizer.core.group_recoding import COUNT, GROUP
 from anonymizer.core.grouping import count
+from anonymizer.core.numerals import POINT
 from anonymizer.core.recoding import Recoding
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Groups, Relation
 from anonymizer.errors import InputError
 from anonymizer.flow.prepare import Job, quasi_identifiers, sensitive_attributes
+from anonymizer.flow.requests import requests
 from anonymizer.flow.weights import check_weight_columns, weights_of
-from anonymizer.table.load import ColumnRequest, Encoded, encode, read_columns
+from anonymizer.table.load import Encoded, encode, read_columns
 
 
 def scene_of_files(
@@ -124,7 +126,8 @@ def read_release(config: Config, relation: Relation, weights: Sequence[str] = ()
         codes[attribute.name] = SensitiveCodes(attribute, values[groups.codes[:, position]])
     sums = {}
     for position, name in enumerate(weights, start=len(names) + len(attributes)):
-        each = weights_of(relation.name, name, groups.values[position])
+        numerals = config.input.numerals if relation.is_text(name) else POINT
+        each = weights_of(relation.name, name, groups.values[position], numerals)
         sums[name] = each[groups.codes[:, position]] * groups.counts
     return _merged(relation.name, names, groups, codes, sums)
 
@@ -139,6 +142,9 @@ def _merged(
     """Return groups as a table; those that differ in a weight or a sensitive value's spelling become one."""
     width = len(names)
     columns = [*groups.codes[:, :width].T, *(own.codes for own in sensitive.values())]
+    if ascending(columns, len(groups.counts)):  # without further arrays of the size of a large release
+        labels, codes = groups.values[:width], groups.codes[:, :width]
+        return PublishedTable(source, tuple(names), labels, codes, sensitive, groups.counts, weights)
     keys, first = numbered(columns, len(groups.counts))
     return PublishedTable(
         source,
@@ -161,8 +167,7 @@ def _with_role(config: Config, relation: Relation, role: Role) -> list[str]:
 
 
 def _sensitive(config: Config, relation: Relation, names: Sequence[str]) -> tuple[SensitiveAttribute, ...]:
-    requests = [ColumnRequest(name, config.attributes[name].type) for name in names]
-    read = read_columns(relation, requests, config.input.missing)
+    read = read_columns(relation, requests(config, names), config.input.missing)
     return sensitive_attributes(config, {name: each.column for name, each in read.items()})
 
 
@@ -179,26 +184,16 @@ def original_of_files(
     ----------
     sensitive: an attribute that is read too, though the release does not tell it record by record.
     """
-    names = [name for name in table.names if name in relation.columns]
-    if not names:
-        raise InputError(
-            f"{relation.name}: shares no quasi-identifier with {table.source}, which has "
-            f"{', '.join(table.names)}; nothing can be compared"
-        )
+    names = _shared(table, relation)
     hidden = [] if sensitive is None else [sensitive]
     secret = [name for name in (*table.sensitive_names, *hidden) if name in relation.columns]
-    requests = [ColumnRequest(name, config.attributes[name].type) for name in (*names, *secret)]
-    read = read_columns(relation, requests, config.input.missing)
+    read = read_columns(relation, requests(config, (*names, *secret)), config.input.missing)
     encoded = encode(relation, [read[name] for name in (*names, *secret)])
-    known = quasi_identifiers(config, {name: read[name].column for name in names})
     attributes = sensitive_attributes(config, {name: read[name].column for name in secret})
-    own = {
-        each.name: SensitiveCodes(each, encoded.codes[:, position].astype(np.int64))
-        for position, each in enumerate(attributes, start=len(names))
-    }
+    own = _sensitive_codes(attributes, encoded.codes[:, len(names) :])
     meanings = tuple(
         meaning_of(attribute, table.labels[table.names.index(attribute.name)], config.input.missing)
-        for attribute in known
+        for attribute in quasi_identifiers(config, {name: read[name].column for name in names})
     )
     links = _reconstructed(table, encoded, meanings, own, names)
     return Original(
@@ -208,11 +203,35 @@ def original_of_files(
         own,
         encoded.counts,
         links,
-        tuple(names),
+        names,
         Truth.RECONSTRUCTED if links.records else Truth.UNKNOWN,
         _by_position(encoded, relation, release, table),
         _left_out(release, relation),
     )
+
+
+def _shared(table: PublishedTable, relation: Relation) -> tuple[str, ...]:
+    """Return the quasi-identifiers of a release that other records have too.
+
+    Raises
+    ------
+    InputError: they have none.
+    """
+    names = tuple(name for name in table.names if name in relation.columns)
+    if not names:
+        raise InputError(
+            f"{relation.name}: shares no quasi-identifier with {table.source}, which has "
+            f"{', '.join(table.names)}; nothing can be compared"
+        )
+    return names
+
+
+def _sensitive_codes(attributes: Sequence[SensitiveAttribute], codes: CodeArray) -> dict[str, SensitiveCodes]:
+    """Return the values of sensitive attributes by name, from one column of codes for each."""
+    return {
+        each.name: SensitiveCodes(each, own.astype(np.int64))
+        for each, own in zip(attributes, codes.T, strict=True)
+    }
 
 
 def _reconstructed(
@@ -237,8 +256,8 @@ def _reconstructed(
 def _by_position(
     encoded: Encoded, original: Relation, release: Relation, table: PublishedTable
 ) -> Links | None:
-    """Return the links of row i to row i; None when the files have not as many rows."""
-    if original.rows != release.rows:
+    """Return the links of row i to row i; None when they have not as many, or no order."""
+    if original.rows != release.rows or not (original.ordered and release.ordered):
         return None
     columns = []
     for position, name in enumerate(table.names):

@@ -82,12 +82,8 @@ def search(config: Config, job: Job, watch: Watch, control: Control | None = Non
         return outcome
     watch.phase("bounding what is possible")
     # The bound may take longer than the search: it gets a share of the budget, and at most what is left.
-    timed = replace(control, nodes=None, steps=None)
-
-    def stopped() -> bool:
-        return watch.stopped() or timed.exhausted(0, 0)
-
-    return replace(outcome, best_possible=best_possible(job.problem, stopped, config.budget.seconds))
+    bound = best_possible(job.problem, control.out_of_time, config.budget.seconds)
+    return replace(outcome, best_possible=bound)
 
 
 def refusal(config: Config, job: Job, outcome: Outcome, facts: InputFacts, watch: Watch) -> Infeasible:

@@ -142,13 +142,15 @@ class TableTarget(ReleaseTarget):
 class RemoteTarget(ReleaseTarget):
     """A folder of Parquet files on a file system of Hadoop; share/ then holds the public report alone."""
 
-    def __init__(self, config: Config, folder: ReleaseFolder, location: str, *, overwrite: bool) -> None:
+    def __init__(
+        self, config: Config, directory: Path, folder: ReleaseFolder, location: str, *, overwrite: bool
+    ) -> None:
         self.titles = [location]
         self._folder = folder
         self._options = engine_options(config)
         source = str(config.input.path)
         given = source if is_url(source) else location_of(config.folder / source)
-        self._remote = RemoteFolder(location, given, self._options, overwrite=overwrite)
+        self._remote = RemoteFolder(location, directory, given, self._options, overwrite=overwrite)
 
     def write(self, tables: Sequence[Publishable]) -> None:
         """Write the folder under another name."""
@@ -184,7 +186,7 @@ def release_target(
     """
     path = config.output.path
     if path is not None and is_url(path):
-        return RemoteTarget(config, folder, path, overwrite=overwrite)
+        return RemoteTarget(config, directory, folder, path, overwrite=overwrite)
     table = _release_table(config, directory, overwrite=overwrite)
     if table is None:
         return FileTarget(config, folder)

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import Finding, Scene
 from anonymizer.config.model import Config
 from anonymizer.core.outcome import Outcome
 from anonymizer.core.released import Released
 from anonymizer.engines.base import Relation
-from anonymizer.flow.attack import Attacked, run_attacks
+from anonymizer.flow.attack import run_attacks
 from anonymizer.flow.prepare import Job
 from anonymizer.flow.publication import Tables, publication_of
 from anonymizer.flow.recipe import recipe_of
 from anonymizer.flow.risk import attacked_again, broken, in_order
-from anonymizer.flow.utility import Measured, measures_of
+from anonymizer.flow.timed import Timed
+from anonymizer.flow.utility import measures_of
 from anonymizer.flow.verify import Audited
 from anonymizer.flow.watch import Watch
+from anonymizer.utility.base import UtilityFinding
 from anonymizer.utility.comparison import comparison_of
 
 
@@ -33,8 +35,8 @@ class Verified:
     """
 
     audited: Audited
-    attacks: Sequence[Attacked] = ()
-    utility: Sequence[Measured] = ()
+    attacks: Sequence[Timed[Finding]] = ()
+    utility: Sequence[Timed[UtilityFinding]] = ()
 
 
 def verified_release(
@@ -72,8 +74,8 @@ def verified_release(
 
 def examined(config: Config, scene: Scene, audited: Audited, watch: Watch) -> Verified:
     """Run the attacks and take the measures of utility that the config lists."""
-    attacks: list[Attacked] = []
-    utility: list[Measured] = []
+    attacks: list[Timed[Finding]] = []
+    utility: list[Timed[UtilityFinding]] = []
     if config.attacks:
         watch.phase("attacking the release")
         attacks = run_attacks(config, scene)

@@ -11,7 +11,7 @@ import numpy as np
 from anonymizer.audit.compare import unpromised_records
 from anonymizer.audit.count import classes_of, count_reference
 from anonymizer.audit.measure import measure
-from anonymizer.core.classes import Classes
+from anonymizer.core.classes import Classes, Reference
 from anonymizer.core.measurement import Measurement
 from anonymizer.core.released import Released
 from anonymizer.engines.base import Relation
@@ -67,6 +67,29 @@ def auditing() -> Iterator[None]:
         raise AuditFailed(str(error)) from error
 
 
+def check_columns(release: Relation, expected: Sequence[str]) -> None:
+    """Check that a release has the columns that it should have, in their order.
+
+    Raises
+    ------
+    AuditFailed: it has not.
+    """
+    if tuple(expected) != release.columns:
+        raise AuditFailed(f"{release.name}: has columns {release.columns}, expected {tuple(expected)}")
+
+
+def references_of(job: Job, source: Relation) -> dict[str, Reference] | None:
+    """Return the distribution p of each sensitive attribute in the input, None for that of the release.
+
+    Parameters
+    ----------
+    source: the input.
+    """
+    if job.problem.moving_reference:
+        return None
+    return {each.name: count_reference(source, each) for each in job.problem.table.sensitive}
+
+
 def verify(
     release: Relation, source: Relation, job: Job, promised: Released, columns: Sequence[str]
 ) -> Audited:
@@ -85,15 +108,11 @@ def verify(
     DataError: it has a column or value that the input has not; see ``auditing``.
     """
     table = job.problem.table
-    if tuple(columns) != release.columns:
-        raise AuditFailed(f"{release.name}: has columns {release.columns}, expected {tuple(columns)}")
+    check_columns(release, columns)
     names = [attribute.name for attribute in table.quasi_identifiers]
     groups = release.group_counts([*names, *table.sensitive_names])
     classes = classes_of(release.name, groups, table.sensitive)
-    references = None
-    if not job.problem.moving_reference:
-        references = {each.name: count_reference(source, each) for each in table.sensitive}
-    measurements = measure(classes, counted(job.constraints), references, job.grown)
+    measurements = measure(classes, counted(job.constraints), references_of(job, source), job.grown)
     check_promise(release.name, measurements, classes, promised)
     wrong = unpromised_records(release.name, groups, promised.recoding)
     if wrong:

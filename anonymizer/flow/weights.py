@@ -8,6 +8,7 @@ import numpy as np
 
 from anonymizer.config.model import Config
 from anonymizer.core.arrays import FloatArray
+from anonymizer.core.numerals import POINT, Numerals
 from anonymizer.engines.base import Relation
 from anonymizer.errors import DataError, InputError, nearest
 
@@ -31,23 +32,17 @@ def check_weight_columns(relation: Relation, names: Sequence[str]) -> None:
             raise InputError(f"{what}; {nearest(name, relation.columns)}")
 
 
-def weights_of(source: str, name: str, texts: Sequence[str | None]) -> FloatArray:
+def weights_of(source: str, name: str, texts: Sequence[str | None], numerals: Numerals = POINT) -> FloatArray:
     """Return the weights that texts stand for, shape (texts,).
 
     Raises
     ------
     DataError: one is not a positive number.
     """
-    weights = np.array([_number(text) for text in texts], dtype=np.float64)
+    found = (None if text is None else numerals.number(text) for text in texts)
+    weights = np.array([np.nan if each is None else each for each in found], dtype=np.float64)
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
     if len(wrong):
         text = texts[int(wrong[0])]
         raise DataError(f"{source}: column '{name}' holds {text!r}; a weight must be a positive number")
     return weights
-
-
-def _number(text: str | None) -> float:
-    try:
-        return np.nan if text is None else float(text)
-    except ValueError:
-        return np.nan

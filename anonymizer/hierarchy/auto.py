@@ -11,8 +11,10 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.core.arrays import IntArray
-from anonymizer.core.table import Column
+from anonymizer.core.table import Column, ValueType
+from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.base import HierarchySource, OptionalSettings
+from anonymizer.hierarchy.beginnings import Beginnings
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
 from anonymizer.hierarchy.labels import distinct, group_label
 
@@ -32,6 +34,12 @@ class AutoSettings(OptionalSettings):
         description="Highest level, that of *, where the column has values enough; by default groups double "
         "up to 16 distinct values and grow fourfold beyond, in at most 6 levels.",
     )
+    rare: int = Field(
+        default=1,
+        ge=1,
+        description="Of a text with fewer records than this the names of groups show only the beginning that "
+        "so many records share, and …; by default all texts are shown.",
+    )
 
 
 class AutoSource(HierarchySource[AutoSettings]):
@@ -46,15 +54,25 @@ class AutoSource(HierarchySource[AutoSettings]):
     rule_built = True
 
     def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
-        """Return groups of the column's values, balanced by their records."""
-        values = column.present
+        """Return groups of the column's values, balanced by their records.
+
+        Raises
+        ------
+        HierarchyError: ``rare`` is set, and the values are no texts.
+        """
+        if self.settings.rare > 1 and column.type is not ValueType.TEXT:
+            raise HierarchyError(
+                f"column '{column.name}': auto.rare is for texts, and these are of type {column.type.value}; "
+                "leave it out, or use intervals, whose names do not come from the data"
+            )
+        values, shown = column.present, Beginnings(column, self.settings.rare).shown
         starts = np.arange(len(values))
         levels = [list(values)]
         for groups in self._group_counts(len(values)):
             starts = starts[balanced(np.add.reduceat(column.counts[: len(values)], starts), groups)]
             bounds = [*starts.tolist(), len(values)]
             ranges = list(pairwise(bounds))
-            names = distinct([group_label(values[low:high], column.type) for low, high in ranges])
+            names = distinct([group_label(values[low:high], column.type, shown) for low, high in ranges])
             sizes = [high - low for low, high in ranges]
             levels.append([name for name, size in zip(names, sizes, strict=True) for _ in range(size)])
         return tree_of_rows(levels)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
+from anonymizer.core.numerals import Numerals
 from anonymizer.core.table import Column, ValueType
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.base import HierarchySource
@@ -67,11 +68,12 @@ class IntervalSource(HierarchySource[IntervalSettings]):
                 "give type: integer or number, or use hierarchy date, mask or order"
             )
         bounds = (self.settings.origin, *self.settings.width)
-        numbers = [Decimal(text) for text in column.present]
+        numbers = [Decimal(str(column.numerals.plain(text))) for text in column.present]
         places = max(_places(number) for number in (*numbers, *bounds))
         origin, *widths = (_scaled(bound, places) for bound in bounds)
         values = [_scaled(number, places) for number in numbers]
-        name = _Naming(10**places, column.type is ValueType.INTEGER and not any(map(_places, bounds)))
+        whole = column.type is ValueType.INTEGER and not any(map(_places, bounds))
+        name = _Naming(10**places, whole, column.numerals)
         levels = [[name(value - (value - origin) % width, width) for value in values] for width in widths]
         return tree_of_rows([column.present, *levels])
 
@@ -79,10 +81,11 @@ class IntervalSource(HierarchySource[IntervalSettings]):
 class _Naming:
     """Names intervals whose bounds are whole multiples of ``1/scale``."""
 
-    def __init__(self, scale: int, whole: bool) -> None:
+    def __init__(self, scale: int, whole: bool, numerals: Numerals) -> None:
         self._scale = scale
         self._places = len(str(scale)) - 1
         self._whole = whole
+        self._numerals = numerals
 
     def __call__(self, low: int, width: int) -> str:
         if not self._whole:
@@ -93,7 +96,8 @@ class _Naming:
     def _text(self, scaled: int) -> str:
         whole, rest = divmod(abs(scaled), self._scale)
         decimals = f"{rest:0{self._places}d}".rstrip("0") if rest else ""
-        return ("-" if scaled < 0 else "") + str(whole) + (f".{decimals}" if decimals else "")
+        plain = ("-" if scaled < 0 else "") + str(whole) + (f".{decimals}" if decimals else "")
+        return self._numerals.written(plain)
 
 
 def _places(number: Decimal) -> int:

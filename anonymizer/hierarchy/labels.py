@@ -36,12 +36,15 @@ _RANGES: dict[ValueType, Callable[[str, str], str]] = {
     ValueType.INTEGER: whole_range,
     ValueType.NUMBER: _decimal_range,
     ValueType.DATE: _span,
-    ValueType.TEXT: _span,
 }
 
 
-def group_label(values: Sequence[str], kind: ValueType) -> str:
+def group_label(values: Sequence[str], kind: ValueType, shown: Callable[[str], str] = str) -> str:
     """Name a group of consecutive values, at least one, by its ends; a few short texts are spelled out.
+
+    Parameters
+    ----------
+    shown: what a name says of a text that it names.
 
     >>> group_label(["17", "18", "24"], ValueType.INTEGER), group_label(["x"], ValueType.TEXT)
     ('17-24', 'x')
@@ -50,11 +53,14 @@ def group_label(values: Sequence[str], kind: ValueType) -> str:
     """
     if len(values) == 1:
         return values[0]
-    if kind is ValueType.TEXT and len(values) <= SHORT_SET:
-        spelled = "{" + ", ".join(values) + "}"
+    if kind is not ValueType.TEXT:
+        return _RANGES[kind](values[0], values[-1])
+    if len(values) <= SHORT_SET:
+        spelled = "{" + ", ".join(dict.fromkeys(map(shown, values))) + "}"
         if len(spelled) <= SHORT_TEXT:
             return spelled
-    return _RANGES[kind](values[0], values[-1])
+    low, high = shown(values[0]), shown(values[-1])
+    return low if low == high else _span(low, high)
 
 
 def distinct(labels: Sequence[str]) -> list[str]:

@@ -6,9 +6,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
-from typing import Any, ClassVar, Self
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+from pydantic import Field
 
 from anonymizer.attacks.base import Attack, Scene
 from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
@@ -16,6 +18,7 @@ from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.retention import Retention
 from anonymizer.privacy.threats import Threat
+from anonymizer.settings import Exact
 from anonymizer.settings import Settings as PlugInSettings
 
 Measured = int | float | list[int | float]
@@ -219,22 +222,41 @@ class TableModel(PrivacyModel):
         """Return the measure of a release with these classes."""
 
 
+class RiskSettings(PlugInSettings):
+    """The parameters of every model that an attack measures."""
+
+    max: Annotated[Exact, Field(ge=0, le=1, description="largest allowed share that the attack reaches")]
+
+
 class AttackModel(PrivacyModel):
     """A model of the whole release that an adversary measures who holds more than the release.
 
     Classes alone do not tell it: the attack is run on the release and on the records that the adversary
-    holds. What is estimated counts by the upper end of its interval.
+    holds. What is estimated counts by the upper end of its interval, and must not exceed ``max``.
     """
 
+    Settings: ClassVar[type[RiskSettings]]
+    settings: RiskSettings
+    thresholds = (Threshold("max", 1),)
     counts_values = False
 
     @abstractmethod
     def attack(self) -> Attack:
         """Return the attack that measures the model."""
 
-    @abstractmethod
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        """Return nothing: a table alone does not tell what its records were."""
+        return []
+
+    @property
+    def allowance(self) -> Decimal:
+        """The share that the attack may reach."""
+        return self.settings.max
+
     def holds(self, measured: float) -> bool:
-        """Tell whether a measure satisfies the model."""
+        """Tell whether a share is at most ``max``."""
+        return Fraction(repr(measured)) <= Fraction(self.settings.max)
 
     def measured(self, scene: Scene, random: np.random.Generator) -> float:
         """Run the attack and return what it reached, at most.

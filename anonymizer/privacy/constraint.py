@@ -98,10 +98,16 @@ class ClassConstraint(_Binding):
         """Return the worst measure over all classes."""
         return self.model.measured(self.view(classes).view, reference)
 
+    def at_worst(self, classes: Classes, reference: Reference | None) -> BoolArray:
+        """Tell which equivalence classes show the worst measure, shape (classes,)."""
+        bound = self.view(classes)
+        worst = np.zeros(classes.number, dtype=bool)
+        worst[bound.owner[self.model.at_worst(bound.view, reference)]] = True
+        return worst
+
     def worst_classes(self, classes: Classes, reference: Reference | None) -> int:
         """Return how many equivalence classes show the worst measure."""
-        bound = self.view(classes)
-        return len(np.unique(bound.owner[self.model.at_worst(bound.view, reference)]))
+        return int(np.count_nonzero(self.at_worst(classes, reference)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from enum import StrEnum
-from fractions import Fraction
 from typing import Annotated
 
 import numpy as np
@@ -12,10 +10,9 @@ from pydantic import Field
 
 from anonymizer.attacks.base import Attack, Scene
 from anonymizer.attacks.definetti import Definetti, DefinettiSettings
-from anonymizer.core.table import SensitiveAttribute
-from anonymizer.privacy.base import AttackModel, PrivacyModel, Threshold
+from anonymizer.privacy.base import AttackModel, RiskSettings
 from anonymizer.privacy.threats import Threat
-from anonymizer.settings import Exact, Settings
+from anonymizer.settings import Exact
 
 CHAINS = 4
 """Independent starts: a search attacks many candidates."""
@@ -30,7 +27,7 @@ class Guesser(StrEnum):
     DEFINETTI = "definetti"
 
 
-class InferenceRiskSettings(Settings):
+class InferenceRiskSettings(RiskSettings):
     """Parameters of the inference constraint."""
 
     max: Annotated[Exact, Field(ge=0, le=1, description="largest allowed share of values guessed")]
@@ -50,17 +47,6 @@ class InferenceRisk(AttackModel):
     Settings = InferenceRiskSettings
     settings: InferenceRiskSettings
     claims = frozenset({Threat.INFERENCE})
-    thresholds = (Threshold("max", 1),)
-
-    @classmethod
-    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
-        """Return nothing: a table alone does not tell what its records were."""
-        return []
-
-    @property
-    def allowance(self) -> Decimal:
-        """The share of right guesses that is asked for."""
-        return self.settings.max
 
     def attack(self) -> Attack:
         """Return the deFinetti attack."""
@@ -76,7 +62,3 @@ class InferenceRisk(AttackModel):
         # Who is misled by what the groups teach could have guessed by counting alone.
         found = self.attack().run(scene, random)
         return round(max(float(share) for each in found for share in (each.high, each.baseline)), 12)
-
-    def holds(self, measured: float) -> bool:
-        """Tell whether the share is at most ``max``."""
-        return Fraction(repr(measured)) <= Fraction(self.settings.max)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-from fractions import Fraction
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from anonymizer.attacks.base import Attack
 from anonymizer.attacks.linkage import DistanceName, Linkage, LinkageSettings, Method
-from anonymizer.core.table import SensitiveAttribute
-from anonymizer.privacy.base import AttackModel, PrivacyModel, Threshold
+from anonymizer.privacy.base import AttackModel, RiskSettings
 from anonymizer.privacy.threats import WHO
-from anonymizer.settings import Exact, Settings
+from anonymizer.settings import Exact
 
 
-class LinkageRiskSettings(Settings):
+class LinkageRiskSettings(RiskSettings):
     """Parameters of the linkage constraint."""
 
     max: Annotated[Exact, Field(ge=0, le=1, description="largest allowed share of records linked rightly")]
@@ -49,22 +46,7 @@ class LinkageRisk(AttackModel):
     Settings = LinkageRiskSettings
     settings: LinkageRiskSettings
     claims = WHO
-    thresholds = (Threshold("max", 1),)
-
-    @classmethod
-    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
-        """Return nothing: a table alone does not tell what its records were."""
-        return []
-
-    @property
-    def allowance(self) -> Decimal:
-        """The share of right links that is asked for."""
-        return self.settings.max
 
     def attack(self) -> Attack:
         """Return the linkage attack."""
         return Linkage(self.settings.attack())
-
-    def holds(self, measured: float) -> bool:
-        """Tell whether the share is at most ``max``."""
-        return Fraction(repr(measured)) <= Fraction(self.settings.max)

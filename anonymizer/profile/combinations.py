@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.core.arrays import IntArray
+from anonymizer.core.grouping import group_keys
+from anonymizer.core.packing import count_keys
 from anonymizer.engines.base import Relation
 from anonymizer.profile.facts import ColumnFacts
 
@@ -65,7 +67,7 @@ class Together:
 
 
 class Combinations:
-    """Counts of combinations of columns; each column's codes are fetched once.
+    """Counts of combinations of columns; each column's codes of all records are fetched once.
 
     Parameters
     ----------
@@ -108,8 +110,8 @@ class Combinations:
             codes = self._codes[name] if name in self._codes else self._relation.keys(name)
             width = self._widths.get(name) or int(codes.max()) + 1
             if size * width >= 2**62:
-                distinct, ranks = np.unique(keys, return_inverse=True)
-                keys, size = ranks.astype(np.int64), len(distinct)
+                keys, distinct = group_keys(keys, size)
+                size = len(distinct)
             keys *= width
             keys += codes
             size *= width
@@ -130,6 +132,15 @@ class Combinations:
         return self._codes[name]
 
     def _pair(self, one: str, other: str) -> Pair | None:
+        cells = self._cells(one, other)
+        if cells is None:
+            return None
+        enough = self._relation.rows >= RECORDS_A_CELL * cells.size
+        alone = int(np.count_nonzero(cells == 1))
+        return Pair((one, other), alone, _told(cells) if enough else None)
+
+    def _cells(self, one: str, other: str) -> IntArray | None:
+        """Return the records of each pair of values, shape (values, values); None where that is too many."""
         first, second = self._of(one), self._of(other)
         rows, columns = self._widths[one], self._widths[other]
         if rows * columns > CELLS:
@@ -137,10 +148,7 @@ class Combinations:
         # What counts takes no other integers without a copy.
         np.multiply(first, columns, out=self._keys, dtype=np.intp)
         np.add(self._keys, second, out=self._keys)
-        cells = np.bincount(self._keys, minlength=rows * columns).reshape(rows, columns)
-        enough = len(first) >= RECORDS_A_CELL * rows * columns
-        alone = int(np.count_nonzero(cells == 1))
-        return Pair((one, other), alone, _told(cells) if enough else None)
+        return np.bincount(self._keys, minlength=rows * columns).reshape(rows, columns)
 
 
 def _told(cells: IntArray) -> tuple[float, float]:
@@ -151,11 +159,11 @@ def _told(cells: IntArray) -> tuple[float, float]:
 
 
 def _sizes(keys: IntArray, size: int) -> IntArray:
-    """Return the sizes of the classes of equal keys, none of them 0, in no certain order."""
+    """Return the sizes of the classes of equal keys, none 0, in no certain order; uses up the keys."""
     if size <= CELLS:
         counts = np.bincount(keys)
         return counts[counts > 0].astype(np.int64, copy=False)
-    return np.unique(keys, return_counts=True)[1].astype(np.int64, copy=False)
+    return count_keys(keys)[1]
 
 
 def _entropy(counts: IntArray) -> float:

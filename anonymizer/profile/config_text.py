@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from textwrap import wrap
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -12,24 +13,29 @@ import yaml
 from anonymizer.config.attribute import Role
 from anonymizer.config.fields import plain
 from anonymizer.config.yaml_text import scalar
+from anonymizer.core.numerals import POINT
 from anonymizer.profile.constraints import LIMIT
 from anonymizer.profile.missing import EMPTY
 from anonymizer.profile.proposal import ColumnProposal, Proposal
 
 WIDTH = 108
+NOTHING: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 SECONDS = 30
 """Budget of the search."""
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
-def config_text(proposal: Proposal, data: str, encoding: str) -> str:
+def config_text(
+    proposal: Proposal, data: str, encoding: str, further: Mapping[str, Mapping[str, Any]] = NOTHING
+) -> str:
     """Return the text of a config.
 
     Parameters
     ----------
     data: path of the data file, relative to the folder of the config.
     encoding: of its text.
+    further: sections that the config is to have at its end.
     """
     sections = [
         _head(proposal),
@@ -37,6 +43,8 @@ def config_text(proposal: Proposal, data: str, encoding: str) -> str:
         _attributes(proposal),
         _constraints(proposal),
         _search(),
+        _attacks(proposal),
+        *([f"{name}: {flow(section)}"] for name, section in further.items()),
     ]
     return "\n".join("".join(f"{line}\n" for line in section) for section in sections)
 
@@ -54,12 +62,16 @@ def _head(proposal: Proposal) -> Iterator[str]:
 
 
 def _input(proposal: Proposal, data: str, encoding: str) -> Iterator[str]:
+    for warning in proposal.warnings:
+        yield from _comment(f"Warning: {warning}")
     yield "input:"
     yield f"  path: {text(data)}"
     if proposal.separator not in (None, ","):
         yield f"  separator: {text(str(proposal.separator))}"
     if encoding != "utf-8":
         yield f"  encoding: {text(encoding)}"
+    if proposal.numerals != POINT:
+        yield f"  decimal: {text(proposal.numerals.decimal)}   # as in 2254,25"
     if set(proposal.missing) - {EMPTY}:
         yield f"  missing: {flow(list(proposal.missing))}   # read as missing"
 
@@ -73,7 +85,7 @@ def _attributes(proposal: Proposal) -> Iterator[str]:
 
 
 def _attribute(column: ColumnProposal) -> Iterator[str]:
-    doubt = "  <- check this one" if column.verdict.doubtful else ""
+    doubt = "  <- check this one" if column.doubtful else ""
     if column.role is not column.verdict.role:
         doubt = f"  (chosen; proposed: {column.verdict.role})"
     yield from _comment(column.reason + doubt, "  ")
@@ -104,6 +116,16 @@ def _search() -> Iterator[str]:
     yield "# whole column, proven best."
     yield f"algorithm: {flow({'name': 'mondrian'})}"
     yield f"budget: {flow({'seconds': SECONDS})}"
+
+
+def _attacks(proposal: Proposal) -> Iterator[str]:
+    """Yield the attacks that are counted from the classes alone, within a second for a million records."""
+    attacks = ["vulnerability", "uniqueness"]
+    if any(column.role is Role.SENSITIVE for column in proposal.columns):
+        attacks.append("homogeneity")
+    yield "# Run on the release and reported. Further ones, such as linkage, take longer: anonymizer attack"
+    yield "# without any in the config runs all."
+    yield f"attacks: {flow(attacks)}"
 
 
 def _comment(words: str, indent: str = "") -> list[str]:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from anonymizer.core.table import ValueType
-from anonymizer.profile.facts import ColumnFacts
+from anonymizer.profile.facts import NEARLY_ALL, ColumnFacts
 
 K = 5
 """Records that look the same, at least: the usual least of statistics offices."""
@@ -42,6 +42,11 @@ def proposed_constraint(column: ColumnFacts) -> tuple[dict[str, Any], str] | Non
         return {"model": "t-closeness", "t": CLOSENESS, "attribute": column.name}, why
     diversity = 3 if column.distinct >= SOME else 2
     why = f"{diversity} different values in every group, so that it does not give one away"
+    if column.distinctness >= NEARLY_ALL:
+        why += (
+            "; but nearly all of its values differ, so that every group satisfies this and next to nothing "
+            "is protected: give it a hierarchy, and ask t-closeness with distance hierarchical"
+        )
     return {"model": "l-diversity", "l": diversity, "attribute": column.name}, why
 
 

@@ -19,6 +19,9 @@ OLDEST = 125
 FEW, SOME = 3, 12
 """Values up to which nothing lies between value and *, and up to which whole numbers are grouped in order."""
 
+RARE = 10
+"""Records below which the names of groups do not show a text: it could be somebody's name."""
+
 LONGEST_CODE = 12
 """Characters that a code has at most."""
 
@@ -117,7 +120,7 @@ def _decimal_comma(column: ColumnFacts) -> Draft | None:
         return None
     if not any("," in text for text in column.texts) or not all(map(_COMMA.fullmatch, column.texts)):
         return None
-    return Draft(None, "decimal commas are read as text: write the numbers with a point to group them")
+    return Draft(None, "numbers with commas, read as text: see the warning above")
 
 
 def _code(column: ColumnFacts) -> Draft | None:
@@ -128,8 +131,12 @@ def _code(column: ColumnFacts) -> Draft | None:
     return Draft({"mask": {"from": "right"}}, "codes, masked from the right")
 
 
-def _auto(column: ColumnFacts) -> Draft:  # noqa: ARG001 - it suits every column
-    return Draft({"auto": {}}, "groups of neighbouring values by how frequent they are, named by their ends")
+def _auto(column: ColumnFacts) -> Draft:
+    reason = "groups of neighbouring values by how frequent they are, named by their ends"
+    known = column.type is not ValueType.TEXT or (column.whole and min(n for _, n in column.values) >= RARE)
+    if known:
+        return Draft({"auto": {}}, reason)
+    return Draft({"auto": {"rare": RARE}}, f"{reason}, texts of fewer than {RARE} records by their beginning")
 
 
 _KINDS: tuple[Callable[[ColumnFacts], Draft | None], ...] = (

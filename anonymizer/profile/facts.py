@@ -8,9 +8,13 @@ from functools import cached_property
 import numpy as np
 
 from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.core.numerals import POINT, Numerals
 from anonymizer.core.table import ValueType
 from anonymizer.hierarchy.ready import normalized
 from anonymizer.profile.words import words_of
+
+NEARLY_ALL = 0.8
+"""Distinct values per record from which on nearly all of them differ."""
 
 SAMPLE = 5_000
 """Distinct values up to which all are looked at; of more, about so many."""
@@ -31,6 +35,7 @@ class ColumnFacts:
     largest: records with the most frequent value.
     entropy: of the values that are not missing, in bits.
     values: distinct values with their records, sorted by code point: all of them or a sample.
+    numerals: how they write numbers.
     """
 
     name: str
@@ -42,6 +47,7 @@ class ColumnFacts:
     largest: int
     entropy: float
     values: tuple[tuple[str, int], ...]
+    numerals: Numerals = POINT
 
     @property
     def present(self) -> int:
@@ -87,6 +93,6 @@ class ColumnFacts:
     def _ascending(self) -> tuple[FloatArray, IntArray]:
         if self.type not in (ValueType.INTEGER, ValueType.NUMBER):
             return np.empty(0), np.empty(0, dtype=np.int64)
-        numbers = np.array([float(text) for text, _ in self.values])
+        numbers = np.array([self.numerals.number(text) for text, _ in self.values], dtype=np.float64)
         order = np.argsort(numbers, kind="stable")
         return numbers[order], np.array([count for _, count in self.values], dtype=np.int64)[order]

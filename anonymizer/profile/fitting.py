@@ -39,7 +39,7 @@ class Fitting:
             return True
         settings = HierarchySettings.model_validate(dict(draft.hierarchy))
         placement = Placement(Path(), Unknown(settings.unknown.value), self._missing)
-        request = ColumnRequest(column.name, draft.type or column.type)
+        request = ColumnRequest(column.name, draft.type or column.type, column.numerals)
         read = read_columns(self._relation, [request], self._missing)[column.name].column
         try:
             place(read, settings.build(), placement)

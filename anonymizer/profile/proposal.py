@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anonymizer.config.attribute import Role
+from anonymizer.core.numerals import POINT, Numerals
 from anonymizer.engines.base import Relation
 from anonymizer.errors import DataError
 from anonymizer.profile.combinations import WIDEST, Combinations, Together
 from anonymizer.profile.constraints import constraints, proposed_k
+from anonymizer.profile.counted_combinations import combinations_of
 from anonymizer.profile.detectors.registry import findings
 from anonymizer.profile.drafts import Draft
 from anonymizer.profile.facts import ColumnFacts
@@ -33,6 +35,7 @@ class ColumnProposal:
     role: as decided: the proposed one, or what the user said.
     reason: for the role, in counts and never by a value.
     draft: the hierarchy of a quasi-identifier; of an identifier, what would publish it in general form.
+    answered: whether the user was asked for the role.
     """
 
     facts: ColumnFacts
@@ -40,6 +43,12 @@ class ColumnProposal:
     role: Role
     reason: str
     draft: Draft | None = None
+    answered: bool = False
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether somebody has yet to look at the role."""
+        return self.verdict.doubtful and not self.answered
 
     @property
     def name(self) -> str:
@@ -70,6 +79,8 @@ class Proposal:
     columns: in the order of the file.
     constraints: settings of each model with its reason.
     together: how far the quasi-identifiers single people out, all at once.
+    numerals: how its texts write numbers.
+    warnings: what its texts leave in doubt.
     """
 
     rows: int
@@ -78,6 +89,8 @@ class Proposal:
     columns: tuple[ColumnProposal, ...]
     constraints: tuple[tuple[Mapping[str, Any], str], ...] = field(hash=False)
     together: Together
+    numerals: Numerals = POINT
+    warnings: tuple[str, ...] = ()
 
 
 Decide = Callable[[ColumnProposal], Role]
@@ -100,9 +113,9 @@ def propose(relation: Relation, decide: Decide = as_proposed) -> Proposal:
     DataError: there is no column by which people could be recognised and that could be published.
     """
     measured = measure(relation)
-    counter = Combinations(relation)
+    counter = combinations_of(relation)
     columns = _with_roles(measured.columns, counter)
-    columns = [replace(each, role=decide(each)) if each.verdict.doubtful else each for each in columns]
+    columns = [_decided(each, decide) for each in columns]
     columns = _with_something_to_protect(relation.name, columns)
     fitting = Fitting(relation, measured.missing)
     columns = [_drafted(each, fitting) for each in columns]
@@ -115,7 +128,15 @@ def propose(relation: Relation, decide: Decide = as_proposed) -> Proposal:
         tuple(columns),
         tuple(constraints(relation.rows, sensitive)),
         counter.together(quasi_identifiers, proposed_k(relation.rows)),
+        measured.numerals,
+        measured.warnings,
     )
+
+
+def _decided(column: ColumnProposal, decide: Decide) -> ColumnProposal:
+    if not column.verdict.doubtful:
+        return column
+    return replace(column, role=decide(column), answered=decide is not as_proposed)
 
 
 def _with_roles(measured: tuple[ColumnFacts, ...], counter: Combinations) -> list[ColumnProposal]:

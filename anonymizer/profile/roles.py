@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from anonymizer.config.attribute import Role
 from anonymizer.core.table import ValueType
 from anonymizer.profile.detectors.base import Finding
-from anonymizer.profile.facts import ColumnFacts
+from anonymizer.profile.facts import NEARLY_ALL, ColumnFacts
 from anonymizer.profile.ready_match import match_listed, named_for
 from anonymizer.profile.words import PERSONAL, SENSITIVE, names_any
-
-NEARLY_ALL = 0.8
-"""Distinct texts per record from which on a column singles out nearly everybody by itself."""
 
 
 @dataclass(frozen=True)

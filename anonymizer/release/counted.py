@@ -52,15 +52,25 @@ def counted_rows(
     )
 
 
+def told(relation: Relation, name: str, positions: Mapping[str, CodeArray]) -> bool:
+    """Tell whether the codes of a sensitive attribute tell what stands in the input.
+
+    Parameters
+    ----------
+    positions: as for ``counted_rows``.
+    """
+    if name not in positions or not relation.holds_texts(name):
+        return False
+    return len(np.unique(positions[name])) == len(positions[name])
+
+
 def _unchanged(
     relation: Relation, recoding: Recoding, name: str, positions: Mapping[str, CodeArray]
 ) -> PublishedColumn | None:
     """Return a sensitive attribute as it stands in the input, None where its codes do not tell."""
-    if name not in positions or not relation.holds_texts(name):
+    if not told(relation, name, positions):
         return None
     of_texts = positions[name]
-    if len(np.unique(of_texts)) < len(of_texts):
-        return None
     texts = [text for text, _ in relation.dictionary(name) if text is not None]
     by_code = np.empty(len(of_texts), dtype=np.int32)
     by_code[of_texts] = np.arange(len(of_texts), dtype=np.int32)

@@ -40,6 +40,10 @@ class Claim:
         shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._descriptor)
 
+    def leave(self) -> None:
+        """Leave the folder to whoever claims it next."""
+        os.close(self._descriptor)
+
 
 def remove_leftovers(directory: Path) -> None:
     """Remove staging folders whose run has ended; what it had just taken from its place goes back first.

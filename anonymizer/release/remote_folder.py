@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import secrets
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymizer.engines.base import EngineOptions
 from anonymizer.errors import OutputError
+from anonymizer.release.remote_leftovers import Note, RemotePlaces, settle_leftovers
 
 if TYPE_CHECKING:
     from anonymizer.engines.spark.session import Session
@@ -19,6 +21,7 @@ class RemoteFolder:
     Parameters
     ----------
     location: URL of the folder.
+    directory: local folder of the reports, where it is noted what a killed run would leave.
     source: URL or path of the input, which is never replaced.
     overwrite: whether an earlier release may be replaced.
 
@@ -32,7 +35,9 @@ class RemoteFolder:
     OutputError: something stands there that may not be replaced.
     """
 
-    def __init__(self, location: str, source: str, options: EngineOptions, *, overwrite: bool) -> None:
+    def __init__(
+        self, location: str, directory: Path, source: str, options: EngineOptions, *, overwrite: bool
+    ) -> None:
         from anonymizer.engines.spark.options import SparkOptions  # noqa: PLC0415 - others do without it
         from anonymizer.engines.spark.session import open_session  # noqa: PLC0415
 
@@ -41,11 +46,15 @@ class RemoteFolder:
         token = secrets.token_hex(4)
         self.staged = f"{parent}/.tmp-{token}-{name}"
         self._earlier = f"{parent}/.old-{token}-{name}"
+        self._places = RemotePlaces(self.location, self.staged, self._earlier)
         self._overwrite = overwrite
+        self._note: Note | None = None
         self._session: Session | None = open_session(SparkOptions.of(options))
         try:
+            settle_leftovers(directory, self.location, self._session)
             self._check_source(source)
             self._check_existing()
+            self._note = Note(directory, self._places)
         except BaseException:
             self.close()
             raise
@@ -82,17 +91,24 @@ class RemoteFolder:
 
     def close(self) -> None:
         """Remove what was not committed, and give back the use of Spark; a second call does nothing."""
-        from anonymizer.engines.spark.failures import writing  # noqa: PLC0415
         from anonymizer.engines.spark.session import close_session  # noqa: PLC0415
 
         if self._session is None:
             return
         try:
-            with writing(self.location):
-                self._delete(self.staged)
+            if self._note is not None:
+                self._settle(self._note, self._session)
         finally:
             close_session(self._session)
-            self._session = None
+            self._session = self._note = None
+
+    def _settle(self, note: Note, session: Session) -> None:
+        try:
+            self._places.settle(session)
+        except BaseException:
+            note.leave()
+            raise
+        note.remove()
 
     def _check_source(self, source: str) -> None:
         """Refuse an output that is the input, or would take it along."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -168,14 +169,16 @@ def _step(step: Step) -> dict[str, Any]:
 def environment() -> dict[str, Any]:
     """Return the versions that a result depends on."""
     return {
-        "anonymizer": _version("anonymizer"),
+        "anonymizer": _version("anonymizer", "of a source tree"),
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
     }
 
 
-def _version(name: str) -> str:
+@cache
+def _version(name: str, otherwise: str = "not installed") -> str:
+    # Looking a distribution up takes longer than counting a small file.
     try:
         return version(name)
     except PackageNotFoundError:
-        return "not installed"
+        return otherwise

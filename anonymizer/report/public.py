@@ -44,35 +44,17 @@ def public_report(report: Report, k: int | None) -> Report:
     """
     smallest = max(k or 0, SMALLEST_SHOWN)
     content = report.to_dict()
-    content["config"] = _public_config(content["config"])
-    output = content["config"]["output"]
-    if output.get("table") is not None:
-        content["release"] = {**content["release"], "path": output["table"]}
-    elif "://" in (output.get("path") or ""):
-        # Where a cluster keeps it is no more the recipient's business than where a database is.
-        name = output["path"].rstrip("/").rpartition("/")[2]
-        content["config"]["output"] = {**output, "path": name}
-        content["release"] = {**content["release"], "path": name}
-    content["input"] = {"rows": content["input"]["rows"], "columns": content["input"]["columns"]}
+    _hide_where(content)
     content["search"] = {
         key: value for key, value in content["search"].items() if key not in ("seed", "seconds", "steps")
     }
-    for section, keys in COUNTS.items():
-        content[section] = _without_small(content[section], keys, smallest)
-    if content["release"]["suppressed_records"] is None:
-        content["input"]["rows"] = None
-        content["loss"] = dict.fromkeys(content["loss"])
-        content["search"] = {**content["search"], **dict.fromkeys(OF_THE_OBJECTIVE)}
+    _hide_small_counts(content, smallest)
     content["attacks"] = [_public_attack(each, smallest) for each in content["attacks"]]
     content["attack_matrix"] = [
         {key: _rounded(value) for key, value in row.items()} for row in content["attack_matrix"]
     ]
     content["constraints"] = [_public_constraint(each, smallest) for each in content["constraints"]]
-    content["loss"] = {name: _rounded(value) for name, value in content["loss"].items()}
-    content["loss"]["nonuniform_entropy"] = None
-    own = content["config"]["objective"]["metric"] == "nonuniform-entropy"
-    for key in OF_THE_OBJECTIVE:
-        content["search"][key] = None if own else _rounded(content["search"][key])
+    _round_losses(content)
     if "applied" in content:
         # What the new records show by themselves tells where to look for few.
         difference = content["applied"]["difference"]
@@ -82,6 +64,39 @@ def public_report(report: Report, k: int | None) -> Report:
     for key in ("engine", "steps", "diagnosis", "utility", "recoding_file"):
         content.pop(key, None)
     return Report(content)
+
+
+def _hide_where(content: dict[str, Any]) -> None:
+    """Leave out where input and release are kept; the release keeps its name."""
+    content["config"] = _public_config(content["config"])
+    content["input"] = {"rows": content["input"]["rows"], "columns": content["input"]["columns"]}
+    output = content["config"]["output"]
+    if output.get("table") is not None:
+        content["release"] = {**content["release"], "path": output["table"]}
+    elif "://" in (output.get("path") or ""):
+        # Where a cluster keeps it is no more the recipient's business than where a database is.
+        name = output["path"].rstrip("/").rpartition("/")[2]
+        content["config"]["output"] = {**output, "path": name}
+        content["release"] = {**content["release"], "path": name}
+
+
+def _hide_small_counts(content: dict[str, Any], smallest: int) -> None:
+    """Leave out small counts, and with the number of suppressed records whatever would tell it."""
+    for section, keys in COUNTS.items():
+        content[section] = _without_small(content[section], keys, smallest)
+    if content["release"]["suppressed_records"] is None:
+        content["input"]["rows"] = None
+        content["loss"] = dict.fromkeys(content["loss"])
+        content["search"] = {**content["search"], **dict.fromkeys(OF_THE_OBJECTIVE)}
+
+
+def _round_losses(content: dict[str, Any]) -> None:
+    """Round losses, and leave out the one that compares values of the release with those of the input."""
+    content["loss"] = {name: _rounded(value) for name, value in content["loss"].items()}
+    content["loss"]["nonuniform_entropy"] = None
+    own = content["config"]["objective"]["metric"] == "nonuniform-entropy"
+    for key in OF_THE_OBJECTIVE:
+        content["search"][key] = None if own else _rounded(content["search"][key])
 
 
 def _public_applied(applied: Mapping[str, Any], smallest: int) -> dict[str, Any]:

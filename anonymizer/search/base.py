@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
@@ -80,6 +81,8 @@ class SearchAlgorithm(ABC):
     suppressions: the methods of suppression that it can use.
     in_groups: whether what it finds is published in two tables, joined by the group of each record.
     beyond_memory: whether a source of tables will do, where the frequency table does not fit in memory.
+    by_codes: whether what it finds beyond memory tells of any record, by its codes, what becomes of it; else
+        only columns that are in the table can be released then.
     """
 
     name: ClassVar[str]
@@ -87,9 +90,17 @@ class SearchAlgorithm(ABC):
     suppressions: ClassVar[frozenset[SuppressionMethod]] = frozenset({SuppressionMethod.CLASSES})
     in_groups: ClassVar[bool] = False
     beyond_memory: ClassVar[bool] = False
+    by_codes: ClassVar[bool] = True
 
     def __init__(self, settings: PlugInSettings | None = None) -> None:
         self.settings = settings if settings is not None else self.Settings()
+
+    def lacking_beyond_memory(self, problem: Problem) -> Iterator[str]:  # noqa: ARG002 - of any problem
+        """Say what of its parameters or of a problem it cannot do where the table does not fit in memory.
+
+        Asked only where it can do anything at all then.
+        """
+        yield from ()
 
     @abstractmethod
     def search(self, problem: Problem, control: Control) -> Outcome:

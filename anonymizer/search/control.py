@@ -47,6 +47,15 @@ class Control:
         """Seconds since the search began."""
         return time.monotonic() - self.started
 
+    @property
+    def unlimited(self) -> bool:
+        """Whether there is no budget."""
+        return self.seconds is None and self.nodes is None and self.steps is None
+
+    def out_of_time(self) -> bool:
+        """Tell whether the user wants the search to end, or its seconds are over."""
+        return self.stopped() or (self.seconds is not None and self.elapsed >= self.seconds)
+
     def exhausted(self, evaluated: int, steps: int) -> bool:
         """Tell whether the budget is spent."""
         return (

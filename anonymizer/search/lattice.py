@@ -7,15 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from anonymizer.core.classes import Classes
-from anonymizer.core.outcome import Outcome, Status, Step
+from anonymizer.core.outcome import Outcome, Step
 from anonymizer.core.recoding import FullDomainRecoding, levels_by_name
-from anonymizer.errors import Interrupted
 from anonymizer.loss.lattice import NodeFacts
 from anonymizer.search.base import Problem, SearchAlgorithm, SuppressionMethod
-from anonymizer.search.control import Control, Progress
+from anonymizer.search.control import Control
 from anonymizer.search.full_domain.findings import Findings
 from anonymizer.search.full_domain.frontier import Frontier, Levels
 from anonymizer.search.full_domain.guide import Guide
+from anonymizer.search.full_domain.lattice_run import LatticeRun
 from anonymizer.search.full_domain.marginals import suppressed_and_certain
 from anonymizer.search.full_domain.node_tables import node_tables
 from anonymizer.search.full_domain.rollup import RollUp
@@ -62,13 +62,13 @@ class Lattice(SearchAlgorithm):
         return _Run(problem, control, objective).run()
 
 
-class _Run:
+class _Run(LatticeRun):
     def __init__(self, problem: Problem, control: Control, below: float) -> None:
+        self._loss = problem.metric.on_lattice(problem.table, problem.k)
+        super().__init__(control, Tiles(problem.table, self._loss), below)
         self._problem = problem
-        self._control = control
         self._table = problem.table
         self._judge = Judge(problem)
-        self._loss = problem.metric.on_lattice(problem.table, problem.k)
         self._guide = Guide(
             problem.table,
             problem.limit,
@@ -77,18 +77,11 @@ class _Run:
             shared=self._judge.lossless_merging,
         )
         self._tables = node_tables(problem)
-        self._tiles = Tiles(problem.table, self._loss)
         self._findings = Findings()
-        self._steps: list[Step] = []
-        self._evaluated = 0
         self._waiting = Waiting()
         self._asked = 0
         self._objectives: dict[Levels, float] = {}
-        self._best = below
         self._best_levels: Levels | None = None
-        # Nodes whose suppression is not proven optimal might be better than they were found to be.
-        self._unproven = np.inf
-        self._interrupted = False
 
     def run(self) -> Outcome:
         for frontier in self._tiles.in_order(lambda: self._best):
@@ -96,9 +89,9 @@ class _Run:
             self._cut(frontier)
             bound = self._explore(frontier)
             if bound < np.inf:
-                return self._outcome(min(bound, self._tiles.bound, self._unproven))
+                return self._outcome(self._recoding(), min(bound, self._tiles.bound, self._unproven))
         self._prefer_finer()
-        return self._outcome(self._unproven)
+        return self._outcome(self._recoding(), self._unproven)
 
     @property
     def _aim(self) -> float:
@@ -125,7 +118,7 @@ class _Run:
         while frontier.minimum() < np.inf:
             if self._ended():
                 return frontier.minimum()
-            self._control.tell(lambda: self._progress(frontier))
+            self._control.tell(lambda: self._progress(min(frontier.minimum(), self._tiles.bound)))
             self._settle(frontier, self._guide.choose(frontier, self._aim))
             if self._waiting and np.isposinf(self._best) and self._evaluated >= self._asked + PATIENCE:
                 self._ask(self._waiting.safest(), frontier)
@@ -154,10 +147,6 @@ class _Run:
 
     def _named(self, levels: Levels) -> dict[str, int]:
         return levels_by_name(self._table.quasi_identifiers, levels)
-
-    def _ended(self) -> bool:
-        self._interrupted = self._interrupted or self._control.stopped()
-        return self._interrupted or self._control.exhausted(self._evaluated, len(self._steps))
 
     def _settle(self, frontier: Frontier, levels: Levels) -> None:
         """Evaluate a node and draw the conclusions for all others."""
@@ -268,32 +257,6 @@ class _Run:
         parts = parts_of(whole.table, verdict.gone)
         removed = np.zeros_like(parts.suppressed) if verdict.starred else parts.suppressed
         return FullDomainRecoding(parts.table, levels, parts.suppressed, removed, parts.owner)
-
-    def _progress(self, frontier: Frontier) -> Progress:
-        bound = min(frontier.minimum(), self._tiles.bound, self._best)
-        best = self._best if np.isfinite(self._best) else None
-        return Progress(self._evaluated, self._tiles.nodes, best, bound if np.isfinite(bound) else None)
-
-    def _outcome(self, bound: float) -> Outcome:
-        """Return the outcome; ``bound`` is infinite when every node is settled."""
-        found = self._best_levels is not None
-        if self._interrupted and not found:
-            raise Interrupted("interrupted before a release was found; nothing was written")
-        status = Status.SATISFIED if found else Status.UNDECIDED
-        if not found and np.isposinf(bound):
-            status = Status.INFEASIBLE
-        lowest = min(bound, self._best)
-        return Outcome(
-            status,
-            self._recoding(),
-            self._best if found else None,
-            lowest if np.isfinite(lowest) else None,
-            self._tiles.nodes,
-            self._evaluated,
-            tuple(self._steps),
-            self._control.elapsed,
-            self._interrupted,
-        )
 
     def _recoding(self) -> FullDomainRecoding | None:
         return None if self._best_levels is None else self._recoded(self._best_levels)

@@ -20,8 +20,9 @@ class Local(SearchAlgorithm):
 
     A greedy start is improved round by round until the budget ends. By a metric that is a weighted mean of
     cell costs the result is never worse than the optimum of the lattice, as full-domain recoding is a special
-    case. Any other metric is guided by the mean of its cell costs, or by ``loss`` where it has none, and the
-    best by the metric itself is returned.
+    case; where the budget ends within the start of a large table, it is what Mondrian finds. Any other metric
+    is guided by the mean of its cell costs, or by ``loss`` where it has none, and the best by the metric
+    itself is returned.
     """
 
     name = "local"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import Field
 
 from anonymizer.core.arrays import CodeArray
+from anonymizer.core.cut_tree import CutTree
 from anonymizer.core.outcome import Outcome, Status, Step
 from anonymizer.core.recoding import Recoding
 from anonymizer.core.released import released
@@ -17,6 +19,8 @@ from anonymizer.core.table import Table
 from anonymizer.errors import InputError
 from anonymizer.loss.cells import CellMetric
 from anonymizer.loss.leaf_share import LeafShareLoss
+from anonymizer.privacy.base import Merging
+from anonymizer.privacy.constraint import describe
 from anonymizer.search.base import Problem, SearchAlgorithm, SuppressionMethod
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.cutting.coding import Coding
@@ -25,7 +29,9 @@ from anonymizer.search.cutting.log import CutLog
 from anonymizer.search.cutting.part import PartKernel
 from anonymizer.search.cutting.store import Store, stored
 from anonymizer.search.growing import search_through_gate
+from anonymizer.search.kept_mondrian import KeptRun
 from anonymizer.search.regions.acceptance import Acceptance
+from anonymizer.search.regions.axis import ListedAxis
 from anonymizer.search.regions.checks import Checks, References
 from anonymizer.search.regions.interval_labelling import IntervalLabelling
 from anonymizer.search.regions.labelling import Labelling
@@ -34,9 +40,12 @@ from anonymizer.search.regions.node_labelling import NodeLabelling
 from anonymizer.search.regions.publishing import Publishing
 from anonymizer.search.regions.regions import Regions
 from anonymizer.search.regions.segments import Segments, distinct_keys
+from anonymizer.search.regions.set_axis import MASKED_UNITS
 from anonymizer.search.regions.set_labelling import SetLabelling
-from anonymizer.search.regions.start import NoStart, Start, find_start
 from anonymizer.settings import Settings
+
+if TYPE_CHECKING:
+    from anonymizer.search.regions.start import Start
 
 
 class ModeName(StrEnum):
@@ -92,6 +101,22 @@ class Mondrian(SearchAlgorithm):
     Settings = MondrianSettings
     settings: MondrianSettings
     suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
+    beyond_memory = True
+    by_codes = False
+
+    def lacking_beyond_memory(self, problem: Problem) -> Iterator[str]:
+        """Say what needs all rows at once: rows that are divided, long sets, models of several regions."""
+        if self.settings.mode is ModeName.RELAXED:
+            yield "algorithm mondrian with mode relaxed (accepted: strict)"
+        for axis in _labelling(problem, self.settings).axes:
+            if isinstance(axis, ListedAxis):
+                yield (
+                    f"algorithm mondrian with labels {self.settings.labels} of '{axis.attribute.name}', "
+                    f"which has more than {MASKED_UNITS} values (accepted: labels hierarchy)"
+                )
+        merged = (each for each in problem.class_constraints if each.merging is Merging.NONE)
+        for name in (*map(describe, merged), *map(describe, problem.table_constraints)):
+            yield f"algorithm mondrian with constraint {name}, which looks at all regions at once"
 
     def search(self, problem: Problem, control: Control) -> Outcome:
         """Return the regions that no further cut improves, or those when the budget ended.
@@ -104,6 +129,9 @@ class Mondrian(SearchAlgorithm):
         return search_through_gate(problem, control, self._search)
 
     def _search(self, problem: Problem, control: Control) -> Outcome:
+        # Naming the algorithm in a config needs none of the searches that it may start from.
+        from anonymizer.search.regions.start import NoStart, find_start  # noqa: PLC0415
+
         start = find_start(problem, control)
         if isinstance(start, NoStart):
             steps = start.steps
@@ -111,10 +139,19 @@ class Mondrian(SearchAlgorithm):
             return Outcome(
                 start.status, None, None, None, number, number, steps, control.elapsed, start.interrupted
             )
-        outcome = _Run(problem, control, self.settings, start).run()
+        if problem.source is not None:
+            outcome = self._kept(problem, control, start).run(problem.source)
+        else:
+            outcome = _Run(problem, control, self.settings, start).run()
         if outcome is None:
             return self._search(replace(problem, keep_rows=False), control)
         return outcome
+
+    def _kept(self, problem: Problem, control: Control, start: Start) -> KeptRun:
+        labelling = _labelling(problem, self.settings)
+        _require_value(problem, labelling, self.settings)
+        kernel = part_kernel(problem, self.settings, start.references)
+        return KeptRun(problem, control, start, labelling, kernel, logged=_logs(self.settings))
 
 
 def part_kernel(problem: Problem, settings: MondrianSettings, references: Sequence[References]) -> PartKernel:
@@ -162,20 +199,10 @@ class _Run:
         coding = Coding(labelling.axes)
         columns = coding.encode(problem.table.codes if len(rows) == len(kept) else problem.table.codes[rows])
         self._store = stored(coding, rows, kept[rows], columns, region_of)
-        self._log = _log(settings, self._store)
+        self._log = CutLog(len(self._store.rows)) if _logs(settings) else None
         self._levels, self._first = start.levels, _nodes_of_first(problem.table, start.levels, self._store)
         self._kernel = Kernel(_mode(labelling, settings), checks, problem.minimum_size)
-        self._require_value(settings)
-
-    def _require_value(self, settings: MondrianSettings) -> None:
-        # Whether there is a value is a matter of the kind of recoding, so that of one record tells.
-        table = self._problem.table
-        one = replace(table, codes=table.codes[:1], counts=table.counts[:1])
-        alone, no = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=bool)
-        recoding = self._labelling.recoding(one, Regions(alone, one.counts, Segments(alone, 1)), no, no)
-        if self._objective(recoding) is None:
-            what = f"metric {self._problem.metric.name} has no value for algorithm mondrian"
-            raise InputError(f"{what} with labels {settings.labels}; use another metric, such as loss")
+        _require_value(problem, labelling, settings)
 
     def run(self) -> Outcome | None:
         """Return the outcome; None where starred records would disappear in a region without any value."""
@@ -201,7 +228,7 @@ class _Run:
             accepted = self._acceptance.accept(closed, opened, records, chosen)
             cut, final = accepted.cut, accepted.final
         if self._log is not None:
-            self._log.note(store, cut, chosen)
+            self._log.note(np.flatnonzero(store.open)[cut], chosen, cut)
         store.cut(cut, chosen.target, left)
         if final:
             store.open[:] = False
@@ -229,14 +256,28 @@ class _Run:
             tuple(self._steps),
             self._control.elapsed,
             self._interrupted,
-            cuts=None if self._log is None else self._log.tree(self._store, self._levels, self._first),
+            cuts=None if self._log is None else self._tree(self._log),
         )
 
+    def _tree(self, log: CutLog) -> CutTree:
+        store = self._store
+        return log.tree(store.coding, store.traces(), self._levels, self._first)
 
-def _log(settings: MondrianSettings, store: Store) -> CutLog | None:
-    """Return what follows the cuts, where they tell of any record on which side it belongs."""
-    apart = settings.mode is ModeName.STRICT and settings.labels is LabelName.HIERARCHY
-    return CutLog(len(store.rows)) if apart else None
+
+def _require_value(problem: Problem, labelling: Labelling, settings: MondrianSettings) -> None:
+    """Refuse a metric without a value for the kind of recoding, of which one record tells."""
+    table = problem.table
+    one = replace(table, codes=table.codes[:1], counts=table.counts[:1])
+    alone, no = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=bool)
+    recoding = labelling.recoding(one, Regions(alone, one.counts, Segments(alone, 1)), no, no)
+    if problem.metric.value(released(recoding, problem.k)) is None:
+        what = f"metric {problem.metric.name} has no value for algorithm mondrian"
+        raise InputError(f"{what} with labels {settings.labels}; use another metric, such as loss")
+
+
+def _logs(settings: MondrianSettings) -> bool:
+    """Tell whether cuts tell of any record on which side it belongs."""
+    return settings.mode is ModeName.STRICT and settings.labels is LabelName.HIERARCHY
 
 
 def _nodes_of_first(table: Table, levels: Sequence[int], store: Store) -> CodeArray:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from anonymizer.core.arrays import CodeArray, FloatArray, IntArray, freeze
+from anonymizer.core.numerals import POINT, Numerals
 from anonymizer.core.packing import rank
 from anonymizer.core.table import MISSING, Column, ValueType
 from anonymizer.engines.base import Relation
@@ -29,10 +30,12 @@ class ColumnRequest:
     ----------
     name: of the column.
     type: as declared; None to detect it.
+    numerals: how its texts write numbers; numbers that are stored as such are read as what they are.
     """
 
     name: str
     type: ValueType | None = None
+    numerals: Numerals = POINT
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +128,8 @@ def encode(relation: Relation, columns: Sequence[ReadColumn]) -> Encoded:
 
 
 def _read(relation: Relation, request: ColumnRequest, missing: frozenset[str]) -> ReadColumn:
+    if request.numerals != POINT and not relation.is_text(request.name):
+        request = replace(request, numerals=POINT)
     return column_of(relation.name, relation.dictionary(request.name), request, missing)
 
 
@@ -148,10 +153,8 @@ def column_of(
     """
     present = {text: count for text, count in dictionary if text is not None and text not in missing}
     where = f"{source}: column '{request.name}'"
-    kind = request.type or detect(where, present)
-    spellings: dict[Key, list[str]] = {}
-    for text, key in parse(where, present, kind).items():
-        spellings.setdefault(key, []).append(text)
+    kind = request.type or detect(where, present, request.numerals)
+    spellings = _spellings(parse(where, present, kind, request.numerals))
     keys = sorted(spellings)
     code_of = {text: code for code, key in enumerate(keys) for text in spellings[key]}
     texts = [spelling(spellings[key]) for key in keys]
@@ -165,8 +168,18 @@ def column_of(
     numbers = _numbers(keys, len(texts)) if kind.ordered else None
     for array in (codes, counts):
         freeze(array)
-    missing_code = len(keys) if lacking else None
-    return ReadColumn(Column(request.name, kind, tuple(texts), counts, numbers, missing_code), codes)
+    code = len(keys) if lacking else None
+    absent = frozenset({*missing, "", MISSING})
+    column = Column(request.name, kind, tuple(texts), counts, numbers, code, request.numerals, absent)
+    return ReadColumn(column, codes)
+
+
+def _spellings(parsed: Mapping[str, Key]) -> dict[Key, list[str]]:
+    """Return the texts of each value."""
+    spellings: dict[Key, list[str]] = {}
+    for text, key in parsed.items():
+        spellings.setdefault(key, []).append(text)
+    return spellings
 
 
 def _numbers(keys: Sequence[Key], size: int) -> FloatArray:

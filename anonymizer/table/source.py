@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from anonymizer.core.arrays import CodeArray, freeze
+from anonymizer.core.kept_regions import CodedRows, FirstRegions, KeptRegions
 from anonymizer.core.table import QuasiIdentifier, SensitiveAttribute, Table
 from anonymizer.core.table_source import TableSource
 from anonymizer.engines.combinations import Combinations
@@ -53,6 +54,14 @@ class EngineTables(TableSource):
     def records_in_small_classes(self, levels: Sequence[int], least: int) -> int:
         """Count the records in equivalence classes of fewer than some number of records."""
         return self._rolled_up(levels).records_in_small_groups(len(self._quasi_identifiers), least)
+
+    def in_regions(
+        self, levels: Sequence[int], codes: CodeArray, coded: CodedRows, *, every: bool
+    ) -> KeptRegions:
+        """Return all combinations in the regions that a search begins to cut."""
+        of_code = tuple(map(lowest_of_node, self._quasi_identifiers, levels))
+        own = np.stack([new[codes[:, place]] for place, new in enumerate(of_code)], axis=1)
+        return self._combinations.in_regions(FirstRegions(of_code, own, every), coded)
 
     def _rolled_up(self, levels: Sequence[int]) -> Combinations:
         """Return the combinations at levels, from the coarsest that the engine still has.

@@ -9,6 +9,7 @@ from datetime import date
 from decimal import Decimal
 from typing import TypeAlias
 
+from anonymizer.core.numerals import POINT, Numerals
 from anonymizer.core.table import ValueType
 from anonymizer.errors import DataError
 
@@ -55,7 +56,7 @@ def text_key(text: str) -> Key | None:
     return text
 
 
-KEYS: Mapping[ValueType, Callable[[str], Key | None]] = {
+_KEYS: Mapping[ValueType, Callable[[str], Key | None]] = {
     ValueType.INTEGER: integer_key,
     ValueType.NUMBER: number_key,
     ValueType.DATE: date_key,
@@ -63,13 +64,32 @@ KEYS: Mapping[ValueType, Callable[[str], Key | None]] = {
 }
 
 
-def detect(where: str, counts: Mapping[str, int]) -> ValueType:
+def key_of(kind: ValueType, numerals: Numerals = POINT) -> Callable[[str], Key | None]:
+    """Return what gives the key of a text of a type, None for a text that is not of it.
+
+    >>> key_of(ValueType.NUMBER)("2.5"), key_of(ValueType.NUMBER)("2,5")
+    (Decimal('2.5'), None)
+    """
+    plainly = _KEYS[kind]
+    if numerals == POINT or kind not in (ValueType.INTEGER, ValueType.NUMBER):
+        return plainly
+
+    def key(text: str) -> Key | None:
+        plain = numerals.plain(text)
+        return None if plain is None else plainly(plain)
+
+    # A whole number is spelled in one way only, without anything between its thousands.
+    return integer_key if kind is ValueType.INTEGER else key
+
+
+def detect(where: str, counts: Mapping[str, int], numerals: Numerals = POINT) -> ValueType:
     """Return the type of a column that declares none.
 
     Parameters
     ----------
     where: file and column, for messages.
     counts: records with each distinct text, missing values left out.
+    numerals: how numbers are written.
 
     Raises
     ------
@@ -80,9 +100,10 @@ def detect(where: str, counts: Mapping[str, int]) -> ValueType:
     if looks_coded(counts):
         return ValueType.TEXT
     for candidate in (ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE):
-        if all(KEYS[candidate](text) is not None for text in counts):
+        key = key_of(candidate, numerals)
+        if all(key(text) is not None for text in counts):
             return candidate
-    _refuse_mixed(where, counts)
+    _refuse_mixed(where, counts, numerals)
     return ValueType.TEXT
 
 
@@ -95,8 +116,9 @@ def looks_coded(texts: Iterable[str]) -> bool:
     return any(_CODE.fullmatch(text) for text in texts)
 
 
-def _refuse_mixed(where: str, counts: Mapping[str, int]) -> None:
-    others = {text: count for text, count in counts.items() if number_key(text) is None}
+def _refuse_mixed(where: str, counts: Mapping[str, int], numerals: Numerals) -> None:
+    key = key_of(ValueType.NUMBER, numerals)
+    others = {text: count for text, count in counts.items() if key(text) is None}
     if len(others) == len(counts):
         return
     records = sum(counts.values())
@@ -117,27 +139,30 @@ def _others(counts: Mapping[str, int]) -> str:
     return f"{number} do not, such as {shown!r}" if number > 1 else f"1 does not: {shown!r}"
 
 
-def parse(where: str, counts: Mapping[str, int], declared: ValueType) -> dict[str, Key]:
+def parse(
+    where: str, counts: Mapping[str, int], declared: ValueType, numerals: Numerals = POINT
+) -> dict[str, Key]:
     """Return the key of each distinct text.
 
     Raises
     ------
     DataError: a text is no value of the declared type; NaN and infinities are no numbers.
     """
-    key = KEYS[declared]
+    key = key_of(declared, numerals)
     keys = {text: key(text) for text in counts}
     others = {text: count for text, count in counts.items() if keys[text] is None}
     if others:
         records = sum(counts.values())
         raise DataError(
             f"{where}: declared {declared}, which {records - sum(others.values())} of {records} records are, "
-            f"{_others(others)}; declare `type: {_fitting(others)}`, or list it in input.missing"
+            f"{_others(others)}; declare `type: {_fitting(others, numerals)}`, or list it in input.missing"
         )
     return {text: found for text, found in keys.items() if found is not None}
 
 
-def _fitting(texts: Iterable[str]) -> ValueType:
-    return ValueType.NUMBER if all(number_key(text) is not None for text in texts) else ValueType.TEXT
+def _fitting(texts: Iterable[str], numerals: Numerals) -> ValueType:
+    key = key_of(ValueType.NUMBER, numerals)
+    return ValueType.NUMBER if all(key(text) is not None for text in texts) else ValueType.TEXT
 
 
 def spelling(texts: Sequence[str]) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from math import isclose
 
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray
+from anonymizer.core.classes import Classes
 from anonymizer.core.recoding import FullDomainRecoding
 from anonymizer.core.released import Released
 from anonymizer.core.table import Table
@@ -29,10 +31,11 @@ def check_loss_metric(metric: LossMetric, seed: int = 0) -> None:
     """
     random = np.random.default_rng(seed)
     for table in tables(seed):
-        check_row_order(metric, table, random)
-        check_no_loss(metric, table)
-        check_objective(metric, table, random)
-        check_bounds(metric, table, random)
+        rollup = RollUp.of(table)
+        check_row_order(metric, rollup, table, random)
+        check_no_loss(metric, rollup, table)
+        check_objective(metric, rollup, table, random)
+        check_bounds(metric, rollup, table, random)
 
 
 def nodes(table: Table) -> Iterator[Levels]:
@@ -40,9 +43,13 @@ def nodes(table: Table) -> Iterator[Levels]:
     return product(*(range(own.hierarchy.height + 1) for own in table.quasi_identifiers))
 
 
-def facts(table: Table, levels: Levels, kept: BoolArray, certain: BoolArray) -> NodeFacts:
-    """Describe a node of which some classes are kept, some of the others lost for certain below it, too."""
-    rollup = RollUp.of(table)
+def facts(rollup: RollUp, table: Table, levels: Levels, kept: BoolArray, certain: BoolArray) -> NodeFacts:
+    """Describe a node of which some classes are kept, some of the others lost for certain below it, too.
+
+    Parameters
+    ----------
+    rollup: of the table.
+    """
     classes = rollup.classes(levels)
     suppressed = ~kept[classes.class_of]
     return NodeFacts(
@@ -56,9 +63,13 @@ def facts(table: Table, levels: Levels, kept: BoolArray, certain: BoolArray) -> 
     )
 
 
-def released(table: Table, levels: Levels, kept: BoolArray) -> Released:
-    """Return the recoding of a node of which some classes are kept."""
-    classes = RollUp.of(table).classes(levels)
+def released(classes: Classes, table: Table, levels: Levels, kept: BoolArray) -> Released:
+    """Return the recoding of a node of which some classes are kept.
+
+    Parameters
+    ----------
+    classes: of the node.
+    """
     suppressed = ~kept[classes.class_of]
     lost = int(classes.sizes[~kept].sum())
     recoding = FullDomainRecoding(table, levels, suppressed, suppressed)
@@ -66,71 +77,75 @@ def released(table: Table, levels: Levels, kept: BoolArray) -> Released:
 
 
 def _close(left: float, right: float) -> bool:
-    return bool(np.isclose(left, right, rtol=1e-9, atol=1e-9))
+    return isclose(left, right, rel_tol=1e-9, abs_tol=1e-9)
 
 
 def _below(value: float, bound: float) -> bool:
     return value < bound - 1e-9 * max(1.0, abs(bound))
 
 
-def _number(table: Table, levels: Levels) -> int:
-    return RollUp.of(table).classes(levels).number
+def _whole(rollup: RollUp, table: Table, levels: Levels) -> Released:
+    """Return the recoding of a node that keeps every class."""
+    classes = rollup.classes(levels)
+    return released(classes, table, levels, np.ones(classes.number, dtype=bool))
 
 
-def check_row_order(metric: LossMetric, table: Table, random: np.random.Generator) -> None:
+def check_row_order(metric: LossMetric, rollup: RollUp, table: Table, random: np.random.Generator) -> None:
     """The order of the combinations changes nothing."""
     order = random.permutation(table.combinations)
     other = Table(table.quasi_identifiers, table.sensitive, table.codes[order], table.counts[order])
+    reordered = RollUp.of(other)
     for levels in nodes(table):
-        kept = np.ones(_number(table, levels), dtype=bool)
-        one, two = metric.value(released(table, levels, kept)), metric.value(released(other, levels, kept))
+        one, two = metric.value(_whole(rollup, table, levels)), metric.value(_whole(reordered, other, levels))
         if one is None or two is None or not _close(one, two):
             fail(f"{metric.name}: {one} becomes {two} in another order of the rows")
 
 
-def check_no_loss(metric: LossMetric, table: Table) -> None:
+def check_no_loss(metric: LossMetric, rollup: RollUp, table: Table) -> None:
     """Publishing every value as it is costs a metric of cells nothing."""
     if not isinstance(metric, CellMetric):
         return
     levels = (0,) * len(table.quasi_identifiers)
-    value = metric.value(released(table, levels, np.ones(_number(table, levels), dtype=bool)))
+    value = metric.value(_whole(rollup, table, levels))
     if value is None or not _close(value, 0):
         fail(f"{metric.name}: {value} without any generalization; accepted: 0")
 
 
-def check_objective(metric: LossMetric, table: Table, random: np.random.Generator) -> None:
+def check_objective(metric: LossMetric, rollup: RollUp, table: Table, random: np.random.Generator) -> None:
     """A search minimises the value that a report shows, and nothing costs more than suppressing all."""
     loss = metric.on_lattice(table, None)
     for levels in nodes(table):
-        kept = random.random(_number(table, levels)) < 0.7
+        classes = rollup.classes(levels)
+        kept = random.random(classes.number) < 0.7
         kept[0] = True
-        value = metric.value(released(table, levels, kept))
-        objective = loss.objective(facts(table, levels, kept, ~kept))
+        value = metric.value(released(classes, table, levels, kept))
+        objective = loss.objective(facts(rollup, table, levels, kept, ~kept))
         if value is None or not _close(objective, value):
             fail(f"{metric.name}: a search would minimise {objective} where a report shows {value}")
         if value is not None and _below(loss.worst, value):
             fail(f"{metric.name}: {value} is more than {loss.worst}, said to be the worst")
 
 
-def check_bounds(metric: LossMetric, table: Table, random: np.random.Generator) -> None:
+def check_bounds(metric: LossMetric, rollup: RollUp, table: Table, random: np.random.Generator) -> None:
     """No node costs less than its floor or than what a node above or below it proves."""
     loss = metric.on_lattice(table, None)
     floors = loss.combine(loss.floors)
     levels = tuple(int(random.integers(0, own.hierarchy.height + 1)) for own in table.quasi_identifiers)
-    kept = random.random(_number(table, levels)) < 0.7
+    own = rollup.classes(levels)
+    kept = random.random(own.number) < 0.7
     certain = ~kept & (random.random(len(kept)) < 0.7)
-    known = facts(table, levels, kept, certain)
-    lost = certain[RollUp.of(table).classes(levels).class_of]
+    known = facts(rollup, table, levels, kept, certain)
+    lost = certain[own.class_of]
     below, above = loss.combine(loss.below(known)), loss.above(known)
     for node in nodes(table):
-        classes = RollUp.of(table).classes(node)
+        classes = rollup.classes(node)
         staying = random.random(classes.number) < 0.8
         under = all(own <= top for own, top in zip(node, levels, strict=True))
         if under:
             staying[classes.class_of[lost]] = False
         if not staying.any():
             continue
-        value = metric.value(released(table, node, staying))
+        value = metric.value(released(classes, table, node, staying))
         bound = float(floors[node])
         if under:
             bound = max(bound, float(below[node]))

@@ -15,12 +15,18 @@ from tests.flow.commands import Job, call, spawn
 from tests.flow.tampering import TAMPERS, Tamper, rewrite
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """A job with its release, which tests leave as it is."""
+    job = Job(tmp_path_factory.mktemp("made"))
+    assert job.run().code == 0
+    return job
+
+
 @pytest.fixture
-def job(tmp_path: Path) -> Job:
-    """A job with its release."""
-    made = Job(tmp_path)
-    assert made.run().code == 0
-    return made
+def job(made: Job, tmp_path: Path) -> Job:
+    """A job with its release, to be changed."""
+    return made.copied(tmp_path)
 
 
 def change_report(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
@@ -66,6 +72,7 @@ def test_other_formats(output: str, tmp_path: Path) -> None:
     ],
     ids=lambda constraint: constraint["model"],
 )
+@pytest.mark.usefixtures("without_page")
 def test_measures_are_those_of_the_report(constraint: dict[str, Any], tmp_path: Path) -> None:
     job = Job(tmp_path).constraints(constraint, {"model": "k-anonymity", "k": 3})
     assert job.run().code == 0

@@ -7,13 +7,17 @@ from dataclasses import replace
 from random import Random
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anonymizer.audit.compare import unpromised_records
+from anonymizer.audit.compare import Compared, surplus, unpromised_records
+from anonymizer.audit.count import value_codes
 from anonymizer.audit.fingerprint import fingerprint
 from anonymizer.core.recoding import FullDomainRecoding, Recoding
 from anonymizer.engines.base import Groups
+from anonymizer.errors import DataError
+from anonymizer.table.load import ColumnRequest, column_of
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.recodings import highest, levels_between, lowest, node
@@ -69,3 +73,47 @@ def test_a_file_that_was_merged_wrongly_is_not_what_was_promised(random: Random)
     groups = written(wrong)
     expected = (rows(groups) - rows(written(recoding))).total()
     assert unpromised_records("release", groups, recoding) == expected
+
+
+@given(st.randoms(use_true_random=False))
+def test_surplus_is_what_two_bags_differ_by(random: Random) -> None:
+    """Also where the keys of the columns do not fit one integer."""
+    width, size = random.choice(((2, 3), (3, 2**30)))
+    values = [random.randrange(size) for _ in range(3)]
+    drawn = [tuple(random.choice(values) for _ in range(width)) for _ in range(random.randint(2, 24))]
+    half = random.randint(1, len(drawn) - 1)
+    has, promised = sorted(set(drawn[:half])), drawn[half:]
+    counts = [random.randint(1, 4) for _ in has]
+    most = [random.randint(1, 4) for _ in promised]
+    kept = [random.random() < 0.8 for _ in promised]
+    places = {value: place for place, value in enumerate(sorted(set(values)))}
+    codes = np.array([[places[value] for value in row] for row in has], dtype=np.int32)
+    groups = Groups((tuple(map(str, sorted(places))),) * width, codes, np.array(counts))
+    columns = [
+        Compared(
+            np.array(sorted(places), dtype=np.int64),
+            np.array([row[position] for row in promised], dtype=np.int32),
+            size,
+        )
+        for position in range(width)
+    ]
+    bag: Counter[tuple[int, ...]] = Counter()
+    for row, records, stays in zip(promised, most, kept, strict=True):
+        bag[row] += records if stays else 0
+    expected = sum(max(0, records - bag[row]) for row, records in zip(has, counts, strict=True))
+    assert surplus(groups, columns, np.array(kept), np.array(most)) == expected
+
+
+def test_a_text_that_nobody_knows_is_no_missing_value() -> None:
+    column = column_of("input", [("a", 2), ("b", 1), ("?", 1), (None, 1)], ColumnRequest("s"), ("?",)).column
+    assert column.missing == 2
+    assert value_codes("release", column, ["b", None, "?", "", "<missing>", "a"]).tolist() == [
+        1,
+        2,
+        2,
+        2,
+        2,
+        0,
+    ]
+    with pytest.raises(DataError, match=r"release: column 's' has a value that the input has not: 'x'"):
+        value_codes("release", column, ["a", "x"])

@@ -220,6 +220,11 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (small(budget={"seconds": 0}), "budget.seconds", "0; accepted: a number > 0"),
     (small(budget={"nodes": 2.5}), "budget.nodes", "2.5; accepted: a whole number >= 1"),
     (small(engine={"name": "flink"}), "engine.name", "'flink'; accepted: auto, duckdb, memory, spark"),
+    (
+        small(engine={"memory_limit": "0GB"}),
+        "engine.memory_limit",
+        "'0GB' is no memory at all; accepted: text",
+    ),
     (small(engine={"memory_limit": "lots"}), "engine.memory_limit", "'lots'; accepted: text such as 4GB"),
     (small(engine={"options": {"threads": [1]}}), "engine.options.threads", "a list; accepted: "),
     (small(output={"path": "../r.csv"}), "output.path", "'../r.csv'; accepted: a file name without a folder"),

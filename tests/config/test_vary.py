@@ -6,7 +6,7 @@ import shlex
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anonymizer.config.override import parse_override
@@ -47,6 +47,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
+@example({":": None})
 def test_a_value_survives_the_way_through_texts(value: Any) -> None:
     (found,) = variations(as_texts({"constraints.0.k": [value]}))
     (override,) = found.overrides

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.grouping import count, group_keys
+from anonymizer.core.grouping import BLOCK, add_up, add_up_packed, count, group_keys, starts_of
 from anonymizer.core.table import pack
 
 KEYS = st.lists(st.integers(0, 400), min_size=1, max_size=60)
 
 
-@given(keys=KEYS, space=st.sampled_from([401, 1 << 17, 1 << 60]))
+@given(keys=KEYS, space=st.sampled_from([401, 1 << 17, 1 << 40, 1 << 60]))
 def test_groups_are_numbered_by_ascending_key(keys: list[int], space: int) -> None:
     groups, distinct = group_keys(np.array(keys, dtype=np.int64), space)
     assert distinct.tolist() == sorted(set(keys))
@@ -45,3 +46,32 @@ def test_keys_that_do_not_fit_are_not_packed() -> None:
     column = np.zeros(1, dtype=np.int32)
     assert pack([column] * 4, [1 << 16] * 4) is None
     assert pack([column] * 3, [1 << 20] * 3) is not None
+
+
+@pytest.mark.parametrize("space", [401, 1 << 40, 1 << 62])
+@given(items=st.lists(st.tuples(st.integers(0, 400), st.integers(1, 2**30)), max_size=60))
+def test_weights_are_added_up_by_key(space: int, items: list[tuple[int, int]]) -> None:
+    """In a dense array, beside the keys in one integer, and where both do not fit one."""
+    expected: Counter[int] = Counter()
+    for key, weight in items:
+        expected[key + space - 401] += weight
+    keys = np.array([key + space - 401 for key, _ in items], dtype=np.int64)
+    weights = np.array([weight for _, weight in items], dtype=np.uint32)
+    distinct, sums = add_up(keys, weights, space)
+    assert list(zip(distinct.tolist(), sums.tolist(), strict=True)) == sorted(expected.items())
+    assert sums.dtype == np.int64
+
+
+def test_starts_are_found_across_blocks() -> None:
+    ordered = np.repeat(np.arange(BLOCK), 3)
+    assert np.array_equal(np.flatnonzero(starts_of(ordered)), np.arange(BLOCK) * 3)
+    assert np.array_equal(np.flatnonzero(starts_of(ordered, 1)), np.arange(BLOCK // 2) * 6)
+
+
+def test_sums_are_told_apart_across_blocks() -> None:
+    items = 2 * BLOCK + 17
+    packed = np.arange(items)[::-1] % (items // 2) << 3 | 1 + np.arange(items) % 5
+    expected = np.bincount(packed >> 3, weights=packed & 7).astype(np.int64)
+    distinct, sums = add_up_packed(packed, 3)
+    assert np.array_equal(distinct, np.arange(len(expected)))
+    assert np.array_equal(sums, expected)

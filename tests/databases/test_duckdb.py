@@ -71,7 +71,7 @@ def test_a_collation_makes_no_value_of_two(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("selection", "words"),
     [
-        (WholeTable(TableName("persons")), "persons does not exist!; it holds people"),
+        (WholeTable(TableName("persons")), "persons does not exist; the database holds people"),
         (Query("SELECT 1; DROP TABLE people"), "the query cannot be read"),
         (Query("DELETE FROM people RETURNING *"), "the query cannot be read"),
         (Query("SELECT nothing FROM people"), '"nothing" not found'),

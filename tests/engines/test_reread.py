@@ -12,6 +12,7 @@ import pytest
 
 from anonymizer.engines.base import Projection, Relation
 from anonymizer.engines.coding import Coding, packed_column_by_column
+from anonymizer.engines.file_source import FileSource
 from anonymizer.engines.open import open_frame, open_parquet
 from anonymizer.errors import DataError
 from anonymizer.table.load import ColumnRequest, encode, read_columns
@@ -146,3 +147,29 @@ def test_many_distinct_records_are_counted_as_few_are(
         found.append(dict(zip(texts, groups.counts.tolist(), strict=True)))
         assert len(found[-1]) == len(groups.counts) > 1_000
     assert found[0] == found[1]
+
+
+def test_the_reason_of_the_engine_is_told(tmp_path: Path) -> None:
+    path = written(tmp_path / "data.parquet", 20_000)
+    content = path.read_bytes()
+    with open_parquet(path) as relation:
+        stat = path.stat()
+        # Damaged in place, as by a failing disk: neither its size nor its times tell.
+        path.write_bytes(content[:200] + b"\xff" * (len(content) // 2) + content[200 + len(content) // 2 :])
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        source = relation._database.source  # type: ignore[attr-defined]
+        relation._database.source = FileSource.of(path, source.kind)  # type: ignore[attr-defined]
+        with pytest.raises(DataError, match=r"not a Parquet file, or a damaged one; .* \(.{10,}\)"):
+            relation.codes("many")
+
+
+def test_a_value_without_a_code_is_refused(tmp_path: Path) -> None:
+    """A null among codes would be read as whatever stands in its place."""
+    with open_parquet(written(tmp_path / "data.parquet")) as relation:
+        texts = relation.dictionary("few")
+        relation._dictionaries["few"] = texts[1:]  # type: ignore[attr-defined]
+        coding = Coding("few", np.arange(len(texts) - 1, dtype=np.int32), len(texts))
+        with pytest.raises(DataError, match="was not there when the column was read"):
+            relation.packed([coding])
+        with pytest.raises(DataError, match="was not there when the column was read"):
+            relation.codes("few")

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from anonymizer.engines import spill
 from anonymizer.engines.spill import SpillFolder
+from anonymizer.errors import InputError
 
 KEEPER = """
 import sys
@@ -47,4 +53,38 @@ def test_a_folder_that_nobody_refers_to_goes(tmp_path: Path) -> None:
     folder = SpillFolder(tmp_path)
     assert list(tmp_path.iterdir()) == [folder.path]
     del folder
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+    place = tmp_path / "file"
+    place.touch()
+    with pytest.raises(InputError, match=r"engine\.options\.temp_directory: .*/file: Not a directory"):
+        SpillFolder(place)
+
+
+@pytest.mark.parametrize("lacking", [errno.ENOTSUP, errno.ENOLCK])
+def test_where_there_are_no_locks_folders_of_others_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacking: int
+) -> None:
+    """As on some network file systems; nothing tells there whether another run still lives."""
+    first = SpillFolder(tmp_path)
+
+    def refuse(*_: object) -> None:
+        raise OSError(lacking, os.strerror(lacking))
+
+    monkeypatch.setattr(spill.fcntl, "flock", refuse)
+    second = SpillFolder(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted([first.path, second.path])
+    first.remove()
+    second.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_on_systems_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spill, "fcntl", None)
+    first, second = SpillFolder(tmp_path), SpillFolder(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted([first.path, second.path])
+    first.remove()
+    second.remove()
     assert list(tmp_path.iterdir()) == []

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -195,3 +196,8 @@ class Job:
         """Return what the internal report holds."""
         content: dict[str, Any] = json.loads((self.output / "report.json").read_text(encoding="utf-8"))
         return content
+
+    def copied(self, folder: Path) -> Job:
+        """Return a job with all that its folder holds in another one, to be changed there."""
+        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+        return Job(folder, deepcopy(self.config), self.data, self.path)

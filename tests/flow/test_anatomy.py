@@ -13,7 +13,7 @@ import pytest
 
 from anonymizer.search.anatomy import AnatomySettings, GroupingName
 from anonymizer.search.grouping.ways import GROUPINGS
-from tests.flow.commands import COLUMNS, DIAGNOSES, Job, assert_message, call, csv_bytes, people, read_rows
+from tests.flow.commands import COLUMNS, DIAGNOSES, assert_message, call, csv_bytes, people, read_rows
 from tests.flow.grouped import anatomy_job, halves, members, values
 
 
@@ -41,6 +41,7 @@ def test_all_options_are_tried() -> None:
 
 
 @pytest.mark.parametrize("grouping", list(GroupingName))
+@pytest.mark.usefixtures("without_page")
 def test_every_grouping_keeps_the_constraints(grouping: GroupingName, tmp_path: Path) -> None:
     job = anatomy_job(tmp_path, 62).set("algorithm", grouping=grouping.value)
     assert job.run().code == 0
@@ -125,94 +126,7 @@ def test_what_finds_people_looks_at_the_exact_values(tmp_path: Path) -> None:
     assert "INFEASIBLE" in refused.err
 
 
-@pytest.mark.parametrize("half", [0, 1])
-@pytest.mark.parametrize("command", ["check", "attack", "audit"])
-def test_a_half_is_refused_by_the_name_of_the_other(half: int, command: str, tmp_path: Path) -> None:
-    job = anatomy_job(tmp_path)
-    job.run()
-    missing, there = halves(job)[half], halves(job)[1 - half]
-    missing.unlink()
-    for path in (there, missing, job.release):
-        done = call(command, path, *(("-c", job.file) if command != "audit" else ()))
-        assert done.code == 2
-        assert_message(done.err, (str(missing), "no such file", there.name, "put both in one folder"))
-
-
-def changed(path: Path, old: str, new: str) -> None:
-    """Replace a line of a file by another, or by none."""
-    lines = path.read_text().splitlines()
-    assert old in lines
-    place = lines.index(old)
-    lines[place : place + 1] = [new] if new else []
-    path.write_text("\n".join([*lines, ""]))
-
-
-def tampered(job: Job, way: str) -> str:
-    """Change a release; return the name of the group that an error should give."""
-    records, sensitive = halves(job)
-    rows, first = sensitive.read_text().splitlines(), records.read_text().splitlines()[1]
-    group, value, count = rows[1].split(",")
-    if way == "unknown group":
-        changed(sensitive, rows[1], f"999,{value},{count}")
-        return "999"
-    if way == "a group without values":
-        changed(records, first, f"{first.rpartition(',')[0]},777")
-        return "777"
-    if way == "counts do not add up":
-        changed(sensitive, rows[1], f"{group},{value},{int(count) + 1}")
-    elif way == "a value less":
-        changed(sensitive, rows[1], "")
-    elif way == "a record less":
-        changed(records, first, "")
-        return first.rpartition(",")[2]
-    elif way == "a value twice":
-        changed(sensitive, rows[1], f"{rows[1]}\n{rows[1]}")
-    else:
-        changed(sensitive, rows[1], f"{group},{value},{way.rsplit(maxsplit=1)[-1]}")
-    return group
-
-
-WAYS = [
-    "unknown group",
-    "a group without values",
-    "counts do not add up",
-    "a value less",
-    "a record less",
-    "a value twice",
-    "count 0",
-    "count -1",
-    "count 1.5",
-    "count many",
-]
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_tampered_pair_is_an_error_that_names_the_group(way: str, tmp_path: Path) -> None:
-    job = anatomy_job(tmp_path)
-    job.run()
-    group = tampered(job, way)
-    for command in ("check", "attack"):
-        done = call(command, job.release, "-c", job.file)
-        assert done.code == 2
-        assert_message(done.err, (f"group {group} ", "not of one release, or were changed"))
-    audited = call("audit", job.release)
-    assert audited.code == 1
-    assert f"group {group} " in audited.out
-
-
-def test_records_that_change_groups_are_found_by_the_hash(tmp_path: Path) -> None:
-    job = anatomy_job(tmp_path)
-    job.run()
-    lines = halves(job)[0].read_text().splitlines()
-    one = lines[1]
-    other = next(line for line in lines[2:] if line.rpartition(",")[2] != one.rpartition(",")[2])
-    for line, with_group in ((one, other), (other, one)):
-        changed(halves(job)[0], line, f"{line.rpartition(',')[0]},{with_group.rpartition(',')[2]}")
-    done = call("audit", job.release)
-    assert done.code == 1
-    assert "release.qit.csv is not the file" in done.out
-
-
+@pytest.mark.usefixtures("without_page")
 def test_the_order_of_the_input_changes_nothing(tmp_path: Path) -> None:
     results = []
     for seed in range(3):
@@ -227,6 +141,7 @@ def test_the_order_of_the_input_changes_nothing(tmp_path: Path) -> None:
     assert results[0] == results[1] == results[2]
 
 
+@pytest.mark.usefixtures("without_page")
 def test_the_seed_decides_the_groups_and_shuffling_the_order(tmp_path: Path) -> None:
     job = anatomy_job(tmp_path)
     assert job.run().code == 0
@@ -321,6 +236,7 @@ def test_what_cannot_be_grouped_is_infeasible(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("reference", ["release", "input"])
+@pytest.mark.usefixtures("without_page")
 def test_other_models_are_constraints_on_groups(
     constraint: dict[str, Any], reference: str, tmp_path: Path
 ) -> None:

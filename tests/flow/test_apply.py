@@ -13,16 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonymizer.flow import output
 from tests.flow.applied import expected, first_run, go_on, multiset, published, released
 from tests.flow.commands import COLUMNS, Job, assert_message, call, people, snapshot
 
 
 @pytest.fixture(autouse=True)
-def _without_page(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spare drawing the page, which takes longer than all else."""
+def _without_page(request: pytest.FixtureRequest) -> None:
     if "page" not in request.node.name:
-        monkeypatch.setattr(output, "page", lambda *_: "")
+        request.getfixturevalue("without_page")
 
 
 def report(folder: Path) -> dict[str, Any]:

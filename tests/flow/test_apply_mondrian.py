@@ -11,16 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonymizer.flow import output
 from tests.flow.applied import Row, first_run, go_on, multiset, published, released
 from tests.flow.commands import assert_message, people
 
+pytestmark = pytest.mark.usefixtures("without_page")
 SMALL = settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-@pytest.fixture(autouse=True)
-def _without_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "page", lambda *_: "")
 
 
 def stands_for(text: str, row: Row, position: int) -> bool:

@@ -11,23 +11,26 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
-from anonymizer.flow import output
+from anonymizer.engines.base import Relation
+from anonymizer.flow.applying import publishing
 from anonymizer.release.publish import ReleaseFolder
 from tests.flow.applied import first_run, go_on
 from tests.flow.commands import Job, assert_message, call, people, snapshot
 
+pytestmark = pytest.mark.usefixtures("without_page")
 ROWS = people(160, 3)
 
 
-@pytest.fixture(autouse=True)
-def _without_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "page", lambda *_: "")
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """A job that has run into ``first/``, which tests leave as it is."""
+    return first_run(tmp_path_factory.mktemp("made"), ROWS[:100])
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Job:
-    """A job that has run into ``first/``."""
-    return first_run(tmp_path, ROWS[:100])
+def job(made: Job, tmp_path: Path) -> Job:
+    """A job that has run into ``first/``, to be changed."""
+    return made.copied(tmp_path)
 
 
 def assert_refused(job: Job, *words: str, **apply: str) -> None:
@@ -191,6 +194,22 @@ def test_other_columns(job: Job) -> None:
     done = call("run", job.file, "-o", job.folder / "second")
     assert done.code == 2
     assert_message(done.err, ("attributes.note",))
+
+
+def test_a_release_that_changes_after_it_was_read(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is read once to decide, and again to be written beside the new records."""
+    release = job.folder / "first" / "share" / "release.csv"
+    again = publishing.open_together
+
+    def changed(*given: Any) -> Relation:
+        release.write_bytes(release.read_bytes().replace(b"flu", b"cancer", 1))
+        return again(*given)
+
+    monkeypatch.setattr(publishing, "open_together", changed)
+    done = go_on(job, ROWS[100:])
+    assert done.code == 2, done.out
+    assert_message(done.err, ("release.csv", "changed since it was read before"))
+    assert not (job.folder / "second").exists()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])

@@ -11,14 +11,20 @@ from tests.flow.commands import Job, call, snapshot
 from tests.flow.tampering import TAMPERS, Tamper, lying
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """A job with its release, which tests leave as it is."""
+    job = Job(tmp_path_factory.mktemp("made"))
+    assert job.run().code == 0
+    return job
+
+
 @pytest.mark.parametrize("existing", [False, True], ids=["first", "with a release"])
 @pytest.mark.parametrize("tamper", TAMPERS, ids=lambda tamper: tamper.__name__)
 def test_a_file_written_otherwise_is_found_out(
-    tamper: Tamper, existing: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tamper: Tamper, existing: bool, made: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = Job(tmp_path).write()
-    if existing:
-        assert call("run", job.file).code == 0
+    job = made.copied(tmp_path) if existing else Job(tmp_path).write()
     before = snapshot(tmp_path)
     for kind in (FromRecords, FromTable):
         monkeypatch.setattr(kind, "write", lying(kind.write, tamper))

@@ -41,9 +41,9 @@ def found(estimate: int, **engine: Any) -> Counted:
     [
         ({}, 10**9, "memory", False),
         ({"name": "memory", "memory_limit": "1KB"}, 10**9, "memory", False),
-        ({"memory_limit": "40KB"}, DISTINCT, "memory", False),
+        ({"memory_limit": "100KB"}, DISTINCT, "memory", False),
         # The estimate was too high: what is fetched fits.
-        ({"memory_limit": "40KB"}, RECORDS, "duckdb", False),
+        ({"memory_limit": "100KB"}, RECORDS, "duckdb", False),
         ({"memory_limit": "1KB"}, DISTINCT, "duckdb", True),
         ({"options": {"combinations": DISTINCT}}, DISTINCT, "memory", False),
         ({"options": {"combinations": DISTINCT - 1}}, DISTINCT, "duckdb", True),
@@ -59,17 +59,19 @@ def test_what_fits_is_held(engine: dict[str, Any], estimate: int, name: str, bey
 
 def test_it_says_why() -> None:
     assert found(0).choice.because == "all 1,000 records would fit"
-    limited = found(900, memory_limit="40KB").choice.because
+    limited = found(900, memory_limit="100KB").choice.because
     assert limited == (
         "about 900 distinct combinations of 1,000 records may not fit in the memory, which has room for 312"
     )
     assert found(1, name="duckdb").choice.because == "engine.name says so"
 
 
-def test_half_of_the_limit_is_the_database_s() -> None:
+def test_half_of_what_the_program_leaves_is_the_database_s() -> None:
     limited = config(memory_limit="500MB")
-    assert engine_options(limited).memory_limit == "250000000B"
-    assert room(limited, 8) == 250_000_000 // combination_bytes(8)
+    assert engine_options(limited).memory_limit == "150000000B"
+    assert room(limited, 8) == 120_000_000 // combination_bytes(8)
+    scarce = config(memory_limit="200MB")
+    assert engine_options(scarce).memory_limit == "50000000B"
 
 
 @pytest.mark.parametrize(

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.flow.commands import ROOT, Job, call, people, read_rows, snapshot
+from tests.flow.commands import Job, call, people, read_rows, snapshot
+from tests.flow.interrupting import interrupted, once
 
-
-def interrupt(job: Job, phases: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
-    """Run a job in a process of its own, and interrupt it whenever it says that one of the phases begins."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.flow.improving", "run", str(job.file)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    seen = []
-    for phase in phases:
-        for line in process.stderr:
-            seen.append(line)
-            if line.startswith(phase):
-                break
-        process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    return subprocess.CompletedProcess(process.args, process.returncode, out, "".join(seen) + err)
+IMPROVING = "tests.flow.improving"
+"""The command with a search that goes on improving."""
 
 
 @pytest.fixture
@@ -42,22 +22,22 @@ def job(tmp_path: Path) -> Job:
 
 
 def test_the_first_writes_and_verifies_the_best_so_far(job: Job) -> None:
-    done = interrupt(job, ("found something",))
-    assert done.returncode == 0, done.stderr
+    done = interrupted(IMPROVING, job, ["found something"], once)
+    assert done.code == 0, done.err
     report = job.report()
     assert report["interrupted"] is True
     assert report["status"] == "satisfied"
     assert report["release"]["verified"] is True
     assert report["release"]["suppressed_records"] + len(read_rows(job.release)) == 2_000
-    assert "Interrupted after" in done.stdout
+    assert "Interrupted after" in done.out
     assert call("audit", job.release).code == 0
 
 
 @pytest.mark.slow
 def test_the_second_leaves_nothing(job: Job) -> None:
     before = snapshot(job.folder)
-    done = interrupt(job, ("found something", "writing"))
-    assert done.returncode == 130
-    assert "interrupted" in done.stderr
-    assert "Traceback" not in done.stderr
+    done = interrupted(IMPROVING, job, ["found something", "writing"], once)
+    assert done.code == 130
+    assert "interrupted" in done.err
+    assert "Traceback" not in done.err
     assert snapshot(job.folder) == before

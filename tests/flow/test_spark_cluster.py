@@ -94,3 +94,24 @@ def test_a_killed_worker_changes_nothing(cluster: Session, tmp_path: Path) -> No
         "report.json",
         "share",
     ]
+
+
+def test_a_worker_killed_while_regions_are_cut_changes_nothing(cluster: Session, tmp_path: Path) -> None:
+    data = people(tmp_path / "people.parquet", RECORDS)
+    others = {"algorithm": {"name": "mondrian"}, "attacks": []}
+    expected = ran(config(data, **others), tmp_path / "memory")
+    killed: list[int] = []
+    threads: list[threading.Thread] = []
+
+    def phase(what: str) -> None:
+        if what.startswith("engine spark"):
+            threads.append(threading.Thread(target=kill_while_working, args=(cluster, killed)))
+            threads[-1].start()
+
+    asked = load_config(config(data, engine(**CLUSTER, combinations=500), **others))
+    found = run(asked, tmp_path / "spark", watch=Watch(phase=phase))
+    for thread in threads:
+        thread.join()
+    assert len(killed) == 1
+    assert facts(found) == facts(expected)
+    assert sorted(released(tmp_path / "spark")) == sorted(released(tmp_path / "memory"))

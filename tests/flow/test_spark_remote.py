@@ -13,8 +13,9 @@ from anonymizer.engines.spark.session import Session
 from anonymizer.errors import ConfigError, OutputError
 from anonymizer.flow.run import run
 from anonymizer.flow.watch import Watch
+from anonymizer.release.remote_folder import RemoteFolder
 from tests.flow.spark_runs import config, people, ran, released
-from tests.spark import engine, running
+from tests.spark import engine, options, running
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +65,41 @@ def test_what_is_no_release_is_not_replaced(spark: Session, tmp_path: Path) -> N
     with pytest.raises(OutputError, match="is the input"):
         run(load_config(asked), tmp_path / "out", overwrite=True)
     assert not (tmp_path / "out").exists()
+
+
+def killed_while_replacing(location: str, out: Path, data: Path) -> RemoteFolder:
+    """Leave what a run leaves that is killed when the earlier release is not in its place."""
+    made = RemoteFolder(location, out, f"file://{data}", options(), overwrite=True)
+    Path(made.staged.removeprefix("file://")).mkdir()
+    made._rename(location, made._earlier)
+    assert made._note is not None
+    made._note.leave()
+    made._note = None
+    return made
+
+
+@pytest.mark.slow
+def test_what_a_killed_run_left_goes_at_the_next_start(spark: Session, tmp_path: Path) -> None:
+    data = people(tmp_path / "people.parquet")
+    there, out = tmp_path / "there", tmp_path / "out"
+    there.mkdir()
+    url = f"file://{there}/release.parquet"
+    asked = load_config(config(data, engine(), output={"path": url}, attacks=[]))
+    run(asked, out)
+    before = rows(there / "release.parquet")
+    alive = RemoteFolder(f"file://{there}/other.parquet", out, f"file://{data}", options(), overwrite=False)
+    staged = Path(alive.staged.removeprefix("file://"))
+    staged.mkdir()
+    killed = killed_while_replacing(url, out, data)
+    assert len(list(there.iterdir())) == 3
+    with pytest.raises(OutputError, match="holds a release; replace it with --overwrite"):
+        RemoteFolder(url, out, f"file://{data}", options(), overwrite=False)
+    assert sorted(there.iterdir()) == [staged, there / "release.parquet"]
+    assert rows(there / "release.parquet") == before
+    alive.close()
+    killed.close()
+    assert list(there.iterdir()) == [there / "release.parquet"]
+    assert list(out.glob(".*")) == []
 
 
 def test_other_engines_do_not_reach_it(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import yaml
 
 import anonymizer as an
 from anonymizer.config.load import load_config
+from anonymizer.engines.spark import files_in_order
 from anonymizer.engines.spark.session import Session
 from anonymizer.errors import ConfigError, InputError
 from anonymizer.flow.audit import audit_release
@@ -24,6 +25,8 @@ from tests.shared import shared
 from tests.spark import engine, running
 
 pytestmark = pytest.mark.slow
+
+SHARED = "share/release.parquet"
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +52,45 @@ def test_it_tells_the_same(spark: Session, tmp_path: Path, others: dict[str, Any
     assert released(tmp_path / "spark") == released(tmp_path / "memory")
 
 
+def test_files_begin_at_the_same_records_every_time(
+    spark: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files_in_order, "PART_RECORDS", 90)
+    data = people(tmp_path / "people.parquet")
+    asked = config(data, engine(), note="insensitive", attacks=[])
+    for name in ("one", "other"):
+        ran(asked, tmp_path / name)
+    in_memory = config(data, note="insensitive", attacks=[])
+    ran(in_memory, tmp_path / "memory")
+    files, others = (sorted((tmp_path / name / SHARED).iterdir()) for name in ("one", "other"))
+    assert [path.name for path in files] == [f"part-{number:05}.parquet" for number in range(5)]
+    assert [path.read_bytes() for path in files] == [path.read_bytes() for path in others]
+    assert [duckdb.sql(f"FROM '{path}'").shape[0] for path in files[:-1]] == [90] * 4
+    assert released(tmp_path / "one") == released(tmp_path / "memory")
+
+
 def test_tables_are_asked_for_where_memory_is_short(spark: Session, tmp_path: Path) -> None:
     data = people(tmp_path / "people.parquet")
     by_spark = ran(config(data, engine(combinations=200), note="insensitive"), tmp_path / "spark")
     in_memory = ran(config(data, note="insensitive"), tmp_path / "memory")
     assert facts(by_spark)["recoding"] == facts(in_memory)["recoding"]
+    assert released(tmp_path / "spark") == released(tmp_path / "memory")
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"algorithm": {"name": "mondrian"}},
+        {"algorithm": {"name": "mondrian", "labels": "interval"}, "budget": {"steps": 4}},
+    ],
+)
+def test_regions_are_cut_by_spark_where_memory_is_short(
+    spark: Session, tmp_path: Path, others: dict[str, Any]
+) -> None:
+    data = people(tmp_path / "people.parquet", 3000)
+    few = ran(config(data, engine(combinations=300), **others), tmp_path / "spark")
+    in_memory = ran(config(data, **others), tmp_path / "memory")
+    assert facts(few) == facts(in_memory)
     assert released(tmp_path / "spark") == released(tmp_path / "memory")
 
 
@@ -154,3 +191,13 @@ def test_the_command_releases_adult(tmp_path: Path) -> None:
     checked = command("check", release, "-c", str(tmp_path / "spark.yaml"))
     assert [each["satisfied"] for each in checked["constraints"]] == [True]
     assert checked["rows"] == report["release"]["rows"]
+
+
+def test_adult_is_cut_as_in_memory(spark: Session, tmp_path: Path) -> None:
+    asked = {**adult(tmp_path), "algorithm": {"name": "mondrian"}}
+    asked["input"]["path"] = str(tmp_path / "adult")
+    few = ran(load_config({**asked, "engine": engine(combinations=4000)}).to_dict(), tmp_path / "spark")
+    in_memory = ran(load_config(asked).to_dict(), tmp_path / "memory")
+    for key in ("status", "recoding", "constraints", "loss"):
+        assert few.to_dict()[key] == in_memory.to_dict()[key], key
+    assert released(tmp_path / "spark") == released(tmp_path / "memory")

@@ -54,7 +54,8 @@ STATES = ["Texas", "Ohio", "Utah", "Iowa", "Maine"]
         ("walls", [1, 2, 3], None),
         ("gain", [0] * 500 + [*range(1, 90)] + [10**6 + n for n in range(10)], {"auto": {}}),
         ("product", [f"A{n:03d}" for n in range(30)], {"mask": {"from": "right"}}),
-        ("colour", ["red", "green", "blue", "grey"], {"auto": {}}),
+        ("colour", ["red", "green", "blue", "grey"], {"auto": {"rare": 10}}),
+        ("colour", ["red", "green", "blue", "grey"] * 10, {"auto": {}}),
         (
             "rate",
             [f"{n / 100:.2f}" for n in range(100)],

@@ -285,9 +285,9 @@ def test_intervals_that_share_a_point_overlap(one: float, other: float) -> None:
     assert not Risk(one, one, one, 0).overlaps(Risk(0.5, 0.5, 0.6, 0))
 
 
-def grouped(number: int, query_error: float | None) -> ComparedRun:
+def grouped(number: int, query_error: float | None, risk: float = 0.9) -> ComparedRun:
     """Return a run whose release has exact quasi-identifiers and no loss of recoding."""
-    made = run(number, 0.0, counted(0.9))
+    made = run(number, 0.0, counted(risk))
     assert made.measured is not None
     own = replace(made.measured, algorithm="anatomy", query_error=query_error)
     return replace(made, algorithm="anatomy", measured=own)
@@ -315,6 +315,20 @@ def test_releases_in_groups_are_ranked_by_query_error_and_beat_nobody() -> None:
 
 def test_releases_in_groups_alone() -> None:
     found = comparison(grouped(1, 0.3), grouped(2, 0.2))
-    assert found.headline() == "Releases in groups alone; 2 answers queries best."
+    assert found.headline() == "Releases in groups alone; no other beats 2."
     assert found.unbeaten == {2}
     assert "in groups" in "\n".join(lines(found))
+
+
+def test_a_weaker_promise_in_groups_does_not_beat_a_stronger_one_by_query_error() -> None:
+    found = comparison(grouped(1, 0.2, 0.5), grouped(2, 0.3, 0.3), grouped(3, 0.4, 0.3))
+    assert found.unbeaten == {1, 2}
+    shown = "\n".join(lines(found))
+    assert "1: linkage nearest euclidean 50" in shown
+    assert "2: linkage nearest euclidean 30" in shown
+
+
+def test_in_groups_without_an_attack_nothing_is_known_to_be_as_safe() -> None:
+    both = (grouped(1, 0.2), grouped(2, 0.3))
+    runs = [replace(each, measured=replace(each.measured, risks={})) for each in both if each.measured]
+    assert comparison(*runs).unbeaten == {1, 2}

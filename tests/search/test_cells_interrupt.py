@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from tests.flow.commands import ROOT, Job, call, csv_bytes, read_rows
+from tests.flow.commands import Job, call, csv_bytes, read_rows
+from tests.flow.interrupting import Process, interrupted, once
 
 KEYS = tuple(f"key{number}" for number in range(8))
 ENOUGH = 3.0
 """Seconds in which the first choice is found, however busy the machine; the search takes far longer."""
 
 
-def interrupt(job: Job) -> subprocess.CompletedProcess[str]:
-    """Run a job, and interrupt it some seconds after its search began."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.flow.phases", "run", str(job.file)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    for line in process.stderr:
-        if line.startswith("searching"):
-            break
+def later(process: Process) -> None:
+    """Interrupt some seconds after the search began."""
     signal.sigtimedwait([], ENOUGH)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    once(process)
 
 
 @pytest.fixture
@@ -54,8 +40,8 @@ def job(tmp_path: Path) -> Job:
 
 @pytest.mark.slow
 def test_it_writes_and_verifies_the_best_so_far(job: Job) -> None:
-    done = interrupt(job)
-    assert done.returncode == 0, done.stderr
+    done = interrupted("tests.flow.phases", job, ["searching"], later)
+    assert done.code == 0, done.err
     report = job.report()
     assert report["interrupted"] is True
     assert report["release"]["verified"] is True

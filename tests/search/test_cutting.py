@@ -121,7 +121,7 @@ def test_parts_of_the_table_are_cut_as_the_whole(labels: LabelName, mode: ModeNa
     assert found == regions_of(whole)
     outcome = Mondrian(MondrianSettings(labels=labels, mode=mode)).search(asked, Control())
     if _starts_at_the_top(outcome):
-        assert outcome.steps[-1].candidate["regions"] == len(whole.parent)
+        assert outcome.steps[-1].candidate["regions"] == len(whole.log.regions)
 
 
 def _starts_at_the_top(outcome: Outcome) -> bool:

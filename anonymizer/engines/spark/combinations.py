@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray
+from anonymizer.core.kept_regions import CodedRows, FirstRegions
 from anonymizer.engines.combinations import Combinations
 from anonymizer.engines.spark.failures import reading
 from anonymizer.engines.spark.frames import lookup
 from anonymizer.engines.spark.keys import KeyWords
+from anonymizer.engines.spark.regions import SparkRegions
 from anonymizer.errors import DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from anonymizer.engines.spark.session import Session
 
 
 class SparkCombinations(Combinations):
@@ -24,16 +28,18 @@ class SparkCombinations(Combinations):
 
     Parameters
     ----------
+    session: stays the caller's.
     frame: with the words of the packed codes and ``n``, the records of each; not yet distinct.
     keys: how codes are packed.
     name: of the input, for messages.
     records: that there must be.
     """
 
-    def __init__(self, frame: DataFrame, keys: KeyWords, name: str, records: int) -> None:
+    def __init__(self, session: Session, frame: DataFrame, keys: KeyWords, name: str, records: int) -> None:
         from pyspark import StorageLevel  # noqa: PLC0415 - comes with the extra
 
         self.sizes = keys.sizes
+        self._session = session
         self._keys = keys
         self._name = name
         self._records = records
@@ -76,7 +82,7 @@ class SparkCombinations(Combinations):
             for place, new in enumerate(codes)
         ]
         frame = self.frame.selectExpr(*self._keys.packed(coarser), "n")
-        return SparkCombinations(frame, self._keys, self._name, self._records)
+        return SparkCombinations(self._session, frame, self._keys, self._name, self._records)
 
     def records_in_small_groups(self, columns: int, least: int) -> int:
         """Count the records in groups of fewer than some number of records."""
@@ -86,6 +92,10 @@ class SparkCombinations(Combinations):
             summed = sizes.agg({"n": "sum"}).where(f"`sum(n)` < {least}")
             found = summed.selectExpr("sum(`sum(n)`)").collect()[0][0]
         return int(found or 0)
+
+    def in_regions(self, first: FirstRegions, coded: CodedRows) -> SparkRegions:
+        """Return the combinations in regions that can be cut, kept by Spark as well."""
+        return SparkRegions(self._session, self.frame, self._keys, self._name, first, coded)
 
     def close(self) -> None:
         """Let Spark forget them; a second call does nothing."""

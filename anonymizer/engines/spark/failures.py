@@ -7,9 +7,11 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from anonymizer.engines.spark.launch import PYTHON
 from anonymizer.engines.spark.session import reason_of
 from anonymizer.errors import DataError, InputError, OutputError
 
+_LACKING = re.compile(r"No module named '([^']+)'")
 _PATH = re.compile(r"((?:[a-z0-9+.-]+):/[^\s,;'\"]+)")
 _MEMORY = ("java.lang.OutOfMemoryError", "Java heap space", "GC overhead limit exceeded")
 
@@ -29,14 +31,12 @@ def reading(name: str) -> Iterator[None]:
     """
     classes = _raised()
     try:
-        with warnings.catch_warnings():
-            # Of versions of pandas, which nothing here uses.
-            warnings.simplefilter("ignore", FutureWarning)
-            warnings.simplefilter("ignore", DeprecationWarning)
+        with _quiet():
             yield
     except classes as error:
         told = whole_text(error)
         _refuse_memory(told)
+        _refuse_workers(told)
         if "FAILED_READ_FILE" in told or "not a Parquet file" in told or "MALFORMED_RECORD" in told:
             found = _PATH.search(told)
             file = found[1].rstrip(".") if found else name
@@ -56,13 +56,22 @@ def writing(name: str) -> Iterator[None]:
     """
     classes = _raised()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)
-            warnings.simplefilter("ignore", DeprecationWarning)
+        with _quiet():
             yield
+    except OSError as error:
+        raise OutputError(f"{name}: cannot be written: {error.strerror or error}") from None
     except classes as error:
         _refuse_memory(whole_text(error))
         raise OutputError(f"{name}: cannot be written: {reason_of(error)}") from None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Let Spark not warn of versions of pandas, which nothing here uses."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
+        yield
 
 
 def whole_text(error: BaseException) -> str:
@@ -87,6 +96,19 @@ def _refuse_memory(told: str) -> None:
         raise InputError(
             "engine.options.spark.driver.maxResultSize: too small for the distinct combinations; set more, "
             "such as 4g, or fewer quasi-identifiers"
+        ) from None
+
+
+def _refuse_workers(told: str) -> None:
+    lacking = _LACKING.search(told)
+    if lacking is not None:
+        raise InputError(
+            f"engine spark: its workers have no Python package '{lacking[1]}'; install anonymizer[spark] "
+            f"there, the same version as here, or name the Python that has it by {PYTHON}"
+        ) from None
+    if "PYTHON_VERSION_MISMATCH" in told or "Cannot run program" in told:
+        raise InputError(
+            f"engine spark: its workers need the version of Python that runs here; name it by {PYTHON}"
         ) from None
 
 

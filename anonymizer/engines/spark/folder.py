@@ -16,6 +16,7 @@ PART = re.compile(r"part-\d{5}\.parquet$")
 
 _NO_MARK = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
 _WRITTEN = re.compile(r"part-(\d+)-.*\.parquet$")
+_FOLDER = re.compile(r".*=(\d+)$")
 
 
 def write_folder(session: Session, frame: DataFrame, location: str, title: str) -> None:
@@ -31,16 +32,54 @@ def write_folder(session: Session, frame: DataFrame, location: str, title: str) 
     OutputError: it cannot be written.
     """
     with writing(title):
-        frame.write.option(_NO_MARK, "false").option("compression", "snappy").parquet(location)
+        _writer(frame).parquet(location)
         system, folder = session.file_system(location)
-        written = sorted(str(each.getPath().getName()) for each in system.listStatus(folder))
-        path_of = session.jvm.org.apache.hadoop.fs.Path
-        for number, name in enumerate(each for each in written if _WRITTEN.match(each)):
-            final = path_of(folder, f"part-{number:05}.parquet")
-            if not system.rename(path_of(folder, name), final):
-                raise OSError(f"{name} cannot be renamed")
-            # Of the local file system, which keeps sums beside the files.
-            system.delete(path_of(folder, f".{final.getName()}.crc"), False)
+        for number, name in enumerate(each for each in _names(system, folder) if _WRITTEN.match(each)):
+            _rename(session, folder, name, number)
+
+
+def write_folder_by(session: Session, frame: DataFrame, file: str, location: str, title: str) -> None:
+    """Write one file for each number in a column, without that column: part-00000.parquet and so on.
+
+    Parameters
+    ----------
+    frame: the records of one number stand in one partition, in the order in which they are written.
+    file: name of the column; whole numbers from 0.
+    location, title: as for ``write_folder``.
+
+    Raises
+    ------
+    OutputError: it cannot be written.
+    """
+    with writing(title):
+        _writer(frame).partitionBy(file).parquet(location)
+        system, folder = session.file_system(location)
+        for name in _names(system, folder):
+            if (found := _FOLDER.match(name)) is None:
+                continue
+            own = session.jvm.org.apache.hadoop.fs.Path(folder, name)
+            (written,) = (each for each in _names(system, own) if _WRITTEN.match(each))
+            _rename(session, folder, f"{name}/{written}", int(found[1]))
+            system.delete(own, True)
+
+
+def _writer(frame: DataFrame) -> Any:
+    return frame.write.option(_NO_MARK, "false").option("compression", "snappy")
+
+
+def _names(system: Any, folder: Any) -> list[str]:
+    return sorted(str(each.getPath().getName()) for each in system.listStatus(folder))
+
+
+def _rename(session: Session, folder: Any, name: str, number: int) -> None:
+    """Give a file that was written its name in a release."""
+    path_of = session.jvm.org.apache.hadoop.fs.Path
+    system, _ = session.file_system(str(folder.toString()))
+    final = path_of(folder, f"part-{number:05}.parquet")
+    if not system.rename(path_of(folder, name), final):
+        raise OSError(f"{name} cannot be renamed")
+    # Of the local file system, which keeps sums beside the files.
+    system.delete(path_of(folder, f".{final.getName()}.crc"), False)
 
 
 def is_release(system: Any, path: Any) -> bool:

@@ -39,8 +39,13 @@ def small_frame(session: Session, columns: dict[str, Any]) -> DataFrame:
     return functions.broadcast(to_spark(session, pa.table(columns).combine_chunks().to_batches()))
 
 
-def lookup(codes: Sequence[int], index: str) -> str:
-    """Return SQL for the element of a list at an index from 0, both whole numbers."""
+def lookup(codes: Sequence[int], index: str, kind: str = "INT") -> str:
+    """Return SQL for the element of a list at an index from 0, both whole numbers.
+
+    Parameters
+    ----------
+    kind: type of the elements in SQL.
+    """
     # Of a text that is read once, as a list of thousands of literals is slow to plan.
     listed = ",".join(map(str, codes))
-    return f"element_at(CAST(split('{listed}', ',') AS ARRAY<INT>), CAST({index} AS INT) + 1)"
+    return f"element_at(CAST(split('{listed}', ',') AS ARRAY<{kind}>), CAST({index} AS INT) + 1)"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.packing import SPACE
+from anonymizer.core.grouping import SPACE
 
 
 class KeyWords:

@@ -6,6 +6,7 @@ import os
 import shlex
 import socket
 import subprocess
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.engines.spark.java import check_java
-from anonymizer.engines.spark.options import EVERY_CORE, SparkOptions
+from anonymizer.engines.spark.options import EVERY_CORE, LOCAL, SparkOptions
 from anonymizer.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ START_SECONDS = 300.0
 
 END_SECONDS = 20.0
 """For the process of Java to end by itself."""
+
+PYTHON = "PYSPARK_PYTHON"
+"""The variable that names the Python of Spark's processes."""
 
 STANDALONE_PORT = 7077
 """Of a standalone master where the address has none."""
@@ -163,6 +167,9 @@ class _Launch:
             whole.setMaster(EVERY_CORE)
         self.master = str(whole.get("spark.master"))
         spark: SparkSession = self._session(self._context(conf=whole, gateway=self._gateway))
+        if LOCAL.match(self.master) and not os.environ.get(PYTHON):
+            # Which has what the work needs that is done in Python; Spark would take any python3.
+            spark.sparkContext.pythonExec = sys.executable
         for name, value in self._asked:
             # A second session of one process has the static settings of the first.
             if name.startswith("spark.sql."):

@@ -40,6 +40,9 @@ QUIET: Mapping[str, str] = {
 LOCAL_SHUFFLE = "16"
 """Pieces of a shuffle on one machine, where Spark's own 200 take longer to plan than to do."""
 
+LEAST_HEAP = 472
+"""MiB of the driver's Java without which Spark does not start."""
+
 EVERY_CORE = "local[*]"
 """The master where nobody names another."""
 
@@ -126,13 +129,13 @@ class SparkOptions:
 
 
 def _java_memory(limit: str) -> str:
-    """Return an amount of memory as Java wants it, in whole mebibytes.
+    """Return an amount of memory as Java wants it, in whole mebibytes; at least what Spark starts with.
 
-    >>> _java_memory("1.5GB"), _java_memory("512 MiB")
-    ('1430m', '512m')
+    >>> _java_memory("1.5GB"), _java_memory("512 MiB"), _java_memory("100MB")
+    ('1430m', '512m', '472m')
     """
     found = re.fullmatch(r"([0-9.]+) ?([KMGT]?)(i?)B", limit)
     if found is None:
         raise InputError(f"engine.memory_limit: {limit}; accepted: an amount such as 4GB")
     unit = (1024 if found[3] else 1000) ** " KMGT".index(found[2] or " ")
-    return f"{max(int(float(found[1]) * unit / 2**20), 1)}m"
+    return f"{max(int(float(found[1]) * unit / 2**20), LEAST_HEAP)}m"

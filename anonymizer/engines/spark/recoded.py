@@ -11,10 +11,9 @@ from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.engines.counted import RecodedRows, RecodedWriter
 from anonymizer.engines.location import location_of
 from anonymizer.engines.spark.failures import reading, writing
-from anonymizer.engines.spark.folder import write_folder
+from anonymizer.engines.spark.files_in_order import Files
 from anonymizer.engines.spark.frames import small_frame, to_spark
 from anonymizer.engines.spark.keys import KeyWords
-from anonymizer.engines.spark.writer import PART_RECORDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -44,12 +43,9 @@ class SparkRecodedWriter(RecodedWriter):
         """Write a folder wherever Hadoop finds it; raises as ``write_parquet`` does."""
         with writing(title), reading(self._relation.name):
             frame = self._labelled(rows, self._joined(rows))
-            parts = max(-(-int(rows.counts[rows.kept].sum()) // PART_RECORDS), 1)
-            order = self._order(rows)
-            ordered = frame.repartitionByRange(parts, *order).sortWithinPartitions(*order)
-            published = [f"p{place}" for place in range(len(rows.columns))]
-            named = ordered.select(*published).toDF(*rows.columns)
-        write_folder(self._relation.session, named, location, title)
+            published = {f"p{place}": name for place, name in enumerate(rows.columns)}
+            files = Files(frame, self._order(rows), published, int(rows.counts[rows.kept].sum()))
+            files.write(self._relation.session, location, title)
 
     def _joined(self, rows: RecodedRows) -> DataFrame:
         """Return the released records: their unchanged columns, and the places of labels as r0, r1, …"""

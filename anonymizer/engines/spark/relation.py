@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -19,8 +19,10 @@ from anonymizer.engines.spark.frames import small_frame
 from anonymizer.engines.spark.keys import KeyWords
 from anonymizer.engines.spark.recoded import SparkRecodedWriter
 from anonymizer.engines.spark.session import Session, close_session
+from anonymizer.engines.spark.spread import matching_in_frame, spread_of_frame
 from anonymizer.engines.spark.texts import ColumnTexts
 from anonymizer.engines.spark.writer import SparkWriter
+from anonymizer.engines.spread import Spread
 from anonymizer.errors import DataError, InputError
 
 if TYPE_CHECKING:
@@ -102,6 +104,36 @@ class SparkRelation(Relation):
         """Return the distinct texts of a column with their records, sorted, a null last."""
         return list(self.known(column).entries)
 
+    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> Spread:
+        """Return how records are spread over the texts of a column; only a sample of many comes here."""
+        texts = self.texts_of(column)
+        if not texts.canonical:
+            return super().spread(column, limit, absent)
+        with reading(self.name):
+            return spread_of_frame(self.frame, texts.key, limit, absent)
+
+    def matching(self, column: str, pattern: str) -> int:
+        """Return the records whose text matches a regular expression from end to end."""
+        texts = self.texts_of(column)
+        if not texts.canonical:
+            return super().matching(column, pattern)
+        with reading(self.name):
+            return matching_in_frame(self.frame, texts.key, pattern)
+
+    def in_small_classes(self, columns: Sequence[str], least: int) -> tuple[int, int]:
+        """Return the records that no other has the same texts as, and those in small classes."""
+        keys = [f"{self.texts_of(column).key} AS t{place}" for place, column in enumerate(columns)]
+        with reading(self.name):
+            sizes = self.frame.selectExpr(*keys).groupBy(*(f"t{place}" for place in range(len(keys)))).count()
+            small = f"coalesce(sum(IF(count < {least}, count, 0)), 0)"
+            alone, below = sizes.selectExpr("count_if(count = 1)", small).collect()[0]
+        return int(alone), int(below)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether records have an order: what many processes read has none."""
+        return False
+
     def _counted(self, texts: ColumnTexts) -> Dictionary:
         with reading(self.name):
             table = self.frame.selectExpr(f"{texts.key} AS k").groupBy("k").count().toArrow().combine_chunks()
@@ -132,7 +164,7 @@ class SparkRelation(Relation):
         with reading(self.name):
             codes = [f"k{place}" for place in range(len(codings))]
             words = self.coded(codings).selectExpr(*keys.packed(codes), "CAST(1 AS BIGINT) AS n")
-            return SparkCombinations(words, keys, self.name, self.rows)
+            return SparkCombinations(self.session, words, keys, self.name, self.rows)
 
     def coded(self, codings: Sequence[Coding], kept: Sequence[str] = ()) -> DataFrame:
         """Return the records with the codes of columns as k0, k1, …, found by joins with their dictionaries.
@@ -190,6 +222,10 @@ class SparkRelation(Relation):
         """Return the records of each text of a column as ``k`` and a count, a null as the empty text."""
         keys = self.frame.selectExpr(f"coalesce({self.texts_of(column).key}, '') AS k")
         return keys.groupBy("k").count().withColumnRenamed("count", count)
+
+    def is_text(self, column: str) -> bool:
+        """Tell whether the values of a column are texts."""
+        return self.texts_of(column).is_text
 
     def holds_texts(self, column: str) -> bool:
         """Tell whether the values of a column are texts in every record."""

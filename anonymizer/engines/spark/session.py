@@ -22,19 +22,14 @@ class Session:
 
     Raises
     ------
-    InputError: the extra or Java is missing, or the master cannot be reached.
+    InputError: the extra or Java is missing, the master cannot be reached, or there is no folder for what it
+        keeps on disk.
     """
 
     def __init__(self, options: SparkOptions) -> None:
         self.options = options
         self.users = 0
-        try:
-            self._spill = SpillFolder(options.temp_directory)
-        except OSError as error:
-            raise InputError(
-                f"engine.options.temp_directory: {options.temp_directory}: {error.strerror}; "
-                "accepted: a folder that can be written to"
-            ) from None
+        self._spill = SpillFolder(options.temp_directory)
         self._scratch = self._spill.path
         try:
             self.spark: SparkSession = start(options, self._scratch)

@@ -15,7 +15,7 @@ from anonymizer.flow.applying.previous import Previous
 from anonymizer.flow.prepare import Job, job_of, read_attributes
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.table.load import ReadColumn
-from anonymizer.table.types import KEYS, Key
+from anonymizer.table.types import Key, key_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ def _respelled(read: ReadColumn, earlier: Relation, spellings: Sequence[str]) ->
     spellings: further ones.
     """
     column = read.column
-    key = KEYS[column.type]
+    key = key_of(column.type, column.numerals)
     known: dict[Key, str] = {}
     published = [text for text, _ in earlier.dictionary(column.name) if text is not None]
     for text in (*spellings, *published):
@@ -107,7 +107,7 @@ def _respelled(read: ReadColumn, earlier: Relation, spellings: Sequence[str]) ->
 
 
 def _spelling(text: str, column: Column, known: Mapping[Key, str]) -> str:
-    found = KEYS[column.type](text)
+    found = key_of(column.type, column.numerals)(text)
     return text if found is None else known.get(found, text)
 
 

@@ -13,6 +13,7 @@ from anonymizer.core.hierarchy import Hierarchy
 from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.errors import InputError
 from anonymizer.flow.applying.applied import Applied, AppliedNodes
+from anonymizer.flow.applying.encoding import Numbers, Rows
 
 Named = tuple[int, str]
 """A node of a hierarchy by its level and its label, which are the same for whatever values it is built."""
@@ -37,13 +38,13 @@ class KeptCuts(BaseModel):
     attributes: list[str]
     nodes: list[list[Named]]
     levels: list[int]
-    first: list[list[int]]
-    axis: list[int]
-    left: list[int]
-    listed_right: list[int]
-    starts: list[int]
-    parts: list[int]
-    published: list[list[int]]
+    first: Rows
+    axis: Numbers
+    left: Numbers
+    listed_right: Numbers
+    starts: Numbers
+    parts: Numbers
+    published: Rows
 
     def leaves(self, name: str) -> list[str]:
         """Return the values of an attribute that occur as they are."""
@@ -56,7 +57,7 @@ def keep_cuts(tree: CutTree, attributes: Sequence[QuasiIdentifier]) -> KeptCuts:
     ends = tree.published[tree.axis < 0]
     owner = np.repeat(np.arange(len(tree.axis)), np.diff(tree.starts))
     parts, nodes = np.zeros_like(tree.parts), []
-    first, published = np.zeros_like(tree.first), np.zeros_like(ends)
+    first, published = (np.zeros(own.shape, dtype=np.int64) for own in (tree.first, ends))
     for position, attribute in enumerate(attributes):
         mine = tree.axis[owner] == position
         used = np.unique(np.concatenate([tree.first[:, position], ends[:, position], tree.parts[mine]]))
@@ -69,13 +70,13 @@ def keep_cuts(tree: CutTree, attributes: Sequence[QuasiIdentifier]) -> KeptCuts:
         attributes=[each.name for each in attributes],
         nodes=nodes,
         levels=list(tree.levels),
-        first=first.tolist(),
-        axis=tree.axis.tolist(),
-        left=tree.left.tolist(),
-        listed_right=tree.listed_right.astype(int).tolist(),
-        starts=tree.starts.tolist(),
-        parts=parts.tolist(),
-        published=published.tolist(),
+        first=first,
+        axis=tree.axis,
+        left=tree.left,
+        listed_right=tree.listed_right.astype(np.int64),
+        starts=tree.starts,
+        parts=parts,
+        published=published,
     )
 
 
@@ -110,8 +111,7 @@ class _Walk:
         own = table.quasi_identifiers
         self._nodes = [_found(names, each.hierarchy) for names, each in zip(kept.nodes, own, strict=True)]
         self._leaf = [each.leaf[table.quasi_identifier_codes(i)] for i, each in enumerate(own)]
-        self._axis = np.array(kept.axis, dtype=np.int64)
-        self._left = np.array(kept.left, dtype=np.int64)
+        self._axis, self._left = kept.axis, kept.left
 
     def regions(self) -> IntArray:
         """Return the region that each combination ends in, -1 without one, shape (combinations,)."""
@@ -134,7 +134,7 @@ class _Walk:
 
     @property
     def _listed_right(self) -> BoolArray:
-        flags: BoolArray = np.array(self._kept.listed_right, dtype=np.bool_)
+        flags: BoolArray = self._kept.listed_right.astype(np.bool_)
         return flags
 
     def _first(self) -> IntArray:
@@ -155,9 +155,8 @@ class _Walk:
 
     def _listed(self) -> list[tuple[IntArray, IntArray]]:
         """Return for each quasi-identifier the level of each cut's parts, and sorted keys of cut and part."""
-        starts = np.array(self._kept.starts, dtype=np.int64)
-        owner = np.repeat(np.arange(len(self._axis)), np.diff(starts))
-        parts = np.array(self._kept.parts, dtype=np.int64)
+        owner = np.repeat(np.arange(len(self._axis)), np.diff(self._kept.starts))
+        parts = self._kept.parts
         found = []
         for position, attribute in enumerate(self._table.quasi_identifiers):
             mine = self._axis[owner] == position
@@ -173,7 +172,7 @@ class _Walk:
     def published(self, region: IntArray) -> tuple[CodeArray, BoolArray]:
         """Return the nodes that each combination is published as, and whether it lies under all of them."""
         place = np.cumsum(self._axis < 0) - 1
-        kept = np.array(self._kept.published, dtype=np.int64).reshape(-1, len(self._nodes))
+        kept = self._kept.published.reshape(-1, len(self._nodes))
         covered = region >= 0
         nodes = np.zeros((len(region), len(self._nodes)), dtype=np.int32)
         rows = np.flatnonzero(covered)

@@ -60,6 +60,9 @@ def _constraints(config: Config, previous: Previous) -> Iterator[Problem]:
         yield Problem(
             "input.missing", _differs(list(config.input.missing), list(previous.config.input.missing))
         )
+    if config.input.decimal is not previous.config.input.decimal:
+        own_sign, before_sign = config.input.decimal.value, previous.config.input.decimal.value
+        yield Problem("input.decimal", _differs(own_sign, before_sign))
     for position, settings in enumerate(config.constraints):
         model = settings.build()
         if isinstance(model, AttackModel):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
@@ -16,6 +16,7 @@ from anonymizer.core.table import Table
 from anonymizer.errors import InputError
 from anonymizer.flow.applying.applied import Applied, applied_levels
 from anonymizer.flow.applying.cuts import KeptCuts, applied_cuts, keep_cuts
+from anonymizer.flow.applying.encoding import encoded
 from anonymizer.flow.prepare import NO_SOURCES, Job
 from anonymizer.hierarchy.base import HierarchySource
 
@@ -37,10 +38,16 @@ class KeptRecoding(BaseModel):
     cuts: KeptCuts | None = None
     depends_on: dict[str, dict[str, Any]]
 
-    def to_json(self) -> str:
-        """Return the text of recoding.json; the same recoding gives the same bytes."""
-        content = self.model_dump(by_alias=True, exclude_none=True)
-        return json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n"
+    @cached_property
+    def encoded(self) -> bytes:
+        """The bytes of recoding.json; the same recoding gives the same.
+
+        A million regions take seconds, so they are made once and for all.
+        """
+        content = self.model_dump(by_alias=True, exclude_none=True, exclude={"cuts", "depends_on"})
+        if self.cuts is not None:
+            content["cuts"] = dict(self.cuts)
+        return b"".join(encoded({**content, "depends_on": self.depends_on})) + b"\n"
 
     def spellings(self, name: str) -> list[str] | None:
         """Return spellings of values that cuts tell apart; None where no value may be published as it is."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
@@ -17,6 +17,7 @@ from anonymizer.core.table import ValueType
 from anonymizer.errors import ConfigError, InputError
 from anonymizer.flow.applying.kept import KeptRecoding, parse_kept
 from anonymizer.flow.constraints import required_size
+from anonymizer.flow.reported import parse_report
 from anonymizer.release.existing import PUBLIC_REPORT, SHARE
 from anonymizer.report.public import public_report
 
@@ -94,7 +95,7 @@ def read_previous(path: Path) -> Previous:
         earlier run do not belong together.
     """
     content = _read(path, ACCEPTED)
-    found = _parsed(path, content)
+    found = parse_report(_Previous, path, content, ACCEPTED)
     if found.recoding_file is None:
         raise InputError(
             f"{path}: what algorithm {found.search.algorithm} found cannot be applied to other records; "
@@ -107,9 +108,7 @@ def read_previous(path: Path) -> Previous:
         )
     folder = path.parent
     kept = folder / found.recoding_file.path
-    recoding = _read(kept, "it is written beside the report")
-    if hashlib.sha256(recoding).hexdigest() != found.recoding_file.sha256:
-        raise InputError(f"{kept}: is not the recoding that {path.name} was written with (SHA-256 differs)")
+    recoding = _whole(kept, found.recoding_file.sha256, path.name)
     config = _config(path, found.config)
     _compare_reports(path, content, config)
     parsed = parse_kept(str(kept), recoding)
@@ -136,15 +135,12 @@ def _read(path: Path, accepted: str) -> bytes:
         raise InputError(f"{path}: cannot be read: {error.strerror}; {accepted}") from None
 
 
-def _parsed(path: Path, content: bytes) -> _Previous:
-    try:
-        return _Previous.model_validate_json(content)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        if first["type"] == "json_invalid":
-            raise InputError(f"{path}: is not JSON; {ACCEPTED}") from None
-        where = ".".join(str(part) for part in first["loc"]) or "the whole"
-        raise InputError(f"{path}: is no report of a release, see {where}; {ACCEPTED}") from None
+def _whole(kept: Path, sha256: str, report: str) -> bytes:
+    """Return the recoding, checked to be the one that the report was written with."""
+    content = _read(kept, "it is written beside the report")
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise InputError(f"{kept}: is not the recoding that {report} was written with (SHA-256 differs)")
+    return content
 
 
 def _config(path: Path, content: dict[str, Any]) -> Config:

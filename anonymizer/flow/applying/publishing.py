@@ -15,10 +15,10 @@ from anonymizer.audit.together import unpromised_together
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.released import Released
 from anonymizer.core.table import SensitiveAttribute
-from anonymizer.engines.base import CsvDialect, EngineOptions, Projection, Relation
+from anonymizer.engines.base import CsvDialect, EngineOptions, Groups, Projection, Relation
 from anonymizer.engines.open import open_together
 from anonymizer.errors import AuditFailed
-from anonymizer.flow.verify import Audited, check_measurements
+from anonymizer.flow.verify import Audited, check_columns, check_measurements
 from anonymizer.privacy.constraint import CountedConstraint
 from anonymizer.release.formats import Csv, release_format
 from anonymizer.release.order import SORTED, RowOrder
@@ -33,11 +33,13 @@ class WithEarlier(Publishable):
     Attributes
     ----------
     earlier: path of the earlier release.
+    sha256: of that file when it was read.
     new: what is published of the new records.
     scratch: a folder for a temporary file.
     """
 
     earlier: Path
+    sha256: str
     new: Publishable
     scratch: Path
     options: EngineOptions
@@ -48,14 +50,14 @@ class WithEarlier(Publishable):
         Raises
         ------
         OutputError: the file cannot be written.
-        DataError: a column holds another type in the new records.
+        DataError: a column holds another type in the new records, or the earlier file has changed.
         """
         # In the format of the earlier file, so that both have the same types.
         kind = release_format(self.earlier)
         new = self.scratch / f"new{''.join(self.earlier.suffixes[-2:])}"
         self.new.write(new, SORTED)
         dialect = CsvDialect(kind.separator if isinstance(kind, Csv) else None)
-        with open_together(self.earlier, new, dialect, self.options) as every:
+        with open_together(self.earlier, new, dialect, self.options, self.sha256) as every:
             kept = np.ones(every.rows, dtype=np.bool_)
             write_release(every, Projection(every.columns, {}, kept), path, order)
         new.unlink()
@@ -96,14 +98,31 @@ def verify_combined(
     DataError: it has a value that neither has.
     """
     earlier, table = sources.earlier, promised.table
-    if release.columns != earlier.columns:
-        raise AuditFailed(f"{release.name}: has columns {release.columns}, expected {earlier.columns}")
+    check_columns(release, earlier.columns)
     names = [*(each.name for each in table.quasi_identifiers), *table.sensitive_names]
     groups = release.group_counts(names)
     classes = classes_of(release.name, groups, sources.attributes)
     measurements = measure(classes, constraints)
     check_measurements(release.name, measurements)
-    added = int(table.counts[~promised.recoding.removed].sum())
+    _check_records(release, groups, sources, promised, names)
+    return Audited(release.sha256, release.rows, classes.number, measurements), classes.sizes
+
+
+def _check_records(
+    release: Relation, groups: Groups, sources: Sources, promised: Released, names: Sequence[str]
+) -> None:
+    """Check that the records are those of the earlier release and what is published of the new ones.
+
+    Parameters
+    ----------
+    groups: of the release, by the columns ``names``.
+
+    Raises
+    ------
+    AuditFailed: one is lost, added or changed.
+    """
+    earlier = sources.earlier
+    added = int(promised.table.counts[~promised.recoding.removed].sum())
     if release.rows != earlier.rows + added:
         raise AuditFailed(
             f"{release.name}: {release.rows:,} records, expected {earlier.rows:,} of the earlier release "
@@ -115,10 +134,9 @@ def verify_combined(
         raise AuditFailed(
             f"{release.name}: {wrong:,} records are neither of the earlier release nor as published"
         )
-    untouched = [name for name in release.columns if name not in names]
-    for name in untouched:
-        _check_untouched(release, sources, name, sources.new.rows - added)
-    return Audited(release.sha256, release.rows, classes.number, measurements), classes.sizes
+    for name in release.columns:
+        if name not in names:
+            _check_untouched(release, sources, name, sources.new.rows - added)
 
 
 def _check_untouched(release: Relation, sources: Sources, name: str, removed: int) -> None:

@@ -24,9 +24,10 @@ from anonymizer.flow.applying.previous import Previous, read_previous
 from anonymizer.flow.applying.publishing import Sources, WithEarlier, verify_combined
 from anonymizer.flow.assemble import release_facts, report_parts
 from anonymizer.flow.engine import engine_options
-from anonymizer.flow.output import recoding_entry, release_folder, watched_open, write_reports
+from anonymizer.flow.output import input_facts, recoding_entry, release_folder, watched_open, write_reports
 from anonymizer.flow.prepare import Job, open_release, sensitive_attributes
 from anonymizer.flow.publication import publication_of
+from anonymizer.flow.requests import request
 from anonymizer.flow.risk import counted
 from anonymizer.flow.scene import scene_of_files
 from anonymizer.flow.source import input_source
@@ -39,7 +40,7 @@ from anonymizer.loss.all_metrics import all_losses
 from anonymizer.release.publish import ReleaseFolder
 from anonymizer.report.build import InputFacts, build_report
 from anonymizer.report.facts.gather import Facts, gather
-from anonymizer.table.load import ColumnRequest, column_of
+from anonymizer.table.load import column_of
 
 
 def run_applied(config: Config, directory: Path, *, overwrite: bool, watch: Watch) -> Report:
@@ -70,9 +71,7 @@ def run_applied(config: Config, directory: Path, *, overwrite: bool, watch: Watc
         _check_release(previous, earlier)
         new = read_new_records(config, previous, earlier, relation)
         _check_in_memory(new.job)
-        facts = InputFacts(
-            source.title, relation.sha256, relation.rows, len(relation.columns), relation.separator
-        )
+        facts = input_facts(source, relation)
         sources = Sources(earlier, relation, _attributes_of_both(new, earlier, relation))
         decision = Decider(config, previous, sources, new, facts).decide(watch)
         verified, sizes = _publish(new, previous, sources, decision, (folder, target), watch)
@@ -136,8 +135,8 @@ def _attributes_of_both(
         for text, records in relation.dictionary(name):
             texts[text] = texts.get(text, 0) + records
         ordered = sorted(texts.items(), key=lambda each: (each[0] is None, each[0] or ""))
-        request = ColumnRequest(name, new.config.attributes[name].type)
-        columns[name] = column_of(relation.name, ordered, request, new.config.input.missing).column
+        own = request(new.config, name)
+        columns[name] = column_of(relation.name, ordered, own, new.config.input.missing).column
     return sensitive_attributes(new.config, columns)
 
 
@@ -154,7 +153,8 @@ def _publish(
     watch.phase("writing")
     publication = publication_of(new.config)
     (own,) = publication.publishable(new.config, new.job, sources.new, decision.promised)
-    target.write([WithEarlier(previous.release, own, folder.scratch, engine_options(new.config))])
+    earlier = previous.release, previous.release_sha256
+    target.write([WithEarlier(*earlier, own, folder.scratch, engine_options(new.config))])
     watch.phase("reading back and verifying")
     with auditing(), ExitStack() as stack:
         (release,) = [stack.enter_context(table) for table in target.read_back()]

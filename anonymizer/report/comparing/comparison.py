@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from anonymizer.report.comparing.pareto import DIGITS, unbeaten
+from anonymizer.report.comparing.pareto import DIGITS, unbeaten, unbeaten_by_any_risk
 from anonymizer.report.comparing.runs import ComparedRun, Measured, Risk, RunStatus
 from anonymizer.report.comparing.winners import (
     Winner,
@@ -20,6 +20,7 @@ from anonymizer.report.comparing.winners import (
     loss_winners,
     numbered,
 )
+from anonymizer.report.numbers import percent
 
 MOST_NAMED = 5
 """Runs that the first line names; of more it says how many they are."""
@@ -106,10 +107,27 @@ class Comparison:
 
     @cached_property
     def recommended_runs(self) -> tuple[ComparedRun, ...]:
-        """The recommended points, and of the runs in groups those with the least query error."""
-        least = min((_error(own) for _, own in self.in_groups), default=inf)
-        best = (run for run, own in self.in_groups if _error(own) == least)
-        return (*(each.run for each in self.recommended), *best)
+        """The recommended points, and the runs in groups that no other of them beats."""
+        return (*(each.run for each in self.recommended), *(run for run, _ in self._best_in_groups))
+
+    @cached_property
+    def _best_in_groups(self) -> list[tuple[ComparedRun, Measured]]:
+        """The runs in groups that no other answers queries better than at no more risk, by any attack.
+
+        A weaker promise answers queries better and is riskier: neither beats the other.
+        """
+        if not self.in_groups:
+            return []
+        risks = [own.risks for _, own in self.in_groups]
+        common = [name for name in risks[0] if all(name in each for each in risks)]
+        low, high = (
+            np.array([[getattr(each[name], end) for name in common] for each in risks], dtype=np.float64)
+            for end in ("low", "high")
+        )
+        errors = np.array([_error(own) for _, own in self.in_groups])
+        shape = (len(risks), len(common))
+        kept = unbeaten_by_any_risk(errors, low.reshape(shape), high.reshape(shape))
+        return [each for each, keep in zip(self.in_groups, kept, strict=True) if keep]
 
     @property
     def order(self) -> str:
@@ -183,7 +201,7 @@ class Comparison:
         """Return what a reader should know first."""
         found = len(self._releases)
         if not found and self.in_groups:
-            return f"Releases in groups alone; {numbered(sorted(self.unbeaten))} answers queries best."
+            return f"Releases in groups alone; no other beats {numbered(sorted(self.unbeaten))}."
         if not found:
             return f"None of {len(self.runs)} runs has a release."
         split = disagreement(self.loss_winners, found)
@@ -221,7 +239,10 @@ class Comparison:
             yield f"{run}: beaten, yet safer than all that are recommended by {attacks}"
         if self.in_groups:
             runs = numbered(sorted(run.number for run, _ in self.in_groups))
-            yield f"{runs}: in groups, with quasi-identifiers as they were; compared by query error alone"
+            yield f"{runs}: in groups, quasi-identifiers as they were; compared by query error and attacks"
+        for best, own in self._best_in_groups:
+            told = ", ".join(f"{name} {percent(risk.success)}" for name, risk in own.risks.items())
+            yield f"{best.number}: {told or 'no attack was run on it'}"
 
     def _safer_elsewhere(self) -> dict[int, str]:
         """Return the runs that are beaten, and yet safer than all recommended ones by other attacks."""

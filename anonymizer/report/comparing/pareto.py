@@ -30,6 +30,25 @@ def unbeaten(loss: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
     return np.asarray(~(no_worse & better).any(axis=0))
 
 
+def unbeaten_by_any_risk(error: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
+    """Return the points that no other beats by an error and by every one of several risks.
+
+    One point beats another as above, where it surely is no riskier by any of the risks. Without a risk that
+    all have, nothing is known to be as safe as another, and no point is beaten.
+
+    Parameters
+    ----------
+    error: exact, shape (points,).
+    low, high: ends of the intervals of the risks, shape (points, risks).
+    """
+    if not low.shape[1]:
+        return np.ones(len(error), dtype=bool)
+    error, low, high = (np.round(each, DIGITS) for each in (error, low, high))
+    no_worse = (error[:, None] <= error) & (high[:, None] <= low).all(axis=2)
+    better = (error[:, None] < error) | (high[:, None] < low).any(axis=2)
+    return np.asarray(~(no_worse & better).any(axis=0))
+
+
 def frontier(risk: FloatArray, loss: FloatArray) -> list[int]:
     """Return the points that no other beats by the bare numbers, by increasing risk, one of equal ones."""
     order = np.lexsort((loss, risk))

@@ -59,7 +59,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
     if comparison.attack is not None:
         yield f"* no other run beats it. Risk: {comparison.attack}, the strongest attack on all."
     elif comparison.in_groups:
-        yield "* no other run answers count queries with less error."
+        yield "* no other run in groups answers count queries better at no more risk."
     yield from comparison.remarks()
     for status, reason, runs in comparison.without_release():
         yield f"{numbered(runs)} {status.value}: {reason}"

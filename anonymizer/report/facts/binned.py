@@ -123,7 +123,7 @@ def _spread(cells: Cells, column: Column, edges: FloatArray) -> tuple[FloatArray
 def _ends(cells: Cells, column: Column) -> tuple[FloatArray, FloatArray]:
     """Return the range that each published value stands for to its reader, NaN for ``*`` and missing ones."""
     unit = 0.0 if column.type is ValueType.NUMBER else 1.0
-    points = np.array([_number(column.type, label) for label in cells.labels], dtype=np.float64)
+    points = np.array([_number(column, label) for label in cells.labels], dtype=np.float64)
     unread = np.array([label in (SUPPRESSED, MISSING) for label in cells.labels]) | cells.values.mixed
     single = ~np.isnan(points)
     low = np.where(single, points, np.where(unread, np.nan, cells.values.low))
@@ -131,8 +131,11 @@ def _ends(cells: Cells, column: Column) -> tuple[FloatArray, FloatArray]:
     return low, high
 
 
-def _number(kind: ValueType, label: str) -> float:
+def _number(column: Column, label: str) -> float:
+    if column.type is not ValueType.DATE:
+        number = column.numerals.number(label)
+        return np.nan if number is None else number
     try:
-        return float(date.fromisoformat(label).toordinal()) if kind is ValueType.DATE else float(label)
+        return float(date.fromisoformat(label).toordinal())
     except ValueError:
         return np.nan

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.attacks.published import PublishedTable
-from anonymizer.attacks.subsets import known_subsets
+from anonymizer.attacks.subsets import told_subsets
 from anonymizer.core.released import Released
 from anonymizer.core.table import Table
 
@@ -50,8 +50,8 @@ def knowing(released: Released) -> tuple[Knowing, ...]:
 
 def _by_size(published: PublishedTable, width: int) -> dict[int, tuple[float, float, tuple[str, ...]]]:
     by_size: dict[int, list[tuple[int, tuple[str, ...]]]] = {size: [] for size in range(1, width + 1)}
-    for each in known_subsets(published, width):
-        by_size[len(each.names)].append((len(each.sizes), each.names))
+    for each in told_subsets(published, width):
+        by_size[len(each.names)].append((each.classes, each.names))
     records = published.records
     found = {}
     for size, own in by_size.items():

@@ -45,9 +45,7 @@ def worst_classes(
             found.append(None)
             continue
         reference = _reference(released, classes, constraint.attribute, moving=moving_reference)
-        bound = constraint.view(classes)
-        worst = np.unique(bound.owner[constraint.model.at_worst(bound.view, reference)])
-        sizes = classes.sizes[worst]
+        sizes = classes.sizes[constraint.at_worst(classes, reference)]
         hide = few(len(sizes), smallest_shown(released.k))
         found.append(Worst(None if hide else len(sizes), int(sizes.min()), int(sizes.max())))
     return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from anonymizer.report.html.verdict import verdict_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 TEMPLATES = "templates"
 
@@ -99,10 +101,23 @@ def environment() -> Environment:
     """Return the templates; every value that they show is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - only pages need it
 
-    return Environment(
+    made = Environment(
         loader=PackageLoader(__package__, TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["with_code"] = with_code
+    return made
+
+
+def with_code(words: str) -> Markup:
+    """Return words for a page, what stands between backticks as code.
+
+    >>> with_code("set `k` > 1")
+    Markup('set <code>k</code> &gt; 1')
+    """
+    from markupsafe import Markup, escape  # noqa: PLC0415 - only pages need it
+
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(words))))

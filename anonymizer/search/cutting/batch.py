@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.core.arrays import IntArray
+from anonymizer.core.trace import Traces
 from anonymizer.search.cutting.coding import Coding, Columns
-from anonymizer.search.cutting.trace import Traces
 from anonymizer.search.regions.segments import Segments
 
 CHUNK = 1 << 17

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
-from anonymizer.search.cutting.trace import Reduction, Trace, Traces
+from anonymizer.core.kept_regions import CodedRows
+from anonymizer.core.trace import Reduction, Trace, Traces
 from anonymizer.search.regions.axis import Axis, Frames, ListedAxis
 
 WORD_BITS = 62
@@ -99,6 +100,16 @@ class Coding:
                 of_code = (own.of_code << field.shift).astype(kind)
                 columns[field.column] |= of_code[codes[:, position]]
         return tuple(columns)
+
+    @property
+    def rows(self) -> CodedRows:
+        """What an engine has to know to sum up combinations that it keeps."""
+        words: list[dict[int, IntArray]] = [{} for _ in self._bits]
+        for position, (axis, fields) in enumerate(zip(self.axes, self.fields, strict=True)):
+            for own, field in zip(axis.numbers, fields, strict=True):
+                adds = own.of_code.astype(np.int64) << field.shift
+                words[field.column][position] = words[field.column].get(position, 0) + adds
+        return CodedRows(tuple(words), self.traces)
 
     def numbers(self, traces: Traces, position: int) -> Traces:
         """Return what the traces of groups say of one axis: its numbers' reductions, in their order."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.core.trace import Traces
 from anonymizer.search.cutting.coding import Coding
 from anonymizer.search.cutting.source import Sides
-from anonymizer.search.cutting.trace import Traces
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,15 @@ import numpy as np
 
 from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.search.cutting.chosen import Chosen
-from anonymizer.search.cutting.source import Proposed, Source
+from anonymizer.search.cutting.source import Proposed, Source, left_parts
 from anonymizer.search.regions.cuts import Cuts
 from anonymizer.search.regions.mode import Mode
 
 TRIES = 8
 """How many further cuts of a region are tried along an axis when those proposed at first fail a model."""
+
+FEWER_DIGITS = 1_000_000
+"""Losses of regions of more records are rounded to fewer than 9 decimals."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +86,7 @@ class Level:
         """Return cuts with the parts that go to the left."""
         cut = proposed.axis >= 0
         own = self._source.coding.costs(self._source.groups.traces) * self._source.groups.records
-        starts, left = self._left_parts(proposed)
+        starts, left = left_parts(self._views, proposed)
         gain = np.where(cut, own - np.where(cut, lowest, 0.0), 0.0)
         return Chosen(cut, proposed.axis, starts, left, proposed.target, gain, self._tried)
 
@@ -116,8 +119,8 @@ class Level:
                 costs = costs + sides.listed
             costs[: len(left)] *= left
             costs[len(left) :] *= view.cuts.sizes[cut] - left
-            # Equal losses must not be told apart by how rounding went.
-            loss[view.regions[cut]] = np.round(costs[: len(left)] + costs[len(left) :], 9)
+            both_sides = costs[: len(left)] + costs[len(left) :]
+            loss[view.regions[cut]] = without_rounding_errors(both_sides, view.cuts.sizes[cut])
             self._tried += len(left)
         return losses
 
@@ -152,19 +155,16 @@ class Level:
             column.followed,
         )
 
-    def _left_parts(self, proposed: Proposed) -> tuple[IntArray, IntArray]:
-        """Return the parts that go to the left, region after region, and where each region's start."""
-        first, number = np.zeros(self._number, dtype=np.int64), np.zeros(self._number, dtype=np.int64)
-        for axis, view in self._views.items():
-            own = proposed.axis[view.regions] == axis
-            first[view.regions[own]] = view.cuts.parts.starts[own]
-        cut = proposed.axis >= 0
-        number[cut] = proposed.part[cut] - first[cut] + 1
-        starts = np.concatenate([[0], np.cumsum(number)])
-        owner = np.repeat(np.arange(self._number), number)
-        place = np.arange(starts[-1]) - np.repeat(starts[:-1] - first, number)
-        left = np.zeros(len(place), dtype=np.int64)
-        for axis, view in self._views.items():
-            own = proposed.axis[owner] == axis
-            left[own] = view.cuts.part[place[own]]
-        return starts, left
+
+def without_rounding_errors(losses: FloatArray, records: IntArray) -> FloatArray:
+    """Round losses, so that equal ones are not told apart by how computing them was rounded.
+
+    Parameters
+    ----------
+    losses: in records, shape (cuts,).
+    records: of the region of each, no fewer, shape (cuts,). Of up to a million 9 decimals are kept, of more
+        as many as leave 14 digits: a float has no more than 16, and the last of these are errors.
+    """
+    digits = np.ceil(np.log10(np.maximum(records, 1)))
+    scale = 10.0 ** np.where(records <= FEWER_DIGITS, 9, 14 - digits)
+    return np.rint(losses * scale) / scale

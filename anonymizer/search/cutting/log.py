@@ -9,10 +9,9 @@ import numpy as np
 
 from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.core.cut_tree import CutTree
+from anonymizer.core.trace import Traces
 from anonymizer.search.cutting.chosen import Chosen
 from anonymizer.search.cutting.coding import Coding
-from anonymizer.search.cutting.store import Store
-from anonymizer.search.cutting.trace import Traces
 from anonymizer.search.regions.node_axis import NodeAxis
 
 
@@ -28,7 +27,10 @@ class _Level:
 
 
 class CutLog:
-    """Follows the regions of a store while they are cut; looks at their rows only at the end.
+    """Follows regions while they are cut; nothing else is known of them until the end.
+
+    Each has a number. Those that the search begins with are numbered first, both sides of a cut one after the
+    other.
 
     Parameters
     ----------
@@ -37,37 +39,91 @@ class CutLog:
 
     def __init__(self, regions: int) -> None:
         self._regions = np.arange(regions)
-        self._number = regions
+        self._first = self._number = regions
         self._levels: list[_Level] = []
 
-    def note(self, store: Store, cut: BoolArray, chosen: Chosen) -> None:
-        """Note the cuts of a level before the store makes them.
+    @property
+    def regions(self) -> IntArray:
+        """Number of each region that was not cut, in their order, shape (regions,), int64."""
+        return self._regions
+
+    @property
+    def number(self) -> int:
+        """How many regions there were, and the number that the next one gets."""
+        return self._number
+
+    def note(self, places: IntArray, chosen: Chosen, cut: BoolArray) -> IntArray:
+        """Note the cuts of a level; in the order of regions both sides take the place of the one cut.
 
         Parameters
         ----------
-        cut: which of the chosen cuts are made, shape (open regions,).
+        places: of the regions that are cut, shape (cuts,).
+        cut: which of the chosen cuts are made, shape (regions of the level,).
+
+        Returns
+        -------
+        Place of the right side of each after the cuts, the left one being just before, shape (cuts,).
         """
-        places = np.flatnonzero(store.open)[cut]
         left = self._number + 2 * np.arange(len(places))
         sizes = np.diff(chosen.starts)
         parts = chosen.left[np.repeat(cut, sizes)]
         self._levels.append(_Level(self._regions[places], chosen.axis[cut], left, sizes[cut], parts))
         times = np.ones(len(self._regions), dtype=np.int64)
         times[places] = 2
-        second = np.cumsum(times)[places] - 1
+        second: IntArray = np.cumsum(times)[places] - 1
         self._regions = np.repeat(self._regions, times)
         self._regions[second - 1], self._regions[second] = left, left + 1
         self._number += 2 * len(places)
+        return second
 
-    def tree(self, store: Store, levels: Sequence[int], first: CodeArray) -> CutTree:
+    def join(self, kept: BoolArray, parts: Sequence[tuple[IntArray, CutLog]]) -> None:
+        """Put what became of regions elsewhere behind those that are kept as they are.
+
+        Parameters
+        ----------
+        kept: shape (regions,); the others come back in the parts.
+        parts: the numbers of regions with which each log began, and that log.
+        """
+        regions = [self._regions[kept]]
+        for given, log in parts:
+            further = self._number + np.arange(log.number - len(given))
+            number = np.concatenate([given, further])
+            regions.append(number[log.regions])
+            self._levels += [
+                _Level(number[own.regions], own.axis, number[own.left], own.sizes, own.parts)
+                for own in log._levels
+            ]
+            self._number += len(further)
+        self._regions = np.concatenate(regions)
+        self._number_anew()
+
+    def _number_anew(self) -> None:
+        """Number regions level by level, each in the order of the one before, as if all had been here."""
+        left = np.full(self._number, -1, dtype=np.int64)
+        for own in self._levels:
+            left[own.regions] = own.left
+        here = np.arange(self._first)
+        number, known = np.arange(self._number), self._first
+        while len(here):
+            sides = left[here][left[here] >= 0]
+            here = np.stack([sides, sides + 1], axis=1).ravel()
+            number[here] = known + np.arange(len(here))
+            known += len(here)
+        self._regions = number[self._regions]
+        self._levels = [
+            _Level(number[own.regions], own.axis, number[own.left], own.sizes, own.parts)
+            for own in self._levels
+        ]
+
+    def tree(self, coding: Coding, ends: Traces, levels: Sequence[int], first: CodeArray) -> CutTree:
         """Return what was cut, of a search whose axes are all along hierarchies.
 
         Parameters
         ----------
-        store: after all cuts.
+        ends: traces of the regions that were not cut, in their order.
         levels, first: as ``CutTree`` has them.
         """
-        traces, coding = self._traces(store), store.coding
+        traces = self._traces(coding, ends)
         nodes = np.zeros((self._number, len(coding.axes)), dtype=np.int32)
         axis = np.full(self._number, -1, dtype=np.int64)
         left, sizes = np.zeros(self._number, dtype=np.int64), np.zeros(self._number, dtype=np.int64)
@@ -94,13 +150,12 @@ class CutLog:
             coding, CutTree(tuple(levels), first, axis, left, right_listed, sizes, listed, nodes), owner
         )
 
-    def _traces(self, store: Store) -> Traces:
+    def _traces(self, coding: Coding, ends: Traces) -> Traces:
         """Return the traces of all regions, those that were cut too."""
-        starts = np.cumsum(store.rows) - store.rows
         traces = []
-        for own, ends in zip(store.coding.traces, store.coding.traced(store.columns, starts), strict=True):
+        for own, known in zip(coding.traces, ends, strict=True):
             every = np.zeros(self._number, dtype=np.int64)
-            every[self._regions] = ends
+            every[self._regions] = known
             for level in reversed(self._levels):
                 every[level.regions] = own.reduction.ufunc(every[level.left], every[level.left + 1])
             traces.append(every)

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray
+from anonymizer.core.kept_regions import Stopped, never
 from anonymizer.core.table import SensitiveAttribute
+from anonymizer.core.trace import Traces
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.search.cutting.coding import Coding
 from anonymizer.search.cutting.kernel import Kernel
+from anonymizer.search.cutting.log import CutLog
 from anonymizer.search.cutting.store import stored
-from anonymizer.search.cutting.trace import Traces
 from anonymizer.search.regions.checks import Checks, References
 from anonymizer.search.regions.mode import Mode
 
@@ -28,18 +30,19 @@ class PartRegions:
         one. A relaxed cut may have made two of one.
     counts: records of each row, shape (rows,), int64.
     region_of: region of each row, shape (rows,), int64, ascending.
-    parent: given region that each region comes from, shape (regions,), int64, ascending.
     traces: of the regions, as the coding lists them, each of shape (regions,). From ``Coding.numbers`` of
         them an axis says what is published, ``NodeAxis.nodes`` the nodes.
-    levels: how many levels were cut.
+    log: of the cuts, which began with the given regions.
+    cuts, tried: of each level, how many regions were cut and how many cuts were tried.
     """
 
     owner: IntArray
     counts: IntArray
     region_of: IntArray
-    parent: IntArray
     traces: Traces
-    levels: int
+    log: CutLog
+    cuts: tuple[int, ...]
+    tried: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +68,12 @@ class PartKernel:
     minimum: int
 
     def regions(
-        self, codes: CodeArray, counts: IntArray, region_of: IntArray, levels: int | None = None
+        self,
+        codes: CodeArray,
+        counts: IntArray,
+        region_of: IntArray,
+        levels: int | None = None,
+        stopped: Stopped = never,
     ) -> PartRegions:
         """Cut regions until no further cut improves them.
 
@@ -76,19 +84,21 @@ class PartKernel:
         counts: records of each row, shape (rows,).
         region_of: region that the cuts so far gave each row, shape (rows,), from 0, each with a row.
         levels: most levels that are cut, None for all.
+        stopped: asked before each level whether it is to be the end.
         """
         checks = Checks(self.constraints, self.sensitive, codes[:, len(self.coding.axes) :], self.references)
         kernel = Kernel(self.mode, checks, self.minimum)
         store = stored(self.coding, np.arange(len(counts)), counts, self.coding.encode(codes), region_of)
-        done = 0
-        while levels is None or done < levels:
+        log, cuts, tried = CutLog(len(store.rows)), list[int](), list[int]()
+        while (levels is None or len(cuts) < levels) and not stopped():
             store.close(kernel.large(store))
             if not store.open.any():
                 break
             chosen, left = kernel.choose(store)
+            log.note(np.flatnonzero(store.open)[chosen.cut], chosen, chosen.cut)
             store.cut(chosen.cut, chosen.target, left)
-            done += 1
-        regions, starts = store.everything(), np.cumsum(store.rows) - store.rows
-        parent = np.asarray(region_of, dtype=np.int64)[regions.owner[starts]]
-        traces = self.coding.traced(store.columns, starts)
-        return PartRegions(regions.owner, regions.counts, regions.region_of, parent, traces, done)
+            cuts.append(int(chosen.cut.sum()))
+            tried.append(chosen.tried)
+        regions = store.everything()
+        of_rows = (regions.owner, regions.counts, regions.region_of)
+        return PartRegions(*of_rows, store.traces(), log, tuple(cuts), tuple(tried))

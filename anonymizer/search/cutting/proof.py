@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.core.trace import Traces
 from anonymizer.search.cutting.batch import Batch, slot_traces
 from anonymizer.search.cutting.coding import Coding
 from anonymizer.search.cutting.ends import Ends, accumulated
-from anonymizer.search.cutting.trace import Traces
 from anonymizer.search.regions.cuts import AxisCuts
 
 SAMPLE = 256

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.core.trace import Traces
 from anonymizer.search.cutting.batch import Batch
 from anonymizer.search.cutting.ends import Ends
 from anonymizer.search.cutting.proof import Slotted, proven_traces
 from anonymizer.search.cutting.source import Proposed, Sides, Source, View, slots_of
 from anonymizer.search.cutting.summary import Groups, PartSummary
-from anonymizer.search.cutting.trace import Traces
 from anonymizer.search.regions.axis import Frames, ListedAxis
 from anonymizer.search.regions.checks import Checks
 from anonymizer.search.regions.cuts import AxisCuts, Cuts

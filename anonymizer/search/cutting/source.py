@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.core.trace import Traces
 from anonymizer.search.cutting.coding import Coding
 from anonymizer.search.cutting.summary import Groups
-from anonymizer.search.cutting.trace import Traces
 from anonymizer.search.regions.cuts import AxisCuts, Cuts
 
 
@@ -95,3 +96,31 @@ def slots_of(cuts: AxisCuts, proposals: list[Cuts]) -> tuple[IntArray, IntArray]
     for own in ends:
         slot += place > own[cuts.parts.of_row]
     return slot, np.stack([(ends < own).sum(axis=0) for own in ends])
+
+
+def left_parts(views: Mapping[int, View], proposed: Proposed) -> tuple[IntArray, IntArray]:
+    """Return the parts that go to the left, region after region, and where each region's start.
+
+    Parameters
+    ----------
+    views: by axis.
+
+    Returns
+    -------
+    As ``Chosen`` has them: ``starts``, shape (regions + 1,), and ``left``.
+    """
+    number = len(proposed.axis)
+    first, sizes = np.zeros(number, dtype=np.int64), np.zeros(number, dtype=np.int64)
+    for axis, view in views.items():
+        own = proposed.axis[view.regions] == axis
+        first[view.regions[own]] = view.cuts.parts.starts[own]
+    cut = proposed.axis >= 0
+    sizes[cut] = proposed.part[cut] - first[cut] + 1
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    owner = np.repeat(np.arange(number), sizes)
+    place = np.arange(starts[-1]) - np.repeat(starts[:-1] - first, sizes)
+    left = np.zeros(len(place), dtype=np.int64)
+    for axis, view in views.items():
+        own = proposed.axis[owner] == axis
+        left[own] = view.cuts.part[place[own]]
+    return starts, left

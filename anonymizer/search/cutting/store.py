@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.core.trace import Traces
 from anonymizer.search.cutting.batch import Batch
 from anonymizer.search.cutting.coding import Coding, Columns
 from anonymizer.search.cutting.threads import in_threads
@@ -102,6 +103,10 @@ class Store:
     def everything(self) -> Regions:
         """Return all regions."""
         return self.regions(np.ones(len(self.rows), dtype=bool))
+
+    def traces(self) -> Traces:
+        """Return the traces of all regions."""
+        return self.coding.traced(self.columns, np.cumsum(self.rows) - self.rows)
 
     def close(self, staying: BoolArray) -> None:
         """Close the open regions that do not stay open, shape (open regions,)."""

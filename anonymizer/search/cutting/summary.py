@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anonymizer.core.arrays import IntArray
-from anonymizer.search.cutting.trace import Traces
+from anonymizer.core.trace import Traces
 
 
 @dataclass(frozen=True, eq=False)

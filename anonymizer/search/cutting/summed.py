@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray
+from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.core.trace import Traces
 from anonymizer.search.cutting.coding import Coding
 from anonymizer.search.cutting.ends import Ends
-from anonymizer.search.cutting.source import Proposed, Sides, Source, View, slots_of
+from anonymizer.search.cutting.source import Proposed, Sides, Source, View, left_parts, slots_of
 from anonymizer.search.cutting.summary import Groups, PartSummary
-from anonymizer.search.cutting.trace import Traces
 from anonymizer.search.regions.cuts import AxisCuts, Cuts
 
-Holds = Callable[[Proposed, BoolArray], BoolArray]
-"""Tells which of the regions that are asked about satisfy the models on both sides of their cut."""
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Cuts that models are asked about.
+
+    Attributes
+    ----------
+    regions: that are asked about, of those of the level, ascending, shape (cuts,), int64.
+    axis: along which each is cut, shape (cuts,), int64.
+    left: of each, the parts that go to the left.
+    """
+
+    regions: IntArray
+    axis: IntArray
+    left: list[IntArray]
 
 
-def by_size(_: Proposed, asked: BoolArray) -> BoolArray:
+Holds = Callable[[Asked], BoolArray]
+"""Tells which cuts leave both sides satisfying the models, shape (cuts,)."""
+
+
+def by_size(asked: Asked) -> BoolArray:
     """Tell that all cuts hold: their sides are large enough, and the models ask for no more."""
-    return asked
+    return np.ones(len(asked.regions), dtype=bool)
 
 
 class SummedView(View):
@@ -82,11 +100,20 @@ class SummedSource(Source):
         self.groups = groups
         self._summaries = summaries
         self._holds = holds
+        self._views: dict[int, SummedView] = {}
 
     def view(self, position: int, minimum: int) -> SummedView:
         """Return the regions along an axis."""
-        return SummedView(self.coding, self.groups, position, self._summaries[position], minimum)
+        view = SummedView(self.coding, self.groups, position, self._summaries[position], minimum)
+        if len(view.regions):
+            self._views[position] = view
+        return view
 
     def hold(self, proposed: Proposed, asked: BoolArray) -> BoolArray:
         """Tell which of the regions that are asked about satisfy the models on both sides of their cut."""
-        return self._holds(proposed, asked)
+        regions = np.flatnonzero(asked)
+        starts, left = left_parts(self._views, proposed)
+        parts = [left[starts[region] : starts[region + 1]] for region in regions.tolist()]
+        held = np.zeros_like(asked)
+        held[regions] = self._holds(Asked(regions, proposed.axis[regions], parts))
+        return held

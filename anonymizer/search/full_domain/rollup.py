@@ -11,8 +11,8 @@ import numpy as np
 
 from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.classes import Classes, SensitiveCodes
-from anonymizer.core.grouping import DENSE_LIMIT, add_up, group_keys
-from anonymizer.core.packing import SPACE, Packing
+from anonymizer.core.grouping import DENSE_LIMIT, SPACE, add_up, group_keys
+from anonymizer.core.packing import Packing
 from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.loss.lattice import Marginals
 from anonymizer.search.full_domain.bundles import Bundle, bundled, keys_of

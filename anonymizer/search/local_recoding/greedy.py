@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.grouping import group_keys
+from anonymizer.search.local_recoding.barren import WORTHWHILE, Barren
 from anonymizer.search.local_recoding.levels import Keying, LevelLattice
 from anonymizer.search.local_recoding.trimming import trimmed
 from anonymizer.search.local_recoding.validity import Validity
@@ -63,10 +65,14 @@ def group_greedily(
     vectors: levels to group at, in this order, each of shape (quasi-identifiers,).
     """
     left, found, labels, next_label = parts, [], [], 0
-    keying = lattice.keying(parts.atoms)
+    keying, barren = lattice.keying(parts.atoms), Barren(lattice.top)
     for vector in vectors:
+        if barren.covers(vector):
+            continue
         inside, class_of, number = _large_groups(left, _keys(left, keying, vector), validity.minimum_size)
         if not number:
+            if len(left.atoms) >= WORTHWHILE:
+                barren.climb(vector, partial(_in_vain, left, keying, validity.minimum_size))
             continue
         amounts = _amounts(left.take(inside, left.counts[inside]), class_of, number, validity)
         taken = amounts > 0
@@ -81,15 +87,17 @@ def group_greedily(
         left, keying = left.take(staying, rest[staying]), keying.narrowed(staying)
         if not len(staying):
             break
-    everything = [*found, left]
-    return Grouped(
-        Parts(
-            np.concatenate([each.atoms for each in everything]),
-            np.concatenate([each.counts for each in everything]),
-            np.concatenate([each.zones for each in everything]),
-            parts.number,
-        ),
-        np.concatenate([*labels, np.full(len(left.atoms), UNASSIGNED, dtype=np.int64)]),
+    unassigned = np.full(len(left.atoms), UNASSIGNED, dtype=np.int64)
+    return Grouped(_joined([*found, left]), np.concatenate([*labels, unassigned]))
+
+
+def _joined(several: Sequence[Parts]) -> Parts:
+    """Return parts of the same zones one after the other."""
+    return Parts(
+        np.concatenate([each.atoms for each in several]),
+        np.concatenate([each.counts for each in several]),
+        np.concatenate([each.zones for each in several]),
+        several[0].number,
     )
 
 
@@ -103,19 +111,30 @@ def _keys(parts: Parts, keying: Keying, vector: IntArray) -> IntArray:
     return keys * parts.number + parts.zones
 
 
-def _large_groups(parts: Parts, keys: IntArray, minimum: int) -> tuple[IntArray, IntArray, int]:
-    """Return the parts in groups of enough records, each one's group, and the number of groups."""
+def _large_keys(parts: Parts, keys: IntArray, minimum: int) -> IntArray:
+    """Return the keys of groups of enough records, ascending, some of them several times."""
     # A sorted list has a key k times, a part counting at most k times, iff its group has k records or more.
     # Sorting alone takes a fraction of the time of sorting with positions.
     ranked = np.sort(np.repeat(keys, np.minimum(parts.counts, minimum)))
     large = ranked[minimum - 1 :]
-    large = large[large == ranked[: len(large)]]
+    repeated: IntArray = large[large == ranked[: len(large)]]
+    return repeated
+
+
+def _large_groups(parts: Parts, keys: IntArray, minimum: int) -> tuple[IntArray, IntArray, int]:
+    """Return the parts in groups of enough records, each one's group, and the number of groups."""
+    large = _large_keys(parts, keys, minimum)
     if not len(large):
         return large, large, 0
     large = large[np.diff(large, prepend=large[0] - 1) != 0]
     group = np.minimum(np.searchsorted(large, keys), len(large) - 1)
     inside = np.flatnonzero(large[group] == keys)
     return inside, group[inside], len(large)
+
+
+def _in_vain(parts: Parts, keying: Keying, minimum: int, vector: IntArray) -> bool:
+    """Tell whether no group at a vector has enough records."""
+    return not len(_large_keys(parts, _keys(parts, keying, vector), minimum))
 
 
 def _amounts(parts: Parts, class_of: IntArray, number: int, validity: Validity) -> IntArray:

@@ -87,7 +87,10 @@ class Keying:
         """Return the keys at a vector, shape (atoms,), int64, and how many there may be."""
         rows = self._lattice.first + vector
         if self._lattice.space is not None:
-            keys: IntArray = self._codes.take(rows, axis=0).sum(axis=0)
+            # Row after row: the sum stays in the processor's cache, which the chosen rows together leave.
+            keys: IntArray = self._codes[rows[0]].copy()
+            for row in rows[1:].tolist():
+                keys += self._codes[row]
             return keys if self._chosen is None else keys[self._chosen], self._lattice.space
         codes = self._codes if self._chosen is None else self._codes[:, self._chosen]
         keys, space = np.zeros(codes.shape[1], dtype=np.int64), 1

@@ -22,6 +22,7 @@ from anonymizer.search.local_recoding.improver import Improver, Taking
 from anonymizer.search.local_recoding.levels import level_lattice
 from anonymizer.search.local_recoding.proving import Proving
 from anonymizer.search.local_recoding.publish import recoding_of
+from anonymizer.search.local_recoding.quick import quick_assignment, starts_slowly
 from anonymizer.search.local_recoding.rebuilding import Rebuilding
 from anonymizer.search.local_recoding.rejoining import Rejoining
 from anonymizer.search.local_recoding.relocation import Relocation
@@ -66,6 +67,7 @@ class LocalRun:
         self._control = control
         self._ground = Ground(problem)
         self._lattice = level_lattice(self._ground)
+        self._slow = starts_slowly(self._ground, self._lattice)
         self._validity = Validity(self._ground)
         self._guard = Guard(self._ground)
         self._steps: list[Step] = []
@@ -88,6 +90,7 @@ class LocalRun:
             return self._outcome(Status.INFEASIBLE)
         if Exact.applies(self._ground):
             return self._run_exactly(Exact(self._ground, self._validity, self._guard))
+        self._take_quick()
         found = self._start()
         if found:
             self._note("start", found)
@@ -120,13 +123,36 @@ class LocalRun:
         self._tried += 1
         return self._guard.hopeless(np.unique(keys, return_inverse=True)[1].reshape(-1))
 
+    def _take_quick(self) -> None:
+        """Take a quick release where there is a slow start, for the case that the budget ends within it."""
+        found = quick_assignment(self._ground, self._control.stopped) if self._slow else None
+        if found is not None:
+            self._validity.refer_to(found.kept)
+            if self._guard.admits(found):
+                self._note("mondrian", found)
+
     def _start(self) -> Assignment | None:
-        start = Start(self._ground, self._lattice, self._validity, self._guard, self._control.stopped)
+        """Return where to start from; None where nothing is found, or the budget ends with a release at hand.
+
+        Raises ``Interrupted`` where the user ended the search before there was a recoding.
+        """
+        start = Start(self._ground, self._lattice, self._validity, self._guard, self._given_up)
+        try:
+            found = start.settled(start.greedy())
+        except Interrupted:
+            if self._best is None:
+                raise
+            return None
         self._tried += len(self._lattice.vectors)
-        return start.settled(start.greedy())
+        return found
+
+    def _given_up(self) -> bool:
+        return self._control.stopped() or (self._best is not None and self._spent())
 
     def _compare_with_lattice(self) -> None:
         """Take the optimum of the lattice where it is better than what was found, or nothing was."""
+        if self._best is not None and self._slow and self._spent():
+            return
         below = np.inf if self._best is None else self._best.objective
         # The budget of steps is that of this search, not of the one within it.
         control = replace(self._control, steps=None)
@@ -190,18 +216,13 @@ class LocalRun:
     @property
     def _patience(self) -> int:
         """Moves in a row that save nothing after which no more are tried."""
-        return PATIENCE if self._unlimited else LONG_PATIENCE
-
-    @property
-    def _unlimited(self) -> bool:
-        control = self._control
-        return control.seconds is None and control.steps is None and control.nodes is None
+        return PATIENCE if self._control.unlimited else LONG_PATIENCE
 
     def _ended(self, idle: int) -> bool:
         self._interrupted = self._interrupted or self._control.stopped()
         if self._interrupted or self._spent() or self._proven():
             return True
-        if self._unlimited and len(self._steps) > ROUNDS:
+        if self._control.unlimited and len(self._steps) > ROUNDS:
             return True
         return idle >= self._patience and not self._proving.open
 
@@ -239,23 +260,16 @@ class LocalRun:
     def _recoding(self, found: Assignment) -> NodeRecoding:
         return recoding_of(found, starred=self._guard.stars(found))
 
-    @property
-    def _candidates(self) -> int:
-        """Number of node vectors that a record could be given were it alone."""
-        nodes = np.bincount(self._ground.trees.attribute, minlength=self._ground.trees.attributes)
-        number = 1
-        for own in nodes.tolist():
-            number *= own
-        return number
-
     def _progress(self) -> Progress:
         best = None if self._best is None else self._best.objective
-        return Progress(self._tried, self._candidates, best, self._bound)
+        return Progress(self._tried, self._ground.trees.vectors, best, self._bound)
 
     def _proven_bound(self) -> float | None:
         """Return the bound, a quick one where the budget ended before the first round of a better one."""
         if self._bound is None and self._best is not None:
-            return best_possible(self._problem, self._control.stopped)
+            # Of a large table it takes minutes: what the clock left undone there is not done after it.
+            ended = self._control.out_of_time if self._slow else self._control.stopped
+            return best_possible(self._problem, ended)
         return self._bound
 
     def _outcome(self, status: Status) -> Outcome:
@@ -275,8 +289,8 @@ class LocalRun:
             recoding,
             objective,
             bound,
-            self._candidates,
-            min(self._tried, self._candidates),
+            self._ground.trees.vectors,
+            min(self._tried, self._ground.trees.vectors),
             tuple(self._steps),
             self._control.elapsed,
             self._interrupted,

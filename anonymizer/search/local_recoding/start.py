@@ -29,7 +29,7 @@ class Start:
 
     Parameters
     ----------
-    stopped: whether the user wants to stop; both methods raise ``Interrupted`` then.
+    stopped: whether to give up; both methods raise ``Interrupted`` then.
     """
 
     def __init__(

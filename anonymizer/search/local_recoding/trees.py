@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 
@@ -50,6 +51,11 @@ class AllowedTrees:
     def attributes(self) -> int:
         """Number of quasi-identifiers."""
         return len(self.lowest)
+
+    @property
+    def vectors(self) -> int:
+        """Number of node vectors that a record could be given were it alone."""
+        return prod(np.bincount(self.attribute, minlength=self.attributes).tolist())
 
     def costs(self, nodes: CodeArray) -> FloatArray:
         """Return what publishing a record at each vector of nodes costs, shape of ``nodes`` without its last.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.core.table import QuasiIdentifier, Table
-from anonymizer.search.cutting.trace import Reduction
+from anonymizer.core.trace import Reduction
 from anonymizer.search.regions.segments import Segments
 
 
@@ -85,6 +85,10 @@ class Axis(ABC):
     @abstractmethod
     def costs(self, numbers: Sequence[IntArray]) -> FloatArray:
         """Return the cost of what is published for each group, shape (groups,), in [0, 1]."""
+
+    @abstractmethod
+    def codes(self, numbers: Sequence[IntArray]) -> IntArray:
+        """Return a code of the column that is published as each group is, shape (groups,), int64."""
 
     def parts_of(self, numbers: NDArray[Any], frames: Frames, rows: IntArray) -> IntArray:
         """Return the part of each row, before ``first`` is subtracted, shape (rows,), int64.

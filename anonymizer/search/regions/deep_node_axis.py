@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.table import QuasiIdentifier
+from anonymizer.core.trace import Reduction
 from anonymizer.loss.cells import CellMetric
-from anonymizer.search.cutting.trace import Reduction
 from anonymizer.search.regions.axis import Frames, Number
 from anonymizer.search.regions.node_axis import NodeAxis
 

@@ -10,9 +10,9 @@ from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.region_columns import interval_column
 from anonymizer.core.region_recoding import RegionColumn
 from anonymizer.core.table import QuasiIdentifier
+from anonymizer.core.trace import Reduction
 from anonymizer.core.values import PublishedValues
 from anonymizer.loss.cells import CellMetric
-from anonymizer.search.cutting.trace import Reduction
 from anonymizer.search.regions.axis import Number
 from anonymizer.search.regions.region_axis import RegionAxis, finite
 from anonymizer.search.regions.segments import Segments
@@ -58,6 +58,11 @@ class IntervalAxis(RegionAxis):
 
     def column(self, codes: CodeArray, regions: Segments) -> RegionColumn:
         """Return the interval that each region is published as."""
-        low = self.units.low_code[regions.lowest(self.units.of_code[codes])]
+        unit = self.units.of_code[codes]
         high = regions.highest(self.numbers[1].of_code[codes])
-        return interval_column(self.attribute, low.astype(np.int32), high.astype(np.int32))
+        return self.traced_column([regions.lowest(unit), regions.highest(unit), high])
+
+    def traced_column(self, numbers: Sequence[IntArray]) -> RegionColumn:
+        """Return the interval that each group is published as."""
+        low = self.units.low_code[numbers[0]]
+        return interval_column(self.attribute, low.astype(np.int32), numbers[2].astype(np.int32))

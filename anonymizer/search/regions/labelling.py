@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar
 
-from anonymizer.core.arrays import BoolArray
+from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.core.recoding import Recoding
 from anonymizer.core.table import Table
+from anonymizer.core.trace import Traces
 from anonymizer.loss.cells import CellMetric
 from anonymizer.search.regions.axis import Axis
 from anonymizer.search.regions.regions import Regions
@@ -40,4 +42,23 @@ class Labelling(ABC):
         ----------
         regions: every record of the table lies in one.
         suppressed, removed: regions, shape (regions,), bool.
+        """
+
+    @abstractmethod
+    def traced_recoding(
+        self,
+        table: Table,
+        numbers: Sequence[Traces],
+        region_of: IntArray,
+        suppressed: BoolArray,
+        removed: BoolArray,
+    ) -> Recoding:
+        """Return what is published of regions of which no rows are known, only what axes remember of them.
+
+        Parameters
+        ----------
+        table: whose rows are those of regions and sensitive values.
+        numbers: for each axis the reductions of its numbers over each region, as ``Coding.numbers`` has them.
+        region_of: of each row, shape (rows,), int64.
+        suppressed, removed: rows, shape (rows,), bool.
         """

@@ -46,9 +46,9 @@ def texts_of(attribute: QuasiIdentifier, numbers: FloatArray) -> list[str]:
     spelled: dict[float, str] = {}
     for number, text in zip(numbers_of(attribute).tolist(), column.texts, strict=True):
         spelled.setdefault(number, text)
-    exponent, kind = step_exponent(attribute), column.type
+    exponent, kind, written = step_exponent(attribute), column.type, column.numerals.written
     return [
-        MISSING if np.isnan(number) else spelled.get(number) or _text(number, exponent, kind)
+        MISSING if np.isnan(number) else spelled.get(number) or written(_text(number, exponent, kind))
         for number in numbers.tolist()
     ]
 

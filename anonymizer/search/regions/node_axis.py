@@ -9,8 +9,8 @@ import numpy as np
 from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.hierarchy import Hierarchy
 from anonymizer.core.table import QuasiIdentifier
+from anonymizer.core.trace import Reduction
 from anonymizer.loss.cells import CellMetric
-from anonymizer.search.cutting.trace import Reduction
 from anonymizer.search.regions.axis import Axis, Frames, Number
 from anonymizer.search.regions.segments import Segments
 
@@ -73,6 +73,13 @@ class NodeAxis(Axis):
         leaf = np.searchsorted(self._paths, (numbers[0] >> below) << below)
         nodes: CodeArray = self.attribute.hierarchy.ancestors[levels, leaf]
         return np.where(levels <= self.attribute.maximum, nodes, 0)
+
+    def codes(self, numbers: Sequence[IntArray]) -> IntArray:
+        """Return the code of the first leaf under each group's node that the column has."""
+        order = np.argsort(self.attribute.leaf, kind="stable")
+        first = self.attribute.hierarchy.first_leaf[self.nodes(numbers)]
+        codes: IntArray = order[np.searchsorted(self.attribute.leaf[order], first)]
+        return codes
 
     def frames(self, numbers: Sequence[IntArray]) -> Frames:
         """Return the children of each group's node, numbered from 0."""

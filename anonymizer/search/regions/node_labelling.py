@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray
+from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.core.node_recoding import NodeRecoding
 from anonymizer.core.table import QuasiIdentifier, Table
+from anonymizer.core.trace import Traces
 from anonymizer.loss.cells import CellMetric
 from anonymizer.search.cutting.coding import WORD_BITS
 from anonymizer.search.regions.axis import weight_shares
@@ -42,6 +45,18 @@ class NodeLabelling(Labelling):
         ]
         own = np.stack(nodes, axis=1)
         return NodeRecoding(rows.table, own, rows.suppressed, rows.removed, rows.owner, rows.region_of)
+
+    def traced_recoding(
+        self,
+        table: Table,
+        numbers: Sequence[Traces],
+        region_of: IntArray,
+        suppressed: BoolArray,
+        removed: BoolArray,
+    ) -> NodeRecoding:
+        """Return the node of each region, for each attribute."""
+        own = np.stack([axis.nodes(each) for axis, each in zip(self._axes, numbers, strict=True)], axis=1)
+        return NodeRecoding(table, own, suppressed, removed, None, region_of)
 
 
 def _axis(attribute: QuasiIdentifier, share: float, metric: CellMetric) -> NodeAxis:

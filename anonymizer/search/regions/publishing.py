@@ -62,12 +62,7 @@ class Publishing:
 
     def hides(self, recoding: Recoding) -> bool:
         """Tell whether records that are not suppressed are published like the starred ones."""
-        if not self._starred:
-            return False
-        like = ~recoding.suppressed
-        for column in recoding.published():
-            like &= np.array([label == SUPPRESSED for label in column.labels])[column.codes]
-        return bool(like.any())
+        return self._starred and hides(recoding)
 
     def release(self, regions: Regions) -> Release:
         """Return the released rows with their classes by the published texts."""
@@ -82,3 +77,11 @@ class Publishing:
         region_of = np.full(len(recoding.suppressed), -1, dtype=np.int64)
         region_of[~recoding.suppressed] = regions.region_of[order]
         return Release(recoding.owners[rows], recoding.table.counts[rows], region_of[rows], keys, number)
+
+
+def hides(recoding: Recoding) -> bool:
+    """Tell whether records that are not suppressed are published with ``*`` in every quasi-identifier."""
+    like = ~recoding.suppressed
+    for column in recoding.published():
+        like &= np.array([label == SUPPRESSED for label in column.labels])[column.codes]
+    return bool(like.any())

@@ -10,8 +10,8 @@ import numpy as np
 from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.region_recoding import RegionColumn
 from anonymizer.core.table import QuasiIdentifier
+from anonymizer.core.trace import Reduction
 from anonymizer.loss.cells import CellMetric
-from anonymizer.search.cutting.trace import Reduction
 from anonymizer.search.regions.axis import Axis, Frames, Number
 from anonymizer.search.regions.segments import Segments
 from anonymizer.search.regions.units import units
@@ -45,6 +45,15 @@ class RegionAxis(Axis):
         ----------
         codes: of the attribute's values, shape (rows,).
         """
+
+    @abstractmethod
+    def traced_column(self, numbers: Sequence[IntArray]) -> RegionColumn:
+        """Return what each group is published as, from the reductions of its numbers."""
+
+    def codes(self, numbers: Sequence[IntArray]) -> IntArray:
+        """Return the lowest code of each group."""
+        codes: IntArray = self.units.low_code[numbers[0]]
+        return codes
 
     def frames(self, numbers: Sequence[IntArray]) -> Frames:
         """Return the units from the lowest to the highest of each group."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
-from anonymizer.core.arrays import BoolArray
+from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.core.region_recoding import RegionRecoding
 from anonymizer.core.table import QuasiIdentifier, Table
+from anonymizer.core.trace import Traces
 from anonymizer.loss.cells import CellMetric
 from anonymizer.search.regions.axis import weight_shares
 from anonymizer.search.regions.labelling import Labelling
@@ -51,3 +53,15 @@ class RegionLabelling(Labelling):
             for position, axis in enumerate(self._axes)
         ]
         return RegionRecoding(rows.table, columns, rows.region_of, rows.suppressed, rows.removed, rows.owner)
+
+    def traced_recoding(
+        self,
+        table: Table,
+        numbers: Sequence[Traces],
+        region_of: IntArray,
+        suppressed: BoolArray,
+        removed: BoolArray,
+    ) -> RegionRecoding:
+        """Return what each region has of each attribute."""
+        columns = [axis.traced_column(each) for axis, each in zip(self._axes, numbers, strict=True)]
+        return RegionRecoding(table, columns, region_of, suppressed, removed)

@@ -10,9 +10,9 @@ from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.region_columns import set_column
 from anonymizer.core.region_recoding import RegionColumn
 from anonymizer.core.table import QuasiIdentifier
+from anonymizer.core.trace import Reduction
 from anonymizer.core.values import PublishedValues
 from anonymizer.loss.cells import CellMetric
-from anonymizer.search.cutting.trace import Reduction
 from anonymizer.search.regions.axis import Number
 from anonymizer.search.regions.region_axis import RegionAxis, finite
 from anonymizer.search.regions.segments import Segments, distinct_keys
@@ -42,11 +42,15 @@ class SetAxis(RegionAxis):
 
     def costs(self, numbers: Sequence[IntArray]) -> FloatArray:
         """Return the cost of the set of each group, from the masks of its units."""
+        return self.set_costs(*self._marked(numbers))
+
+    def _marked(self, numbers: Sequence[IntArray]) -> tuple[IntArray, Segments]:
+        """Return the distinct units of each group, group after group, and the groups they lie in."""
         masks = np.stack(numbers[2:], axis=1).astype("<u4").view(np.uint8)
         bits = np.unpackbits(masks, axis=1, bitorder="little").reshape(len(numbers[0]), -1, 32)
         marked = np.ascontiguousarray(bits[:, :, :_MASK_BITS]).reshape(len(numbers[0]), -1)
         group, unit = np.divmod(np.flatnonzero(marked), marked.shape[1])
-        return self.set_costs(unit, Segments(group, len(numbers[0])))
+        return unit, Segments(group, len(numbers[0]))
 
     def members(self, values: IntArray, groups: Segments) -> tuple[IntArray, Segments]:
         """Return the distinct units of each group, group after group, and the groups they lie in."""
@@ -72,10 +76,16 @@ class SetAxis(RegionAxis):
 
     def column(self, codes: CodeArray, regions: Segments) -> RegionColumn:
         """Return the set that each region is published as."""
-        members, own = self.members(self.units.of_code[codes], regions)
+        return self._column(*self.members(self.units.of_code[codes], regions))
+
+    def traced_column(self, numbers: Sequence[IntArray]) -> RegionColumn:
+        """Return the set that each group is published as, from the masks of its units."""
+        return self._column(*self._marked(numbers))
+
+    def _column(self, members: IntArray, own: Segments) -> RegionColumn:
         sizes = self.units.sizes[members]
         region_of = np.repeat(own.of_row, sizes)
         firsts = np.cumsum(self.units.sizes) - self.units.sizes
         offsets = np.arange(len(region_of)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         column_codes = self.units.members[np.repeat(firsts[members], sizes) + offsets]
-        return set_column(self.attribute, region_of, column_codes.astype(np.int32), regions.number)
+        return set_column(self.attribute, region_of, column_codes.astype(np.int32), own.number)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.outcome import Status, Step
 from anonymizer.core.recoding import levels_by_name
+from anonymizer.core.table import Table
 from anonymizer.search.base import Problem, SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.full_domain.rollup import RollUp
@@ -22,6 +23,7 @@ class Start:
 
     Attributes
     ----------
+    table: the problem's, or one that its source has at the levels, where that is finer.
     class_of: class of each combination, shape (combinations,), int64.
     classes: how many there are.
     gone: records of each combination that are suppressed, shape (combinations,), int64.
@@ -31,6 +33,7 @@ class Start:
     levels: the generalization level of each quasi-identifier.
     """
 
+    table: Table
     class_of: IntArray
     classes: int
     gone: IntArray
@@ -80,8 +83,16 @@ def find_start(problem: Problem, control: Control) -> Start | NoStart:
     if found.recoding is None or found.recoding.levels is None:
         return NoStart(Status.UNDECIDED, steps, found.interrupted)
     levels = list(found.recoding.levels)
+    problem = replace(problem, table=_at(problem, levels))
     verdict = Judge(problem).judge(RollUp.of(problem.table).classes(levels))
     return _started(problem, levels, verdict, steps)
+
+
+def _at(problem: Problem, levels: Sequence[int]) -> Table:
+    """Return a table that tells the nodes at some levels apart, which the lattice has asked for."""
+    found = problem.table if problem.source is None else problem.source.at(levels, problem.most)
+    assert found is not None, "the lattice found the node, so its table fits"
+    return found
 
 
 def _started(problem: Problem, levels: Sequence[int], verdict: Verdict, steps: tuple[Step, ...]) -> Start:
@@ -94,5 +105,5 @@ def _started(problem: Problem, levels: Sequence[int], verdict: Verdict, steps: t
             # Whole classes are dropped by p of the input first, records by p of what stays alone.
             compared = compared[1:]
     return Start(
-        classes.class_of, classes.number, verdict.gone, verdict.starred, compared, steps, tuple(levels)
+        table, classes.class_of, classes.number, verdict.gone, verdict.starred, compared, steps, tuple(levels)
     )

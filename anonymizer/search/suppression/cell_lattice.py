@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anonymizer.core.blanked_recoding import BlankedRecoding
-from anonymizer.core.outcome import Outcome, Status, Step
+from anonymizer.core.outcome import Outcome, Step
 from anonymizer.core.recoding import FullDomainRecoding, levels_by_name
 from anonymizer.core.released import released
 from anonymizer.core.table import SUPPRESSED
-from anonymizer.errors import InputError, Interrupted
+from anonymizer.errors import InputError
 from anonymizer.loss.cells import CellMetric
 from anonymizer.search.base import Problem
-from anonymizer.search.control import Control, Progress
+from anonymizer.search.control import Control
 from anonymizer.search.full_domain.frontier import Frontier, Levels
+from anonymizer.search.full_domain.lattice_run import LatticeRun
 from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.search.full_domain.tiles import Tiles
 from anonymizer.search.suppression.cell_models import CellModels
@@ -43,7 +44,7 @@ class _Open:
     counted: bool = field(default=False)
 
 
-class BlankedLattice:
+class BlankedLattice(LatticeRun):
     """Finds levels, and the cells to blank at them, of the lowest objective.
 
     A node costs at least what its levels cost. Once its classes are counted, every record of a class that
@@ -53,22 +54,15 @@ class BlankedLattice:
     """
 
     def __init__(self, problem: Problem, control: Control) -> None:
+        self._loss = problem.metric.on_lattice(problem.table, problem.k)
+        super().__init__(control, Tiles(problem.table, self._loss), np.inf)
         self._problem = problem
-        self._control = control
         self._models = CellModels(problem)
         self._weights = CellWeights.of(problem.table, problem.metric)
-        self._loss = problem.metric.on_lattice(problem.table, problem.k)
         # Only metrics of cells are known to be no lower where cells are blanked.
         self._bounded = isinstance(problem.metric, CellMetric)
-        self._tiles = Tiles(problem.table, self._loss)
         self._rollup = RollUp.of(problem.table)
-        self._steps: list[Step] = []
-        self._evaluated = 0
-        self._best = np.inf
         self._recoding: BlankedRecoding | None = None
-        # The lowest bound of the nodes at which the optimum was not proven.
-        self._unproven = np.inf
-        self._interrupted = False
         self._require_value()
 
     def run(self) -> Outcome:
@@ -83,7 +77,9 @@ class BlankedLattice:
             pending = self._opened(frontier)
             while pending and not self._settled(pending[0]):
                 if self._ended():
-                    return self._outcome(min(pending[0].bound, self._tiles.bound))
+                    return self._outcome(
+                        self._recoding, min(pending[0].bound, self._tiles.bound, self._unproven)
+                    )
                 node = heapq.heappop(pending)
                 self._tell(node.bound)
                 if node.counted:
@@ -91,7 +87,7 @@ class BlankedLattice:
                 else:
                     heapq.heappush(pending, self._count(node))
         self._star_everything()
-        return self._outcome(np.inf)
+        return self._outcome(self._recoding, self._unproven)
 
     def _require_value(self) -> None:
         table = self._problem.table
@@ -110,10 +106,6 @@ class BlankedLattice:
 
     def _settled(self, node: _Open) -> bool:
         return node.bound >= self._best - self._loss.rounding * abs(self._best)
-
-    def _ended(self) -> bool:
-        self._interrupted = self._interrupted or self._control.stopped()
-        return self._interrupted or self._control.exhausted(self._evaluated, len(self._steps))
 
     def _count(self, node: _Open) -> _Open:
         """Count the classes of a node, and raise its bound by what is certain."""
@@ -210,31 +202,4 @@ class BlankedLattice:
         self._steps.append(Step(candidate, shown, shown is not None))
 
     def _tell(self, bound: float) -> None:
-        self._control.tell(lambda: self._progress(bound))
-
-    def _progress(self, bound: float) -> Progress:
-        lowest = min(bound, self._tiles.bound, self._unproven, self._best)
-        best = self._best if np.isfinite(self._best) else None
-        return Progress(self._evaluated, self._tiles.nodes, best, lowest if np.isfinite(lowest) else None)
-
-    def _outcome(self, bound: float) -> Outcome:
-        """Return the outcome; ``bound`` is infinite when no node is left."""
-        found = self._recoding is not None
-        if self._interrupted and not found:
-            raise Interrupted("interrupted before a release was found; nothing was written")
-        bound = min(bound, self._unproven)
-        status = Status.SATISFIED if found else Status.UNDECIDED
-        if not found and np.isposinf(bound):
-            status = Status.INFEASIBLE
-        lowest = min(bound, self._best)
-        return Outcome(
-            status,
-            self._recoding,
-            self._best if found else None,
-            lowest if np.isfinite(lowest) else None,
-            self._tiles.nodes,
-            self._evaluated,
-            tuple(self._steps),
-            self._control.elapsed,
-            self._interrupted,
-        )
+        self._control.tell(lambda: self._progress(min(bound, self._tiles.bound, self._unproven)))

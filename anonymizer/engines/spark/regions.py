@@ -1,0 +1,231 @@
+"""Combinations that Spark keeps, in regions that are cut."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from anonymizer.core.arrays import CodeArray, IntArray
+from anonymizer.core.kept_regions import (
+    CodedRows,
+    FirstRegions,
+    KeptRegions,
+    RegionCut,
+    RegionRows,
+    RegionSums,
+    SensitiveCounts,
+    Stopped,
+    Work,
+)
+from anonymizer.engines.spark.failures import reading
+from anonymizer.engines.spark.frames import lookup, small_frame
+from anonymizer.engines.spark.keys import KeyWords
+from anonymizer.engines.spark.pieces import RESULT, pieces_of, working
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from anonymizer.engines.spark.session import Session
+
+T = TypeVar("T")
+
+AT_ONCE = 32
+"""Pieces that workers are given in one job; between two jobs the user may have ended the search."""
+
+
+class SparkRegions(KeptRegions):
+    """Regions of the combinations in a frame.
+
+    Parameters
+    ----------
+    frame: the words of the packed codes, distinct, and the number of records, ``n``.
+    keys: how codes are packed; quasi-identifiers first.
+    name: of the input, for messages.
+    first: the regions that cuts begin with.
+    coded: what is summed up.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        frame: DataFrame,
+        keys: KeyWords,
+        name: str,
+        first: FirstRegions,
+        coded: CodedRows,
+    ) -> None:
+        self._keys, self._name, self._traces = keys, name, coded.traces
+        self._width = len(first.of_code)
+        self._words = [self._word(word) for word in coded.words]
+        self._kept: list[DataFrame] = []
+        self._asked: IntArray | None = None
+        self._histograms: list[RegionSums] = []
+        with reading(name):
+            self._frame = self._begun(session, frame, first)
+
+    def _word(self, adds: Mapping[int, IntArray]) -> str:
+        """Return SQL for the number that a combination is written as."""
+        terms = (lookup(own.tolist(), self._keys.code(position), "BIGINT") for position, own in adds.items())
+        return " + ".join(terms)
+
+    def _begun(self, session: Session, frame: DataFrame, first: FirstRegions) -> DataFrame:
+        """Return the combinations that are in a region, and which."""
+        if first.every and len(first.codes) == 1:
+            return frame.selectExpr(*self._keys.names, "n", "0 AS region")
+        own = KeyWords(self._keys.sizes[: self._width])
+        codes = [lookup(new.tolist(), self._keys.code(place)) for place, new in enumerate(first.of_code)]
+        asked = [each.replace(" AS w", " AS f") for each in own.packed(codes)]
+        told = frame.selectExpr(*self._keys.names, "n", *asked)
+        listed: dict[str, Any] = {f"j{place}": word for place, word in enumerate(own.pack(first.codes))}
+        listed["region"] = np.arange(len(first.codes), dtype=np.int32)
+        equal = [told[f"f{place}"] == _column(f"j{place}") for place in range(len(own.names))]
+        joined = told.join(small_frame(session, listed), on=equal, how="inner")
+        return self._keeping(joined.selectExpr(*self._keys.names, "n", "region"))
+
+    def _keeping(self, frame: DataFrame) -> DataFrame:
+        """Let Spark keep a frame from its first use on, and the one before it until then."""
+        from pyspark import StorageLevel  # noqa: PLC0415 - comes with the extra
+
+        self._kept.append(frame.persist(StorageLevel.MEMORY_AND_DISK))
+        if len(self._kept) > 2:
+            self._kept.pop(0).unpersist()
+        return frame
+
+    def sums(self, regions: IntArray) -> RegionSums:
+        """Sum up whole regions."""
+        with reading(self._name):
+            found = self._summed(self._in(regions), ["CAST(0 AS BIGINT) AS code"], ["region", "code"])
+        return self._sums_of(found)
+
+    def histogram(self, regions: IntArray, position: int) -> RegionSums:
+        """Sum up the combinations with each code of a quasi-identifier in each of some regions.
+
+        All quasi-identifiers are summed up in one job, as each is asked about and jobs are slow to begin.
+        """
+        if self._asked is None or not np.array_equal(self._asked, regions):
+            codes = ", ".join(self._keys.code(place) for place in range(self._width))
+            with reading(self._name):
+                told = [f"posexplode(array({codes})) AS (place, code)"]
+                found = self._summed(self._in(regions), told, ["place", "region", "code"])
+            ends = np.searchsorted(found["place"], np.arange(self._width + 1))
+            self._histograms = [
+                self._sums_of({name: own[first:last] for name, own in found.items()})
+                for first, last in pairwise(ends)
+            ]
+            self._asked = regions.copy()
+        return self._histograms[position]
+
+    def _summed(self, rows: DataFrame, told: Sequence[str], groups: Sequence[str]) -> dict[str, IntArray]:
+        words = (f"{word} AS c{place}" for place, word in enumerate(self._words))
+        traces = [f"{own.reduction}(c{own.column}) AS t{place}" for place, own in enumerate(self._traces)]
+        sums = ["count(*) AS combinations", "sum(n) AS records", *traces]
+        grouped = rows.selectExpr("region", "n", *words, *told).groupBy(*groups)
+        return _arrays(grouped.agg(*map(_expression, sums)), groups)
+
+    def _sums_of(self, found: Mapping[str, IntArray]) -> RegionSums:
+        traces = [found[f"t{place}"] for place in range(len(self._traces))]
+        return RegionSums(found["region"], found["code"], found["combinations"], found["records"], traces)
+
+    def sensitive_counts(self, regions: IntArray) -> SensitiveCounts:
+        """Count the records of each combination of sensitive values in each of some regions."""
+        return self._sensitive(self._in(regions))
+
+    def sides(self, cuts: Sequence[RegionCut]) -> SensitiveCounts:
+        """Return the same for the sides that cuts of different regions would have."""
+        sides = self._frame.selectExpr(*self._keys.names, "n", f"{self._after(cuts, '-1')} AS region")
+        return self._sensitive(sides.where("region >= 0"))
+
+    def _sensitive(self, frame: DataFrame) -> SensitiveCounts:
+        places = range(self._width, len(self._keys.sizes))
+        names = ["region", *(f"s{place}" for place in places)]
+        codes = (f"{self._keys.code(place)} AS s{place}" for place in places)
+        with reading(self._name):
+            rows = frame.selectExpr("region", "n", *codes).groupBy(*names)
+            found = _arrays(rows.agg(_expression("sum(n) AS records")), names)
+        told: CodeArray = np.empty((len(found["region"]), len(places)), dtype=np.int32)
+        for position, name in enumerate(names[1:]):
+            told[:, position] = found[name]
+        return SensitiveCounts(found["region"], told, found["records"])
+
+    def cut(self, cuts: Sequence[RegionCut]) -> None:
+        """Cut regions in two."""
+        self._asked = None
+        with reading(self._name):
+            after = f"CAST({self._after(cuts, 'region')} AS INT) AS region"
+            self._frame = self._keeping(self._frame.selectExpr(*self._keys.names, "n", after))
+
+    def _after(self, cuts: Sequence[RegionCut], otherwise: str) -> str:
+        """Return SQL for the side of the cuts that a combination is on."""
+        cases = (
+            f"WHEN {own.region} THEN {own.left + 1} - "
+            + lookup(own.goes_left.astype(np.int64).tolist(), self._keys.code(own.position))
+            for own in cuts
+        )
+        return f"CASE region {' '.join(cases)} ELSE {otherwise} END"
+
+    def fetch(self, regions: IntArray) -> RegionRows:
+        """Return the combinations of some regions."""
+        with reading(self._name):
+            found = _arrays(self._in(regions), ())
+        words = [found[name] for name in self._keys.names]
+        return RegionRows(self._keys.unpack(words), found["n"], found["region"])
+
+    def each(self, batches: Sequence[IntArray], work: Work[T], stopped: Stopped) -> Iterator[T]:
+        """Let workers do some work with the combinations of batches of regions; only results come here.
+
+        Batches are divided into the same pieces on every cluster.
+        """
+        pieces = pieces_of(batches)
+        for start in range(0, len(pieces), AT_ONCE):
+            some = pieces[start : start + AT_ONCE]
+            piece_of = np.full(max(int(piece[-1]) for piece in some) + 1, -1, dtype=np.int64)
+            for number, piece in enumerate(some):
+                piece_of[piece] = number
+            with reading(self._name):
+                rows = self._in(np.flatnonzero(piece_of >= 0))
+                told = rows.selectExpr("*", f"{lookup(piece_of.tolist(), 'region')} AS piece")
+                done = working(self._keys, work, stopped=stopped())
+                found = told.groupBy("piece").applyInArrow(done, RESULT).toArrow()
+            results = dict(zip(found.column("piece").to_pylist(), found.column("result"), strict=True))
+            for number in sorted(results):
+                yield pickle.loads(results.pop(number).as_py())
+
+    def _in(self, regions: IntArray) -> DataFrame:
+        """Return the combinations of some regions."""
+        asked = np.zeros(int(regions.max(initial=0)) + 1, dtype=np.int64)
+        asked[regions] = 1
+        within = f"region < {len(asked)} AND {lookup(asked.tolist(), f'least(region, {len(asked) - 1})')} = 1"
+        return self._frame.where(within)
+
+    def close(self) -> None:
+        """Let Spark forget them; a second call does nothing."""
+        while self._kept:
+            with suppress(Exception):
+                self._kept.pop().unpersist()
+
+
+def _arrays(frame: DataFrame, order: Sequence[str]) -> dict[str, IntArray]:
+    """Return the columns of a frame of whole numbers, int64, sorted by some of them."""
+    table = frame.toArrow()
+    found = {name: table.column(name).to_numpy().astype(np.int64, copy=False) for name in table.column_names}
+    if not order:
+        return found
+    rows = np.lexsort([found[name] for name in reversed(order)])
+    return {name: own[rows] for name, own in found.items()}
+
+
+def _column(name: str) -> Any:
+    from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
+
+    return functions.col(name)
+
+
+def _expression(sql: str) -> Any:
+    from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
+
+    return functions.expr(sql)

@@ -1,0 +1,27 @@
+"""What workers lack, told in one message."""
+
+from __future__ import annotations
+
+import pytest
+
+from anonymizer.errors import InputError
+from tests.spark import need_spark
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("ModuleNotFoundError: No module named 'anonymizer'", "have no Python package 'anonymizer'"),
+        ("[PYTHON_VERSION_MISMATCH] Python in worker has different version", "version of Python that runs"),
+        ('java.io.IOException: Cannot run program "python3"', "version of Python that runs"),
+    ],
+)
+def test_what_workers_lack_is_named(told: str, said: str) -> None:
+    need_spark()
+    from pyspark.errors import PySparkException
+
+    from anonymizer.engines.spark.failures import reading
+
+    with pytest.raises(InputError, match=said), reading("people"):
+        raise PySparkException(told)

@@ -1,0 +1,155 @@
+"""Regions that Spark keeps against the same in memory; slow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from anonymizer.core.arrays import IntArray
+from anonymizer.core.kept_regions import (
+    CodedRows,
+    FirstRegions,
+    KeptRegions,
+    RegionCut,
+    RegionRows,
+    RegionSums,
+    SensitiveCounts,
+    Stopped,
+    never,
+)
+from anonymizer.core.trace import Reduction, Trace
+from anonymizer.engines.combinations import HeldCombinations
+from anonymizer.engines.spark.combinations import SparkCombinations
+from anonymizer.engines.spark.frames import to_spark
+from anonymizer.engines.spark.keys import KeyWords
+from anonymizer.engines.spark.session import Session
+from tests.spark import running
+
+pytestmark = pytest.mark.slow
+
+SIZES = (9, 7, 9, 5, 3)
+"""Of three quasi-identifiers and two sensitive attributes."""
+
+WIDE = (2**30, 7, 2**31, 5, 3)
+"""As many codes as need two words."""
+
+QUASI = 3
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Session]:
+    with running() as session:
+        yield session
+
+
+def held(seed: int, rows: int = 400) -> HeldCombinations:
+    random = np.random.default_rng(seed)
+    drawn = np.stack([random.integers(0, min(size, 9), rows) for size in SIZES], axis=1)
+    codes = np.unique(drawn, axis=0).astype(np.int32)
+    return HeldCombinations(codes, random.integers(1, 50, len(codes)).astype(np.int64), SIZES)
+
+
+def in_spark(session: Session, combinations: HeldCombinations, keys: KeyWords) -> SparkCombinations:
+    import pyarrow as pa
+
+    codes, counts = combinations.fetch()
+    words = dict(zip(keys.names, keys.pack(codes), strict=True))
+    frame = to_spark(session, pa.table({**words, "n": counts}).to_batches())
+    return SparkCombinations(session, frame, keys, "people", int(counts.sum()))
+
+
+def coded(random: np.random.Generator) -> CodedRows:
+    def adds(most: int) -> dict[int, IntArray]:
+        return {place: random.integers(0, most, SIZES[place]) for place in range(QUASI)}
+
+    traces = (
+        Trace(0, Reduction.MIN),
+        Trace(0, Reduction.MAX),
+        Trace(1, Reduction.OR),
+        Trace(2, Reduction.AND),
+    )
+    return CodedRows((adds(2**60), adds(2**30), {1: random.integers(0, 2**61, SIZES[1])}), traces)
+
+
+def first_of(combinations: HeldCombinations, *, every: bool) -> FirstRegions:
+    """Return regions of the first quasi-identifier halved; where not every row is in one, of some of them."""
+    codes, _ = combinations.fetch()
+    of_code = tuple(
+        (np.arange(size) // 2 * 2 if place == 0 else np.zeros(size)).astype(np.int32)
+        for place, size in enumerate(SIZES[:QUASI])
+    )
+    stands = np.unique(np.stack([new[codes[:, place]] for place, new in enumerate(of_code)], axis=1), axis=0)
+    return FirstRegions(of_code, stands if every else stands[1:], every)
+
+
+def cuts_of(random: np.random.Generator, regions: IntArray, left: int) -> list[RegionCut]:
+    made = []
+    for number, region in enumerate(regions.tolist()):
+        place = int(random.integers(QUASI))
+        goes_left = random.random(SIZES[place]) < 0.5
+        made.append(RegionCut(region, place, goes_left, left + 2 * number))
+    return made
+
+
+def same_sums(one: RegionSums, other: RegionSums) -> None:
+    for name in ("region", "code", "combinations", "records"):
+        assert_array_equal(getattr(one, name), getattr(other, name))
+    for found, expected in zip(one.traces, other.traces, strict=True):
+        assert_array_equal(found, expected)
+
+
+def same_counts(one: SensitiveCounts, other: SensitiveCounts) -> None:
+    for name in ("region", "codes", "counts"):
+        assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def sorted_rows(rows: RegionRows) -> list[tuple[int, ...]]:
+    told = np.column_stack([rows.region, rows.codes, rows.counts])
+    return sorted(map(tuple, told.tolist()))
+
+
+def work(rows: RegionRows, stopped: Stopped) -> tuple[list[tuple[int, ...]], bool]:
+    return sorted_rows(rows), stopped()
+
+
+def compare(found: KeptRegions, expected: KeptRegions, regions: IntArray) -> None:
+    same_sums(found.sums(regions), expected.sums(regions))
+    same_counts(found.sensitive_counts(regions[::2]), expected.sensitive_counts(regions[::2]))
+    for place in range(QUASI):
+        same_sums(found.histogram(regions[1:], place), expected.histogram(regions[1:], place))
+
+
+@pytest.mark.parametrize(("seed", "every"), [(1, True), (2, False)])
+def test_spark_tells_of_regions_what_memory_tells(spark: Session, seed: int, every: bool) -> None:
+    random = np.random.default_rng(seed)
+    combinations, told = held(seed), coded(random)
+    first = first_of(combinations, every=every)
+    number = len(first.codes)
+    expected = combinations.in_regions(first, told)
+    with (
+        in_spark(spark, combinations, KeyWords(WIDE)) as kept,
+        kept.in_regions(first, told) as found,
+    ):
+        compare(found, expected, np.arange(number))
+        asked = np.arange(number)[1:]
+        cuts = cuts_of(random, asked, number)
+        same_counts(found.sides(cuts), expected.sides(cuts))
+        for regions in (found, expected):
+            regions.cut(cuts)
+        further = cuts_of(random, np.array([number, number + 3]), 3 * number)
+        for regions in (found, expected):
+            regions.cut(further)
+        every_region = np.arange(3 * number + 4)
+        compare(found, expected, every_region)
+        assert sorted_rows(found.fetch(every_region[2:])) == sorted_rows(expected.fetch(every_region[2:]))
+        batches = [every_region[:4], every_region[4:]]
+        for stopped in (never, lambda: True):
+            done = list(found.each(batches, work, stopped))
+            assert sorted(row for rows, _ in done for row in rows) == sorted_rows(
+                expected.fetch(every_region)
+            )
+            assert {told for _, told in done} == {stopped()}
+        assert [rows for rows, _ in done] == [rows for rows, _ in found.each(batches, work, never)]

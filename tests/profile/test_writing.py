@@ -1,0 +1,105 @@
+"""How a file writes numbers is told from its texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.core.numerals import COMMA, POINT
+from anonymizer.core.table import ValueType
+from anonymizer.engines.open import open_csv
+from anonymizer.profile.facts import SAMPLE
+from anonymizer.profile.measure import Measured, measure
+from anonymizer.profile.writing import writing_of
+from anonymizer.table.types import key_of
+from tests.engines.files import write
+
+MONEY = ["2254,25", "1999,5", "12,75", "0,5"]
+THOUSANDS = ["1.234", "12.500", "999.000", "2.002", "3.120", "4.001"]
+POINTED = ["2254.25", "1999.5", "12.75"]
+
+
+def measured(folder: Path, *columns: Sequence[str]) -> Measured:
+    """Measure columns of a file with semicolons."""
+    names = ";".join(f"c{number}" for number in range(len(columns)))
+    lines = "".join(";".join(row) + "\n" for row in zip(*columns, strict=True))
+    with open_csv(write(folder / "a.csv", f"{names}\n{lines}")) as relation:
+        return measure(relation)
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=3, min_value=-(10**9), max_value=10**9))
+def test_a_number_with_a_decimal_comma_is_that_number(number: Decimal) -> None:
+    key = key_of(ValueType.NUMBER, COMMA)
+    grouped = f"{number:,}".translate(str.maketrans(",.", ".,"))
+    assert key(str(number).replace(".", ",")) == key(grouped) == key(grouped.replace(".", " ")) == number
+    assert key(f"{number:.2f}") is None
+
+
+@pytest.mark.parametrize("text", ["1.23", "12.34,5", "1,2,3", "1.2345", "1 23", "1.234 567", ",", "", "1,5x"])
+def test_other_texts_are_no_numbers_with_decimal_commas(text: str) -> None:
+    assert key_of(ValueType.NUMBER, COMMA)(text) is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "commas"),
+    [
+        ([MONEY], True),
+        ([[*MONEY, "NA"]], True),
+        ([MONEY, THOUSANDS], True),
+        ([["1.234.567", "1.000"]], True),
+        ([THOUSANDS], False),
+        ([POINTED], False),
+        ([MONEY, POINTED], False),
+        ([["1,234", "2,500"]], False),
+        ([["1,5 kg"], ["Rome, Italy"]], False),
+        ([["12", "13"]], False),
+    ],
+)
+def test_decimal_commas_are_told_where_nothing_else_will_do(columns: list[list[str]], commas: bool) -> None:
+    texts = {f"c{number}": [(text, 1) for text in own] for number, own in enumerate(columns)}
+    assert writing_of(texts, ";").numerals == (COMMA if commas else POINT)
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ([[*MONEY, *POINTED]], "column 'c0' mixes decimal commas and points: 4 records like 9999,99"),
+        ([MONEY, POINTED], "decimal commas in 'c0', decimal points in 'c1'"),
+        ([THOUSANDS], "column 'c0' has three digits behind every point"),
+        ([["1,234", "2,500"]], "column 'c0' has commas in numbers: 2 records like 9,999"),
+    ],
+)
+def test_what_is_in_doubt_is_told_without_a_value(columns: list[list[str]], told: str) -> None:
+    texts = {f"c{number}": [(text, 1) for text in own] for number, own in enumerate(columns)}
+    (warning,) = writing_of(texts, ";").warnings
+    assert told.rpartition(" like ")[0] in warning
+    assert not any(text in warning for own in columns for text in own if len(text) > 1)
+
+
+@pytest.mark.parametrize("records", [len(MONEY), 3 * SAMPLE])
+def test_a_column_is_measured_by_its_numbers(records: int, tmp_path: Path) -> None:
+    texts = [f"{number},{number % 7}" for number in range(records)]
+    found = measured(tmp_path, texts, ["x"] * records)
+    column = found.columns[0]
+    assert found.numerals == COMMA
+    assert column.type is ValueType.NUMBER
+    assert column.numbers.tolist() == sorted(float(text.replace(",", ".")) for text in column.texts)
+
+
+def test_values_that_differ_by_blanks_are_counted(tmp_path: Path) -> None:
+    found = measured(tmp_path, ["34", " 34 ", "35", "35 ", " 36"], ["a", "b", "a ", "c", "d"])
+    assert [warning.partition(" differ")[0] for warning in found.warnings] == [
+        "column 'c0': 2 values",
+        "column 'c1': 1 value",
+    ]
+
+
+@pytest.mark.parametrize("text", ["0.500", "-0.125", "00.500", "0 500", "012.345,5"])
+def test_nothing_stands_between_thousands_behind_a_zero(text: str) -> None:
+    """With decimal commas 0.500 is not five hundred: it has a decimal point."""
+    assert COMMA.plain(text) is None

@@ -1,0 +1,207 @@
+"""Mondrian over combinations that an engine keeps, against Mondrian over the same in memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from anonymizer.core.kept_regions import Work
+from anonymizer.core.outcome import Outcome, Status
+from anonymizer.core.table import Table
+from anonymizer.engines.base import EngineOptions
+from anonymizer.engines.combinations import Combinations, HeldCombinations
+from anonymizer.engines.duckdb_combinations import DuckCombinations
+from anonymizer.engines.duckdb_database import Database
+from anonymizer.engines.duckdb_places import packed_sql, places_of
+from anonymizer.errors import BeyondMemory
+from anonymizer.search.base import Problem
+from anonymizer.search.control import Control
+from anonymizer.search.mondrian import LabelName, ModeName, Mondrian, MondrianSettings
+from anonymizer.table.source import EngineTables
+from tests import strategies
+from tests.helpers.problems import problem
+from tests.search.test_mondrian import decided_by_cuts
+
+LABELS = tuple(LabelName)
+SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[Database]:
+    with Database(EngineOptions(threads=1)) as opened:
+        yield opened
+
+
+def sizes_of(table: Table) -> list[int]:
+    return [own.column.size for own in (*table.quasi_identifiers, *table.sensitive)]
+
+
+def in_memory(table: Table) -> Combinations:
+    return HeldCombinations(table.codes, table.counts, sizes_of(table))
+
+
+def in_duckdb(database: Database, table: Table) -> Combinations:
+    sizes = sizes_of(table)
+    columns = {f"k{place}": codes for place, codes in enumerate(table.codes.T)}
+    keys = ", ".join(packed_sql(places_of(sizes), list(columns)))
+    with database.holding("drawn", {**columns, "n": table.counts}):
+        return DuckCombinations(database, sizes, f"SELECT {keys}, n FROM drawn")
+
+
+def beyond(asked: Problem, combinations: Combinations, room: Random) -> Problem:
+    """Return a problem of which less fits in memory than there is."""
+    own = asked.table
+    source = EngineTables(own.quasi_identifiers, own.sensitive, combinations)
+    highest = source.at([each.maximum for each in own.quasi_identifiers], own.combinations)
+    assert highest is not None
+    table = replace(highest, quasi_identifiers=own.quasi_identifiers)
+    most = room.randint(table.combinations, max(table.combinations, own.combinations // 2))
+    return replace(asked, table=table, source=source, most=most)
+
+
+def released(outcome: Outcome) -> Counter[tuple[str, ...]]:
+    """Return the rows that are released."""
+    recoding = outcome.recoding
+    assert recoding is not None
+    table, columns = recoding.table, recoding.published()
+    rows: Counter[tuple[str, ...]] = Counter()
+    for row in np.flatnonzero(~recoding.removed):
+        own = [column.labels[column.codes[row]] for column in columns]
+        secret = [
+            each.column.texts[code]
+            for each, code in zip(table.sensitive, table.codes[row, len(columns) :], strict=True)
+        ]
+        rows[(*own, *secret)] += int(table.counts[row])
+    return rows
+
+
+def assert_same(found: Outcome, expected: Outcome) -> None:
+    """The same in all that is told, but for the steps of a lattice that asks for tables."""
+    assert found.status is expected.status
+    if expected.recoding is None or found.recoding is None:
+        assert found.recoding is expected.recoding
+        return
+    assert found.objective == pytest.approx(expected.objective, rel=1e-12)
+    assert released(found) == released(expected)
+    assert (found.cuts is None) == (expected.cuts is None)
+    if len(expected.steps) == 1 or "levels" not in expected.steps[1].candidate:
+        assert (found.steps, found.evaluated) == (expected.steps, expected.evaluated)
+    if found.cuts is not None and expected.cuts is not None:
+        for name, own in vars(expected.cuts).items():
+            assert np.array_equal(getattr(found.cuts, name), own), name
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@settings(SHARED, max_examples=25)
+@given(random=st.randoms(use_true_random=False))
+def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Random) -> None:
+    """Models of all kinds that a cut alone can answer for, suppression and budgets of steps too."""
+    spec = decided_by_cuts(random)
+    spec = replace(spec, limit=random.choice((0, strategies.problem(random).limit)))
+    spec = replace(spec, moving_reference=random.choice((False, True)))
+    asked, algorithm = problem(spec), Mondrian(MondrianSettings(labels=labels))
+    if list(algorithm.lacking_beyond_memory(asked)):
+        return
+    steps = random.choice((None, None, 1, 2, 4))
+    expected = algorithm.search(asked, Control(steps=steps))
+    with pytest.MonkeyPatch.context() as patch:
+        # Keys of one word, or of several.
+        space = random.choice((2**63, 2 * max(sizes_of(asked.table)) + 2))
+        patch.setattr("anonymizer.engines.duckdb_places.SPACE", space)
+        patch.setattr("anonymizer.engines.duckdb_regions.MOST_CUTS", random.choice((0, 1, 16)))
+        patch.setattr("anonymizer.engines.duckdb_regions.BUNDLE", random.choice((1, 1 << 16)))
+        patch.setattr("anonymizer.search.regions.node_labelling.WORD_BITS", random.choice((2, 62)))
+        for combinations in (in_memory(asked.table), in_duckdb(database, asked.table)):
+            with combinations:
+                few = beyond(asked, combinations, random)
+                try:
+                    found = algorithm.search(few, Control(steps=steps))
+                except BeyondMemory:
+                    continue
+                assert_same(found, expected)
+
+
+def test_drawn_problems_are_cut_beyond_memory() -> None:
+    """The property above is no empty one: most drawn problems have several levels above what fits."""
+    cut = 0
+    for seed in range(40):
+        random = Random(seed)
+        asked = problem(decided_by_cuts(random))
+        algorithm = Mondrian(MondrianSettings())
+        if list(algorithm.lacking_beyond_memory(asked)):
+            continue
+        few = replace(beyond(asked, in_memory(asked.table), random), most=1)
+        outcome = algorithm.search(few, Control())
+        cut += outcome.status is Status.SATISFIED and len(outcome.steps) > 2
+    assert cut >= 10
+
+
+def test_a_user_who_stops_gets_the_regions_so_far() -> None:
+    """Whenever it is, all records are released, in classes that were found before."""
+    asked = problem(decided_by_cuts(Random(5)))
+    algorithm = Mondrian(MondrianSettings())
+    for calls in range(12):
+        left = [calls]
+
+        def stopped(left: list[int] = left) -> bool:
+            left[0] -= 1
+            return left[0] < 0
+
+        few = beyond(asked, in_memory(asked.table), Random(1))
+        outcome = algorithm.search(few, Control(stopped=stopped))
+        assert sum(released(outcome).values()) == asked.table.records
+        assert outcome.interrupted == (left[0] < 0)
+
+
+@pytest.mark.parametrize("seed", [20, 58, 115])
+def test_where_all_is_suppressed_nothing_is_cut(seed: int, database: Database) -> None:
+    spec = decided_by_cuts(Random(seed))
+    asked = problem(replace(spec, limit=len(spec.data.records), keep_rows=True))
+    algorithm = Mondrian(MondrianSettings())
+    expected = algorithm.search(asked, Control())
+    assert expected.recoding is not None
+    assert expected.recoding.suppressed.all()
+    with in_duckdb(database, asked.table) as kept:
+        few = replace(beyond(asked, kept, Random(1)), most=asked.table.combinations)
+        assert_same(algorithm.search(few, Control()), expected)
+
+
+def test_what_needs_all_rows_is_named() -> None:
+    asked = next(
+        own
+        for own in (problem(strategies.problem(Random(seed))) for seed in range(200))
+        if own.table_constraints
+    )
+    relaxed = Mondrian(MondrianSettings(mode=ModeName.RELAXED, labels=LabelName.SET))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("anonymizer.search.regions.region_labelling.MASKED_UNITS", 0)
+        lacking = list(relaxed.lacking_beyond_memory(asked))
+    assert "mode relaxed" in lacking[0]
+    assert f"of '{asked.table.quasi_identifiers[0].name}'" in lacking[1]
+    assert "all regions at once" in lacking[-1]
+
+
+def test_work_is_done_by_regions_here(database: Database) -> None:
+    """An engine may divide batches: what comes back in parts of one region each is the same."""
+    asked = problem(decided_by_cuts(Random(3)))
+    algorithm = Mondrian(MondrianSettings())
+    expected = algorithm.search(asked, Control())
+
+    def each(
+        self: object, batches: list[np.ndarray], work: Work[object], stopped: object
+    ) -> Iterator[object]:
+        for batch in batches:
+            for region in batch:
+                yield work(self.fetch(np.array([region])), stopped)  # type: ignore[attr-defined, arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("anonymizer.core.kept_regions.KeptRegions.each", each)
+        with in_duckdb(database, asked.table) as kept:
+            assert_same(algorithm.search(beyond(asked, kept, Random(1)), Control()), expected)
