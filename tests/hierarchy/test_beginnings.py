@@ -36,7 +36,5 @@ def test_no_group_is_named_by_somebody() -> None:
 
 
 def test_it_is_for_texts() -> None:
-    with pytest.raises(
-        HierarchyError, match=r"auto\.rare is for texts, and these are of type integer"
-    ):
+    with pytest.raises(HierarchyError, match=r"auto\.rare is for texts, and these are of type integer"):
         above(column(map(str, range(20)), ValueType.INTEGER), auto={"rare": 2})
