@@ -77,21 +77,6 @@ def engine(records: int) -> dict[str, Any]:
     return {"name": "spark", "memory_limit": MEMORY, "options": options}
 
 
-COMBINATIONS = 1_000_000
-"""That the driver holds at most."""
-
-ENGINE: Mapping[str, Any] = {
-    "name": "spark",
-    "memory_limit": MEMORY,
-    "options": {
-        "master": "local-cluster[2,1,1024]",
-        "combinations": COMBINATIONS,
-        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
-    },
-}
-"""Two worker processes of this machine, and as small a driver as Spark starts."""
-
-
 def watched(command: list[str]) -> Held:
     """Run a command and look at its processes until it ends.
 
