@@ -14,8 +14,9 @@ from anonymizer.core.kept_regions import CodedRows, FirstRegions
 from anonymizer.engines.coding import Coding
 from anonymizer.engines.combinations import Combinations
 from anonymizer.engines.duckdb_database import Database
-from anonymizer.engines.duckdb_places import Place, packed_sql, places_of
+from anonymizer.engines.duckdb_places import code_sql, packed_sql
 from anonymizer.engines.duckdb_regions import DuckRegions
+from anonymizer.engines.places import Place, names_of, places_of, unpacked
 
 _NUMBERS = count()
 """Names of tables, of which two combinations share none."""
@@ -38,7 +39,8 @@ class DuckCombinations(Combinations):
         self._database = database
         self.sizes = tuple(sizes)
         self._places = places_of(sizes)
-        self._keys = ", ".join(f"w{word}" for word in range(self._places[-1].word + 1))
+        self._names = names_of(self._places)
+        self._keys = ", ".join(self._names)
         self._table: str | None = f"combinations{next(_NUMBERS)}"
         database.run(
             f"CREATE TABLE {self._table} AS SELECT {self._keys}, sum(n)::BIGINT AS n "
@@ -57,20 +59,18 @@ class DuckCombinations(Combinations):
     def fetch(self) -> tuple[CodeArray, IntArray]:
         """Return them into memory, in lexicographic order."""
         fetched = self._database.arrays(f"SELECT {self._keys}, n FROM {self._table} ORDER BY {self._keys}")
-        codes = np.empty((len(self.sizes), len(fetched["n"])), dtype=np.int32)
-        for column, place in enumerate(self._places):
-            codes[column] = fetched[f"w{place.word}"] // place.unit % place.size
-        return codes.T, fetched["n"].astype(np.int64, copy=False)
+        codes = unpacked(self._places, [fetched[name] for name in self._names])
+        return codes, fetched["n"].astype(np.int64, copy=False)
 
     def rolled_up(self, codes: Sequence[CodeArray | None]) -> DuckCombinations:
         """Return the distinct combinations of coarser codes, counted anew."""
-        words = [[f"w{word}"] for word in range(self._places[-1].word + 1)]
+        words = [[name] for name in self._names]
         lists = []
         for place, coarser in zip(self._places, codes, strict=True):
             if coarser is not None:
                 # What a code changes by, so that columns that stay need not be taken apart.
                 lists.append((coarser.astype(np.int64) - np.arange(place.size)).tolist())
-                words[place.word].append(f"list_extract(?::BIGINT[], {place.code} + 1) * {place.unit}")
+                words[place.word].append(f"list_extract(?::BIGINT[], {code_sql(place)} + 1) * {place.unit}")
         keys = ", ".join(f"{' + '.join(terms)} AS w{word}" for word, terms in enumerate(words))
         return DuckCombinations(self._database, self.sizes, f"SELECT {keys}, n FROM {self._table}", lists)
 

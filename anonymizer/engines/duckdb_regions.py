@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import CodeArray, IntArray
+from anonymizer.core.arrays import IntArray
 from anonymizer.core.kept_regions import (
     CodedRows,
     FirstRegions,
@@ -22,7 +22,9 @@ from anonymizer.core.kept_regions import (
     SensitiveCounts,
 )
 from anonymizer.engines.duckdb_database import Database
-from anonymizer.engines.duckdb_places import Place, packed_sql, places_of
+from anonymizer.engines.duckdb_places import code_sql, packed_sql
+from anonymizer.engines.places import Place, names_of, packed, places_of, unpacked
+from anonymizer.engines.region_answers import counts_by_values, region_sums, traces_sql
 
 MOST_CUTS = 16
 """So many cuts are found anew with each question; more are written down for each combination."""
@@ -93,7 +95,8 @@ class DuckRegions(KeptRegions):
         self._database = database
         self._table, self._own = table, False
         self._places = places_of(sizes)
-        self._keys = ", ".join(f"w{word}" for word in range(self._places[-1].word + 1))
+        self._names = names_of(self._places)
+        self._keys = ", ".join(self._names)
         self._width = len(first.of_code)
         self._traces = coded.traces
         self._words = [_word(self._places, word, f"a{place}") for place, word in enumerate(coded.words)]
@@ -104,17 +107,12 @@ class DuckRegions(KeptRegions):
     def _begin(self, first: FirstRegions) -> None:
         """Write down the region of each combination that is in one."""
         own = places_of([place.size for place in self._places[: self._width]])
-        asked = packed_sql(
-            own, [f"list_extract(?::INTEGER[], {place.code} + 1)" for place in self._places[: self._width]]
-        )
-        words = range(len(asked))
-        listed: dict[str, IntArray] = {f"f{word}": np.zeros(len(first.codes), np.int64) for word in words}
-        for place, codes in zip(own, first.codes.T, strict=True):
-            listed[f"f{place.word}"] += codes.astype(np.int64) * place.unit
+        codes = [code_sql(place) for place in self._places[: self._width]]
+        asked = packed_sql(own, [f"list_extract(?::INTEGER[], {code} + 1)" for code in codes])
+        listed = {f"f{word}": keys for word, keys in enumerate(packed(own, first.codes))}
+        equal = " AND ".join(f"a{word} = f{word}" for word in range(len(listed)))
         listed["region"] = np.arange(len(first.codes))
-        equal = " AND ".join(f"asked.w{word} = f{word}" for word in words)
         told = f"SELECT {self._keys}, n, {', '.join(each.replace(' AS w', ' AS a') for each in asked)}"
-        equal = equal.replace("asked.w", "a")
         query = f"SELECT {self._keys}, n, region::INTEGER AS region FROM ({told} FROM {self._table})"
         with self._database.holding("listed", listed):
             self._write(_Sql(f"{query} JOIN listed ON {equal}", tuple(own.tolist() for own in first.of_code)))
@@ -133,25 +131,18 @@ class DuckRegions(KeptRegions):
 
     def histogram(self, regions: IntArray, position: int) -> RegionSums:
         """Sum up the combinations with each code of a quasi-identifier in each of some regions."""
-        return self._summed(regions, self._places[position].code)
+        return self._summed(regions, code_sql(self._places[position]))
 
     def _summed(self, regions: IntArray, code: str) -> RegionSums:
         words = [_Sql.filled(f"{{}} AS c{place}", word) for place, word in enumerate(self._words)]
-        traces = [f"{own.reduction}(c{own.column}) AS t{place}" for place, own in enumerate(self._traces)]
         rows = self._numbered(self._cuts, regions, [_Sql("n"), _Sql(f"{code} AS code"), *words])
         query = _Sql.filled(
-            f"SELECT region, code, count(*) AS combinations, sum(n)::BIGINT AS records, {', '.join(traces)} "
+            f"SELECT region, code, count(*) AS combinations, sum(n)::BIGINT AS records, "
+            f"{', '.join(traces_sql(self._traces))} "
             "FROM ({}) GROUP BY region, code ORDER BY region, code",
             rows,
         )
-        found = self._arrays(query, regions)
-        return RegionSums(
-            found["region"],
-            found["code"],
-            found["combinations"],
-            found["records"],
-            [found[f"t{place}"] for place in range(len(self._traces))],
-        )
+        return region_sums(self._arrays(query, regions), self._traces)
 
     def sensitive_counts(self, regions: IntArray) -> SensitiveCounts:
         """Count the records of each combination of sensitive values in each of some regions."""
@@ -164,7 +155,7 @@ class DuckRegions(KeptRegions):
 
     def _sensitive(self, cuts: Sequence[RegionCut], regions: IntArray) -> SensitiveCounts:
         places = self._places[self._width :]
-        codes = [_Sql(f"{place.code} AS s{position}") for position, place in enumerate(places)]
+        codes = [_Sql(f"{code_sql(place)} AS s{position}") for position, place in enumerate(places)]
         keys = ", ".join(["region", *(f"s{position}" for position in range(len(places)))])
         rows = self._numbered(cuts, regions, [_Sql("n"), *codes])
         found = self._arrays(
@@ -173,10 +164,7 @@ class DuckRegions(KeptRegions):
             ),
             regions,
         )
-        told = np.empty((len(found["region"]), len(places)), dtype=np.int32)
-        for position in range(len(places)):
-            told[:, position] = found[f"s{position}"]
-        return SensitiveCounts(found["region"], told, found["records"])
+        return counts_by_values(found, len(places))
 
     def cut(self, cuts: Sequence[RegionCut]) -> None:
         """Cut regions in two."""
@@ -187,10 +175,8 @@ class DuckRegions(KeptRegions):
     def fetch(self, regions: IntArray) -> RegionRows:
         """Return the combinations of some regions."""
         found = self._arrays(self._numbered(self._cuts, regions, [_Sql(self._keys), _Sql("n")]), regions)
-        codes: CodeArray = np.empty((len(self._places), len(found["n"])), dtype=np.int32)
-        for column, place in enumerate(self._places):
-            codes[column] = found[f"w{place.word}"] // place.unit % place.size
-        return RegionRows(codes.T, found["n"], found["region"])
+        codes = unpacked(self._places, [found[name] for name in self._names])
+        return RegionRows(codes, found["n"], found["region"])
 
     def close(self) -> None:
         """Drop the table with regions, if there is one; a second call does nothing."""
@@ -209,7 +195,7 @@ class DuckRegions(KeptRegions):
         region = self._region({own.region: own for own in cuts})
         found = _Sql.filled("SELECT {}, ({})::INTEGER AS region", columns, region)
         joins = "".join(
-            f" JOIN {name} ON {name}.k = {self._places[int(name.removeprefix('look'))].code}"
+            f" JOIN {name} ON {name}.k = {code_sql(self._places[int(name.removeprefix('look'))])}"
             for name in found.tables
         )
         return _Sql.filled(f"{{}} FROM {self._table}{joins}", found)

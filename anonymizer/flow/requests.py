@@ -10,10 +10,9 @@ from anonymizer.core.numerals import COMMA
 from anonymizer.core.table import ValueType
 from anonymizer.engines.base import Relation
 from anonymizer.engines.frame import FrameRelation
+from anonymizer.engines.open import CSV_SUFFIXES
 from anonymizer.errors import InputError
 from anonymizer.table.load import ColumnRequest
-
-_TEXT_FILES = (".csv", ".csv.gz", ".tsv")
 
 
 def request(config: Config, name: str) -> ColumnRequest:
@@ -44,7 +43,7 @@ def refuse_two_ways(config: Config, relation: Relation) -> None:
     if config.input.numerals != COMMA or isinstance(relation, FrameRelation):
         return
     path = config.output.path
-    if path is None or not path.lower().endswith(_TEXT_FILES):
+    if path is None or not path.lower().endswith(CSV_SUFFIXES):
         return
     for name in relation.columns:
         if config.attributes[name].role is Role.IDENTIFIER or relation.is_text(name):

@@ -19,7 +19,8 @@ from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.combinations import Combinations, HeldCombinations
 from anonymizer.engines.duckdb_combinations import DuckCombinations
 from anonymizer.engines.duckdb_database import Database
-from anonymizer.engines.duckdb_places import packed_sql, places_of
+from anonymizer.engines.duckdb_places import packed_sql
+from anonymizer.engines.places import places_of
 from anonymizer.errors import BeyondMemory
 from anonymizer.search.base import Problem
 from anonymizer.search.control import Control
@@ -114,7 +115,7 @@ def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Ra
     with pytest.MonkeyPatch.context() as patch:
         # Keys of one word, or of several.
         space = random.choice((2**63, 2 * max(sizes_of(asked.table)) + 2))
-        patch.setattr("anonymizer.engines.duckdb_places.SPACE", space)
+        patch.setattr("anonymizer.engines.places.SPACE", space)
         patch.setattr("anonymizer.engines.duckdb_regions.MOST_CUTS", random.choice((0, 1, 16)))
         patch.setattr("anonymizer.engines.duckdb_regions.BUNDLE", random.choice((1, 1 << 16)))
         patch.setattr("anonymizer.search.regions.node_labelling.WORD_BITS", random.choice((2, 62)))

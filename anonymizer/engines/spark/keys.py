@@ -1,13 +1,11 @@
-"""Codes of several columns in few whole numbers of 64 bits, by SQL and back in this process."""
+"""Codes of several columns in few whole numbers of 64 bits, by SQL of Spark and back in this process."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.grouping import SPACE
+from anonymizer.engines.places import names_of, packed, places_of, unpacked
 
 
 class KeyWords:
@@ -23,16 +21,9 @@ class KeyWords:
     """
 
     def __init__(self, sizes: Sequence[int]) -> None:
-        self.sizes = tuple(max(size, 1) for size in sizes)
-        self._words: list[list[int]] = [[]]
-        space = 1
-        for place, size in enumerate(self.sizes):
-            if space * size >= SPACE:
-                self._words.append([])
-                space = 1
-            self._words[-1].append(place)
-            space *= size
-        self.names = tuple(f"w{number}" for number in range(len(self._words)))
+        self._places = places_of(sizes)
+        self.sizes = tuple(place.size for place in self._places)
+        self.names = names_of(self._places)
 
     def packed(self, codes: Sequence[str]) -> list[str]:
         """Return SQL for each word.
@@ -41,41 +32,20 @@ class KeyWords:
         ----------
         codes: SQL for the code of each column.
         """
-        made = []
-        for name, places in zip(self.names, self._words, strict=True):
-            word = "CAST(0 AS BIGINT)"
-            for place in places:
-                word = f"({word} * {self.sizes[place]} + {codes[place]})"
-            made.append(f"{word} AS {name}")
-        return made
+        words = ["CAST(0 AS BIGINT)" for _ in self.names]
+        for place, code in zip(self._places, codes, strict=True):
+            words[place.word] = f"({words[place.word]} * {place.size} + {code})"
+        return [f"{word} AS {name}" for word, name in zip(words, self.names, strict=True)]
 
     def pack(self, codes: CodeArray) -> list[IntArray]:
         """Return the words of rows of codes, each of shape (rows,), int64."""
-        words = []
-        for places in self._words:
-            word: IntArray = np.zeros(len(codes), dtype=np.int64)
-            for place in places:
-                word *= self.sizes[place]
-                word += codes[:, place]
-            words.append(word)
-        return words
+        return packed(self._places, codes)
 
-    def code(self, place: int) -> str:
+    def code(self, position: int) -> str:
         """Return SQL for the code of a column, of the words."""
-        name, divisor = self._at(place)
-        return f"(({name} DIV {divisor}) % {self.sizes[place]})"
+        place = self._places[position]
+        return f"(({self.names[place.word]} DIV {place.unit}) % {place.size})"
 
     def unpack(self, words: Sequence[IntArray]) -> CodeArray:
         """Return the codes of some rows, shape (rows, columns), int32, each column in one piece of memory."""
-        codes = np.empty((len(self.sizes), len(words[0])), dtype=np.int32)
-        for place, size in enumerate(self.sizes):
-            name, divisor = self._at(place)
-            codes[place] = words[self.names.index(name)] // divisor % size
-        return codes.T
-
-    def _at(self, place: int) -> tuple[str, int]:
-        for name, places in zip(self.names, self._words, strict=True):
-            if place in places:
-                after = places[places.index(place) + 1 :]
-                return name, int(np.prod([self.sizes[each] for each in after], dtype=object) if after else 1)
-        raise IndexError(place)
+        return unpacked(self._places, words)

@@ -91,11 +91,18 @@ def end(spark: SparkSession) -> None:
         spark.stop()
     if gateway not in _own:
         return
-    _own.remove(gateway)
+    _end_own(gateway, type(context), type(spark))
+
+
+def _end_own(gateway: Any, context: Any, session: Any) -> None:
+    """End a process of Java that was started here, and let the next Spark start one of its own."""
+    with suppress(ValueError):
+        _own.remove(gateway)
     with suppress(Exception):
         gateway.shutdown()
     _wait_for(gateway.proc)
-    _forget(type(context), type(spark))
+    context._gateway = context._jvm = context._active_spark_context = None
+    session._instantiatedSession = None
 
 
 def _wait_for(java: subprocess.Popen[bytes]) -> None:
@@ -108,12 +115,6 @@ def _wait_for(java: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         java.kill()
         java.wait()
-
-
-def _forget(context: Any, session: Any) -> None:
-    """Let the next Spark start a process of its own."""
-    context._gateway = context._jvm = context._active_spark_context = None
-    session._instantiatedSession = None
 
 
 class _Launch:
@@ -182,13 +183,8 @@ class _Launch:
         self._given_up = True
         if self._gateway not in _own:
             return
-        with suppress(ValueError):
-            _own.remove(self._gateway)
         self._gateway.proc.kill()
-        with suppress(Exception):
-            self._gateway.shutdown()
-        _wait_for(self._gateway.proc)
-        _forget(self._context, self._session)
+        _end_own(self._gateway, self._context, self._session)
 
     def reason(self, error: Exception) -> str:
         """Return what went wrong in one line: the last error that Java tells, or Python's."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray
+from anonymizer.core.arrays import IntArray
 from anonymizer.core.kept_regions import (
     CodedRows,
     FirstRegions,
@@ -22,6 +22,7 @@ from anonymizer.core.kept_regions import (
     Stopped,
     Work,
 )
+from anonymizer.engines.region_answers import counts_by_values, region_sums, traces_sql
 from anonymizer.engines.spark.failures import reading
 from anonymizer.engines.spark.frames import lookup, small_frame
 from anonymizer.engines.spark.keys import KeyWords
@@ -100,7 +101,7 @@ class SparkRegions(KeptRegions):
         """Sum up whole regions."""
         with reading(self._name):
             found = self._summed(self._in(regions), ["CAST(0 AS BIGINT) AS code"], ["region", "code"])
-        return self._sums_of(found)
+        return region_sums(found, self._traces)
 
     def histogram(self, regions: IntArray, position: int) -> RegionSums:
         """Sum up the combinations with each code of a quasi-identifier in each of some regions.
@@ -114,7 +115,7 @@ class SparkRegions(KeptRegions):
                 found = self._summed(self._in(regions), told, ["place", "region", "code"])
             ends = np.searchsorted(found["place"], np.arange(self._width + 1))
             self._histograms = [
-                self._sums_of({name: own[first:last] for name, own in found.items()})
+                region_sums({name: own[first:last] for name, own in found.items()}, self._traces)
                 for first, last in pairwise(ends)
             ]
             self._asked = regions.copy()
@@ -122,14 +123,9 @@ class SparkRegions(KeptRegions):
 
     def _summed(self, rows: DataFrame, told: Sequence[str], groups: Sequence[str]) -> dict[str, IntArray]:
         words = (f"{word} AS c{place}" for place, word in enumerate(self._words))
-        traces = [f"{own.reduction}(c{own.column}) AS t{place}" for place, own in enumerate(self._traces)]
-        sums = ["count(*) AS combinations", "sum(n) AS records", *traces]
+        sums = ["count(*) AS combinations", "sum(n) AS records", *traces_sql(self._traces)]
         grouped = rows.selectExpr("region", "n", *words, *told).groupBy(*groups)
         return _arrays(grouped.agg(*map(_expression, sums)), groups)
-
-    def _sums_of(self, found: Mapping[str, IntArray]) -> RegionSums:
-        traces = [found[f"t{place}"] for place in range(len(self._traces))]
-        return RegionSums(found["region"], found["code"], found["combinations"], found["records"], traces)
 
     def sensitive_counts(self, regions: IntArray) -> SensitiveCounts:
         """Count the records of each combination of sensitive values in each of some regions."""
@@ -142,15 +138,12 @@ class SparkRegions(KeptRegions):
 
     def _sensitive(self, frame: DataFrame) -> SensitiveCounts:
         places = range(self._width, len(self._keys.sizes))
-        names = ["region", *(f"s{place}" for place in places)]
-        codes = (f"{self._keys.code(place)} AS s{place}" for place in places)
+        names = ["region", *(f"s{number}" for number in range(len(places)))]
+        codes = (f"{self._keys.code(place)} AS s{number}" for number, place in enumerate(places))
         with reading(self._name):
             rows = frame.selectExpr("region", "n", *codes).groupBy(*names)
             found = _arrays(rows.agg(_expression("sum(n) AS records")), names)
-        told: CodeArray = np.empty((len(found["region"]), len(places)), dtype=np.int32)
-        for position, name in enumerate(names[1:]):
-            told[:, position] = found[name]
-        return SensitiveCounts(found["region"], told, found["records"])
+        return counts_by_values(found, len(places))
 
     def cut(self, cuts: Sequence[RegionCut]) -> None:
         """Cut regions in two."""
