@@ -54,13 +54,13 @@ def facts_of_search(report: dict[str, Any]) -> Grid:
         ("evaluated", number(search["evaluated"])),
         ("steps", number(search["steps"])),
         ("objective", f"{report['config']['objective']['metric']} {number(search['objective'])}"),
-        ("bound", number(search["bound"])),
-        ("gap", "–" if search["gap"] is None else percent(search["gap"])),
-        (
-            "bound on any recoding along the hierarchies",
-            "–" if search["best_possible"] is None else floored(search["best_possible"]),
-        ),
-        ("ended by the user", "yes" if report["interrupted"] else "no"),
     ]
+    if search["bound"] is not None:
+        rows.append(("bound", number(search["bound"])))
+    if search["gap"] is not None:
+        rows.append(("gap", percent(search["gap"])))
+    if search["best_possible"] is not None:
+        rows.append(("bound on any recoding along the hierarchies", floored(search["best_possible"])))
+    rows.append(("ended by the user", "yes" if report["interrupted"] else "no"))
     rows += [("chosen because", reason) for reason in search["chosen_because"]]
     return Grid("The search in numbers", ("what", "value"), tuple(rows))
