@@ -1,6 +1,6 @@
 """Synthetic census-like records whose distinct combinations grow with their number.
 
-Run as ``python -m benchmarks.scale_data RECORDS FILE.parquet [--profile alike]`` in the checkout.
+Run as ``python -m benchmarks.scale_data RECORDS FILE.parquet [--profile alike] [--further]`` in the checkout.
 
 DuckDB draws every value by hashing the number of the record and of the attribute: the same version writes
 the same records on any machine, and the first million of ten are the million that is written alone. Zip codes
@@ -83,6 +83,12 @@ ALIKE: Mapping[str, Attribute] = {
 PROFILES: Mapping[str, Mapping[str, Attribute]] = {"varied": ATTRIBUTES, "alike": ALIKE}
 """What records may be like, by name."""
 
+FURTHER: Mapping[str, str] = {
+    "hours": "CAST(hash(i, 1) % 80 AS DOUBLE) / 2",
+    "income": "CASE WHEN hash(i, 2) % 4 > 0 THEN CAST(hash(i, 3) % 100000 AS INTEGER) END",
+}
+"""SQL for columns that are released unchanged, by name: a number, and one that is null in a quarter."""
+
 
 def config(path: Path, k: int, **others: Any) -> dict[str, Any]:
     """Return a config for a file of these records: all are quasi-identifiers, k-anonymity."""
@@ -101,9 +107,24 @@ def config(path: Path, k: int, **others: Any) -> dict[str, Any]:
     }
 
 
-def write(records: int, path: Path, profile: str = "varied") -> None:
-    """Write the records of a profile as Parquet."""
-    columns = ", ".join(_column(position, *own) for position, own in enumerate(PROFILES[profile].items()))
+def further_config(path: Path, k: int, **others: Any) -> dict[str, Any]:
+    """Return the same for a file with the further columns."""
+    found = config(path, k, **others)
+    found["attributes"] |= {name: {"role": "insensitive"} for name in FURTHER}
+    return found
+
+
+def write(
+    records: int, path: Path, profile: str = "varied", further: Mapping[str, str] | None = None
+) -> None:
+    """Write the records of a profile as Parquet.
+
+    Parameters
+    ----------
+    further: SQL for columns after the attributes, by name.
+    """
+    own = (_column(position, *each) for position, each in enumerate(PROFILES[profile].items()))
+    columns = ", ".join([*own, *(f'{text} AS "{name}"' for name, text in (further or {}).items())])
     with duckdb.connect() as connection:
         connection.execute("SET preserve_insertion_order = true")
         connection.execute(
@@ -128,8 +149,9 @@ def main() -> None:
     parser.add_argument("records", type=int)
     parser.add_argument("path", type=Path, help="of the .parquet file")
     parser.add_argument("--profile", choices=list(PROFILES), default="varied", help="default varied")
+    parser.add_argument("--further", action="store_true", help="with columns that are released unchanged")
     chosen = parser.parse_args()
-    write(chosen.records, chosen.path, chosen.profile)
+    write(chosen.records, chosen.path, chosen.profile, FURTHER if chosen.further else None)
 
 
 if __name__ == "__main__":

@@ -72,7 +72,6 @@ def engine(records: int) -> dict[str, Any]:
     options = {
         "master": "local-cluster[2,1,1024]",
         "combinations": min(records // 10, MOST),
-        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
     }
     return {"name": "spark", "memory_limit": MEMORY, "options": options}
 

@@ -45,12 +45,12 @@ class _Keyed:
     ----------
     own: positions of the quasi-identifiers in a key, from the highest bits on.
     keys: the codes side by side, that of the sensitive value in the lowest bits, int64.
-    counts: records, in the narrowest unsigned type that holds them.
+    counts: records, in the narrowest type that holds them.
     """
 
     own: tuple[int, ...]
     keys: IntArray
-    counts: NDArray[np.unsignedinteger]
+    counts: NDArray[np.integer]
 
 
 def told_by_every_subset(release: PublishedTable, most: int) -> Iterator[Told] | None:
@@ -169,6 +169,8 @@ def _bits(codes: int) -> int:
     return max(codes - 1, 0).bit_length()
 
 
-def _narrow(counts: IntArray | CodeArray) -> NDArray[np.unsignedinteger]:
-    """Return counts in the narrowest unsigned type."""
-    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
+def _narrow(counts: IntArray | CodeArray) -> NDArray[np.integer]:
+    """Return counts in the narrowest unsigned type, of those that 32 bits do not hold int64."""
+    narrowest = np.min_scalar_type(int(counts.max(initial=0)))
+    # Keys of 64 bits with a sign have no common integer type with such counts without one.
+    return counts.astype(np.int64 if narrowest == np.uint64 else narrowest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,9 @@ from anonymizer.cli.output import write_error, write_line
 from anonymizer.errors import AnonymizerError, Interrupted, nearest
 
 INTERRUPTED = Interrupted.exit_code
+
+GARBAGE = 10_000
+"""New objects from which on Python looks for garbage in a process of the command line."""
 
 # Command-line libraries differ in where they keep this class; its subclass is public in all of them.
 _UsageError: type[Any] = typer.BadParameter.__mro__[1]
@@ -126,6 +130,9 @@ def main(args: Sequence[str] | None = None) -> int:
     ----------
     args: words after the program's name; default: those of this process.
     """
+    if args is None:
+        # What is imported stays: looking for garbage among it again and again is in vain.
+        gc.set_threshold(GARBAGE)
     command: Any = typer.main.get_command(app)
     try:
         code = command.main(args=args, prog_name="anonymizer", standalone_mode=False)

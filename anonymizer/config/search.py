@@ -118,7 +118,8 @@ class EngineSettings(Section):
         default=None,
         pattern=r"^[0-9]+(\.[0-9]+)? ?[KMGT]i?B$",
         examples=["4GB"],
-        description="memory that a run should stay within; default: what the machine or its container has",
+        description="memory that a run should stay within, for spark the Python and the Java of its driver; "
+        "default: what the machine or its container has",
     )
     options: dict[str, bool | WholeNumber | str] = Field(
         default_factory=dict,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.core.closing import Closing
@@ -121,11 +121,26 @@ class RegionRows:
     region: IntArray
 
 
+@dataclass(frozen=True, eq=False)
+class Worked(Generic[T]):
+    """What comes of some rows.
+
+    Attributes
+    ----------
+    result: far smaller than the rows; can be pickled.
+    region: in which region each row is at the end, shape (rows,), int64, from 0 on in the order of the
+        result; every region has a row.
+    """
+
+    result: T
+    region: IntArray
+
+
 Stopped = Callable[[], bool]
 """Tells whether work is to end as soon as it can."""
 
-Work = Callable[[RegionRows, Stopped], T]
-"""What is done with the rows of regions that fit in memory; can be pickled, as its result can."""
+Work = Callable[[RegionRows, Stopped], Worked[T]]
+"""What is done with the rows of regions that fit in memory; can be pickled."""
 
 
 def never() -> bool:
@@ -185,4 +200,33 @@ class KeptRegions(Closing):
         stopped: whether the user wants to end; work that has not begun is done all the same, told so.
         """
         for batch in batches:
-            yield work(self.fetch(batch), stopped)
+            yield self._worked(batch, work, stopped)
+
+    def _worked(self, batch: IntArray, work: Work[T], stopped: Stopped) -> T:
+        """Return what comes of a batch; its rows are not held beside those of the next."""
+        rows = self.fetch(batch)
+        done = work(rows, stopped)
+        self.note(rows, done.region)
+        return done.result
+
+    @abstractmethod
+    def ends(self, ended: IntArray) -> KeptRegions:
+        """Return the regions at the end, of which combinations come to be known while ``each`` goes on.
+
+        They are numbered from 0: those that are given here, in their order, then those that work makes of
+        others, in the order in which ``each`` returns its results. They can be used when it has returned the
+        last one, also after these here are closed, and are the caller's to close. To be called once.
+
+        Parameters
+        ----------
+        ended: regions with which no work is done, shape (regions,).
+        """
+
+    @abstractmethod
+    def note(self, rows: RegionRows, region: IntArray) -> None:
+        """Note which region at the end each of some rows is in; nothing where nobody asks for the ends.
+
+        Parameters
+        ----------
+        region: from 0 on among those that follow the ones noted so far, shape (rows,), each with a row.
+        """

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from anonymizer.core.cut_tree import CutTree
+from anonymizer.core.kept_regions import KeptRegions
 from anonymizer.core.recoding import Recoding
 
 
@@ -52,6 +53,8 @@ class Outcome:
     reasons: why it was chosen, a sentence each.
     best_possible: proven lower bound on the loss of any recoding along the hierarchies, local ones too.
     cuts: how ``recoding`` came about, where by cuts along the hierarchies that keep equal values together.
+    ends: where the combinations stayed in an engine, and the problem asks for it, in which region of
+        ``recoding`` each is, these being numbered as there; to be closed. None too where all are suppressed.
     """
 
     status: Status
@@ -67,6 +70,7 @@ class Outcome:
     reasons: tuple[str, ...] = ()
     best_possible: float | None = None
     cuts: CutTree | None = None
+    ends: KeptRegions | None = None
 
     @property
     def optimal(self) -> bool:

@@ -4,75 +4,25 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.closing import Closing
 from anonymizer.core.packing import Packing
-from anonymizer.engines.changes import changed
+from anonymizer.engines.beside import BesideWriter
+from anonymizer.engines.changes import Together, changed, put_together
 from anonymizer.engines.coding import Coding, packed_column_by_column
 from anonymizer.engines.combinations import Combinations, counted_keys
 from anonymizer.engines.counted import CountedWriter, RecodedWriter
 from anonymizer.engines.options import CsvDialect, EngineOptions
+from anonymizer.engines.rows import Groups, Projection, Replacement
 from anonymizer.engines.spread import Spread, spread_of
 from anonymizer.errors import DataError, nearest
 
 __all__ = ["CsvDialect", "EngineOptions", "Groups", "Projection", "Relation", "Replacement"]
-
-
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """The distinct combinations of some columns, counted by the engine.
-
-    Attributes
-    ----------
-    values: for each column its distinct texts sorted by code point, None (a null) last.
-    codes: position in ``values`` for each group and column, shape (groups, columns), int32; no certain order.
-    counts: records of each group, shape (groups,), int64.
-    """
-
-    values: tuple[tuple[str | None, ...], ...]
-    codes: CodeArray
-    counts: IntArray
-
-    def texts(self, column: int) -> list[str | None]:
-        """Return the text of each group in one column, given by its position."""
-        values = self.values[column]
-        return [values[code] for code in self.codes[:, column]]
-
-
-@dataclass(frozen=True, eq=False)
-class Replacement:
-    """What is published instead of a column, or as a new one.
-
-    Attributes
-    ----------
-    labels: distinct published texts, sorted by code point, or distinct whole numbers, ascending.
-    codes: position in ``labels`` for each record of the input, shape (records,), int32.
-    """
-
-    labels: tuple[str, ...] | tuple[int, ...]
-    codes: CodeArray
-
-
-@dataclass(frozen=True, eq=False)
-class Projection:
-    """What of an input is published.
-
-    Attributes
-    ----------
-    columns: released columns, in the order of the input; new ones after them.
-    replacements: by column; the other columns are published unchanged. What the input has not is new.
-    kept: which records are published, shape (records,), bool.
-    """
-
-    columns: tuple[str, ...]
-    replacements: Mapping[str, Replacement]
-    kept: BoolArray
 
 
 class Relation(Closing):
@@ -220,6 +170,21 @@ class Relation(Closing):
         """
         return changed(self.dictionary(column), other.dictionary(column))
 
+    def put_together(self, column: str, first: Relation, second: Relation) -> Together:
+        """Compare a column with those of two relations whose records this one should hold.
+
+        A null counts as the empty text; raises as ``dictionary`` does.
+        """
+        return put_together(*(each.dictionary(column) for each in (self, first, second)))
+
+    def check_unchanged(self) -> None:
+        """Check that what is read again for each question is still what it was at first.
+
+        Raises
+        ------
+        DataError: it has changed.
+        """
+
     @property
     def ordered(self) -> bool:
         """Whether records have an order, in which they can be asked for one by one."""
@@ -233,6 +198,18 @@ class Relation(Closing):
     @property
     def recoded_writer(self) -> RecodedWriter | None:
         """What writes records where they are; None where they have to come to this process."""
+        return None
+
+    @property
+    def beside_writer(self) -> BesideWriter | None:
+        """What writes the records together with those of a file; None where nothing can."""
+        return None
+
+    def recoded_writer_beside(self, earlier: Relation) -> RecodedWriter | None:  # noqa: ARG002 - of any
+        """Return what writes the records where they are, together with those of another relation.
+
+        None where they have to come to a file first; see ``beside_writer`` of the other one.
+        """
         return None
 
     @abstractmethod

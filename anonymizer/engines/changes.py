@@ -1,9 +1,10 @@
-"""What two dictionaries of a column differ in."""
+"""What dictionaries of a column differ in."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 Dictionary = Iterable[tuple[str | None, int]]
 """Texts with their records."""
@@ -20,3 +21,34 @@ def changed(before: Dictionary, after: Dictionary) -> tuple[int, int]:
         for text, records in dictionary:
             counted[text or ""] += records
     return (theirs - own).total(), (own - theirs).total()
+
+
+@dataclass(frozen=True)
+class Together:
+    """How the texts of a column differ from those of two parts that it should hold.
+
+    Attributes
+    ----------
+    lacking: records of each text that it has fewer of than the first part, summed.
+    added: records of each text that it has more of than both parts, summed.
+    left_out: records of each text that it has fewer of than both parts, summed.
+    """
+
+    lacking: int
+    added: int
+    left_out: int
+
+
+def put_together(whole: Dictionary, first: Dictionary, second: Dictionary) -> Together:
+    """Return how a dictionary differs from two parts that it should hold.
+
+    >>> put_together([("a", 3), ("b", 1)], [("a", 1)], [("a", 1), ("b", 1), (None, 2)])
+    Together(lacking=0, added=1, left_out=2)
+    """
+    counted = [Counter[str](), Counter[str](), Counter[str]()]
+    for own, dictionary in zip(counted, (whole, first, second), strict=True):
+        for text, records in dictionary:
+            own[text or ""] += records
+    found, before, now = counted
+    both = before + now
+    return Together((before - found).total(), (found - both).total(), (both - found).total())

@@ -12,7 +12,13 @@ from anonymizer.core.arrays import CodeArray
 from anonymizer.errors import DataError
 
 FEW = 64
-"""Up to this many texts a list is searched, which takes one search for each text of a Parquet dictionary."""
+"""Up to this many texts a list is searched for each record."""
+
+FEW_OF_PARQUET = 256
+"""The same where records are read from Parquet, which takes one search for each text of its dictionary."""
+
+ENUM_VALUES = 200_000
+"""Up to this many distinct values an enumeration finds positions faster than ranking all records does."""
 
 NARROW = 1 << 16
 """Whole numbers in a range up to this long are looked up by their distance from the smallest."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -14,8 +15,9 @@ from anonymizer.core.kept_regions import CodedRows, FirstRegions
 from anonymizer.engines.coding import Coding
 from anonymizer.engines.combinations import Combinations
 from anonymizer.engines.duckdb_database import Database
-from anonymizer.engines.duckdb_places import code_sql, packed_sql
-from anonymizer.engines.duckdb_regions import DuckRegions
+from anonymizer.engines.duckdb_ends import EndingRegions
+from anonymizer.engines.duckdb_lookup import Sql, looked_up
+from anonymizer.engines.duckdb_places import packed_sql
 from anonymizer.engines.places import Place, names_of, places_of, unpacked
 
 _NUMBERS = count()
@@ -64,15 +66,17 @@ class DuckCombinations(Combinations):
 
     def rolled_up(self, codes: Sequence[CodeArray | None]) -> DuckCombinations:
         """Return the distinct combinations of coarser codes, counted anew."""
-        words = [[name] for name in self._names]
-        lists = []
-        for place, coarser in zip(self._places, codes, strict=True):
+        words = [[Sql(name)] for name in self._names]
+        for position, (place, coarser) in enumerate(zip(self._places, codes, strict=True)):
             if coarser is not None:
-                # What a code changes by, so that columns that stay need not be taken apart.
-                lists.append((coarser.astype(np.int64) - np.arange(place.size)).tolist())
-                words[place.word].append(f"list_extract(?::BIGINT[], {code_sql(place)} + 1) * {place.unit}")
-        keys = ", ".join(f"{' + '.join(terms)} AS w{word}" for word, terms in enumerate(words))
-        return DuckCombinations(self._database, self.sizes, f"SELECT {keys}, n FROM {self._table}", lists)
+                # What a key changes by, so that columns that stay need not be taken apart.
+                change = (coarser.astype(np.int64) - np.arange(place.size)) * place.unit
+                words[place.word].append(looked_up(self._places, [position], change, "change"))
+        keys = [Sql.filled(f"{{}} AS w{word}", Sql.listed(own, " + ")) for word, own in enumerate(words)]
+        query = Sql.listed(keys)
+        rows = f"SELECT {query.text}, n FROM {self._table}{query.joins(self._places)}"
+        with query.holding(self._database):
+            return DuckCombinations(self._database, self.sizes, rows, query.parameters)
 
     def records_in_small_groups(self, columns: int, least: int) -> int:
         """Count the records in groups of fewer than some number of records."""
@@ -86,9 +90,9 @@ class DuckCombinations(Combinations):
         )
         return int(records)
 
-    def in_regions(self, first: FirstRegions, coded: CodedRows) -> DuckRegions:
+    def in_regions(self, first: FirstRegions, coded: CodedRows) -> EndingRegions:
         """Return the combinations in regions that can be cut."""
-        return DuckRegions(self._database, str(self._table), self.sizes, first, coded)
+        return EndingRegions(self._database, str(self._table), self.sizes, first, coded)
 
     def close(self) -> None:
         """Drop the table; a second call does nothing."""
@@ -106,11 +110,13 @@ class RecordCode:
     code: SQL for it.
     join: SQL after FROM that it needs, or nothing.
     parameters: of the code.
+    tables: that were made for the join, the caller's to drop.
     """
 
     code: str
     join: str = ""
     parameters: tuple[Any, ...] = ()
+    tables: tuple[str, ...] = ()
 
 
 def by_text(
@@ -128,15 +134,40 @@ def by_text(
     with database.holding("listed", {"t": texts[known], "code": codes[known]}):
         database.run(f"CREATE TABLE {name} AS SELECT t::VARCHAR AS t, code::INTEGER AS code FROM listed")
     null = int(codes[~known][0]) if not known.all() else 0
-    return RecordCode(f"coalesce({name}.code, {null})", f" LEFT JOIN {name} ON {name}.t = {text}")
+    join = f" LEFT JOIN {name} ON {name}.t = {text}"
+    return RecordCode(f"coalesce({name}.code, {null})", join, tables=(name,))
 
 
 def counted_records(
     database: Database, codings: Sequence[Coding], code_of: Callable[[Coding], RecordCode]
 ) -> DuckCombinations:
     """Count the combinations of the codes of the table ``records``."""
-    columns, sizes = [code_of(coding) for coding in codings], [coding.size for coding in codings]
-    keys = ", ".join(packed_sql(places_of(sizes), [each.code for each in columns]))
+    with keyed_records(database, codings, code_of, ["1 AS n"]) as keyed:
+        return DuckCombinations(database, [coding.size for coding in codings], keyed.query, keyed.parameters)
+
+
+@dataclass(frozen=True)
+class KeyedRecords:
+    """A query for the keys of the records, with its parameters."""
+
+    query: str
+    parameters: tuple[Any, ...]
+
+
+@contextmanager
+def keyed_records(
+    database: Database,
+    codings: Sequence[Coding],
+    code_of: Callable[[Coding], RecordCode],
+    others: Sequence[str],
+) -> Iterator[KeyedRecords]:
+    """Yield the keys of the table ``records`` by the codes of columns, and other columns of it."""
+    columns = [code_of(coding) for coding in codings]
+    keys = packed_sql(places_of([coding.size for coding in codings]), [each.code for each in columns])
     joins = "".join(each.join for each in columns)
-    parameters = [own for each in columns for own in each.parameters]
-    return DuckCombinations(database, sizes, f"SELECT {keys}, 1 AS n FROM records{joins}", parameters)
+    parameters = tuple(own for each in columns for own in each.parameters)
+    try:
+        yield KeyedRecords(f"SELECT {', '.join([*keys, *others])} FROM records{joins}", parameters)
+    finally:
+        for table in (own for each in columns for own in each.tables):
+            database.run(f"DROP TABLE {table}")

@@ -84,9 +84,9 @@ class Database(Closing):
             reason = str(error).split("\n", 1)[0].rpartition(": ")[2]
             raise OutputError(f"{path.name}: cannot be written: {reason}; is there space left?") from None
 
-    def rows(self, query: str) -> list[tuple[Any, ...]]:
+    def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a query; raises as ``run`` does."""
-        return self._read(lambda: self._connection.execute(query).fetchall())
+        return self._read(lambda: self._connection.execute(query, parameters).fetchall())
 
     def arrays(self, query: str, parameters: Sequence[Any] = ()) -> dict[str, Any]:
         """Return the columns of a query by name; raises as ``run`` does."""
@@ -108,6 +108,10 @@ class Database(Closing):
             yield
         finally:
             self.run(f"SET memory_limit = '{allowed}B'")
+
+    def give_back(self) -> None:
+        """Return memory to the system that nothing is in any more, as after a table was dropped."""
+        self.run(f"SET memory_limit = '{self._memory_limit()}B'")
 
     def _memory_limit(self) -> int:
         """Return the limit in bytes, rounded down as the database tells it."""

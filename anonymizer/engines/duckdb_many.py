@@ -12,8 +12,10 @@ from anonymizer.engines.duckdb_spread import (
     all_differ,
     distinct_among_first,
     keys_by_hash,
+    records_matching,
     spread_of_all_different,
     spread_of_many,
+    texts_matching,
 )
 from anonymizer.engines.spread import Spread
 
@@ -67,6 +69,12 @@ class ManyTexts:
             return spread_of_all_different(self._database, text, limit, self._rows)
         found, self._distinct[column] = spread_of_many(self._database, text, limit, absent)
         return found
+
+    def matching(self, column: int, pattern: str) -> int:
+        """Return the records whose text matches a regular expression from end to end."""
+        repeated = 2 * self._distinct.get(column, self._rows) <= self._rows
+        matching = texts_matching if repeated else records_matching
+        return matching(self._database, self._texts[column], pattern)
 
     def mostly_distinct(self, columns: Sequence[int]) -> bool:
         """Tell whether there are very many records, most of the first ones distinct in some columns."""

@@ -15,7 +15,7 @@ from anonymizer.engines.duckdb_sql import quoted
 from anonymizer.engines.spread import Spread, entropy_bits
 
 BUCKETS = 1 << 21
-"""Places of the table that finds hashes, a power of two."""
+"""Places of the table that finds hashes, a power of two, at most."""
 
 PROBED = 20_000
 """Records that are looked at to guess which columns have many distinct texts."""
@@ -97,6 +97,13 @@ def records_matching(database: Database, text: str, pattern: str) -> int:
     return int(database.rows(query)[0][0])
 
 
+def texts_matching(database: Database, text: str, pattern: str) -> int:
+    """Return the same by matching each distinct text, which costs less where they are few."""
+    grouped = f"SELECT {text} AS t, count(*) AS n FROM records GROUP BY t"
+    query = f"SELECT coalesce(sum(n), 0) FROM ({grouped}) WHERE regexp_full_match(t, {quoted(pattern)})"
+    return int(database.rows(query)[0][0])
+
+
 def keys_by_hash(database: Database, text: str, texts: int) -> IntArray | None:
     """Return an integer of each record, the same where the texts are; None where two texts have one hash.
 
@@ -112,10 +119,12 @@ def keys_by_hash(database: Database, text: str, texts: int) -> IntArray | None:
 
 def _ranks(distinct: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> IntArray:
     """Return the place of each hash among the distinct ones, ascending; by a table where they allow it."""
-    mask = np.uint64(BUCKETS - 1)
-    table = np.zeros(BUCKETS, dtype=np.int64)
+    # Few hashes get a table that stays in the cache, and are spread in it as thinly as many.
+    buckets = min(BUCKETS, 1 << (32 * len(distinct)).bit_length())
+    mask = np.uint64(buckets - 1)
+    table = np.zeros(buckets, dtype=np.int32)
     table[distinct & mask] = np.arange(len(distinct))
-    found: IntArray = table[hashes & mask]
+    found: IntArray = table[hashes & mask].astype(np.int64)
     others = np.flatnonzero(distinct[found] != hashes)
     found[others] = np.searchsorted(distinct, hashes[others])
     return found

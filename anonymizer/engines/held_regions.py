@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 
@@ -38,6 +39,8 @@ class HeldRegions(KeptRegions):
         numbers = np.full(len(distinct), -1, dtype=np.int64)
         numbers[inverse.ravel()[: len(first.codes)]] = np.arange(len(first.codes))
         self._region: IntArray = numbers[inverse.ravel()[len(first.codes) :]]
+        self._ends: HeldRegions | None = None
+        self._known = 0
         self._words: list[IntArray] = []
         for word in coded.words:
             written = np.zeros(len(counts), dtype=np.int64)
@@ -75,6 +78,29 @@ class HeldRegions(KeptRegions):
         """Return the combinations of some regions."""
         rows = self._rows(regions)
         return RegionRows(self._codes[rows], self._counts[rows], self._region[rows])
+
+    def ends(self, ended: IntArray) -> HeldRegions:
+        """Return the regions at the end."""
+        ends = copy(self)
+        order = np.argsort(ended)
+        place = np.minimum(np.searchsorted(ended[order], self._region), max(len(ended) - 1, 0))
+        ends._region = np.full(len(self._region), -1, dtype=np.int64)
+        rows = np.flatnonzero(np.isin(self._region, ended))
+        ends._region[rows] = order[place[rows]]
+        self._ends, self._known = ends, len(ended)
+        return ends
+
+    def note(self, rows: RegionRows, region: IntArray) -> None:
+        """Note the region of each of some rows."""
+        if self._ends is None:
+            return
+        stacked = np.concatenate([self._codes, rows.codes])
+        _, inverse = np.unique(stacked, axis=0, return_inverse=True)
+        numbers = inverse.ravel()
+        place_of = np.empty(len(self._codes), dtype=np.int64)
+        place_of[numbers[: len(self._codes)]] = np.arange(len(self._codes))
+        self._ends._region[place_of[numbers[len(self._codes) :]]] = region + self._known
+        self._known += int(region.max()) + 1
 
     def close(self) -> None:
         """Nothing is to be given back."""

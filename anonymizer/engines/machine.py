@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 import duckdb
@@ -37,6 +38,7 @@ def bytes_as_told(setting: str) -> int:
     return int(float(number) * 1024 ** KIBIBYTES.index(unit))
 
 
+@cache
 def _physical() -> int:
     """Return the bytes of the machine, on any system, from what DuckDB would use of them."""
     with duckdb.connect(":memory:") as connection:
@@ -52,6 +54,8 @@ def _of_containers(system: Path) -> Iterator[int]:
         return
     mounted = system / "sys/fs/cgroup"
     for line in lines:
+        if line.count(":") < 2:  # of a kernel that only looks like Linux
+            continue
         number, controllers, group = line.split(":", 2)
         if "memory" in controllers.split(","):
             yield from _limits(mounted / "memory", group, "memory.limit_in_bytes")

@@ -13,7 +13,6 @@ from anonymizer.engines.duckdb_csv import load_csv
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_parquet import load_parquet
 from anonymizer.engines.duckdb_table import load_table
-from anonymizer.engines.duckdb_together import Load, load_together
 from anonymizer.engines.frame import FrameRelation
 from anonymizer.engines.location import is_url, location_of
 from anonymizer.engines.parquet_folder import is_parquet_folder
@@ -58,35 +57,6 @@ def open_in_spark(location: str, options: EngineOptions) -> Relation:
     from anonymizer.engines.spark.options import SparkOptions  # noqa: PLC0415
 
     return open_spark(location, SparkOptions.of(options))
-
-
-def open_together(
-    first: Path,
-    second: Path,
-    dialect: CsvDialect = DIALECT,
-    options: EngineOptions = OPTIONS,
-    sha256: str | None = None,
-) -> Relation:
-    """Open the records of two files of one kind as one relation, in the order of the columns of the first.
-
-    Parameters
-    ----------
-    sha256: that the first file must have; None for whatever it has.
-
-    Raises
-    ------
-    DataError: the first has another SHA-256, they have other columns, or one that holds another type in each;
-        or as for ``open_file``.
-    """
-
-    def load(path: Path) -> Load:
-        if path.name.lower().endswith(PARQUET_SUFFIXES):
-            return lambda database, folder: load_parquet(database, path, folder)
-        return lambda database, folder: load_csv(database, path, dialect, folder)
-
-    return _opened(
-        options, lambda database, folder: load_together(database, load(first), load(second), folder, sha256)
-    )
 
 
 def open_csv(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions = OPTIONS) -> Relation:

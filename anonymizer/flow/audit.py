@@ -23,7 +23,8 @@ from anonymizer.engines.parquet_folder import sha256_of
 from anonymizer.errors import HierarchyError, InputError
 from anonymizer.flow.constraints import constraints_of
 from anonymizer.flow.pair import attribute_in_groups
-from anonymizer.flow.prepare import grown_trees, open_release, sensitive_attributes
+from anonymizer.flow.placing import sensitive_attributes
+from anonymizer.flow.prepare import grown_trees, open_release
 from anonymizer.flow.reported import Reported, ReportedConstraint, read_reported
 from anonymizer.flow.requests import typed_request
 from anonymizer.privacy.constraint import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from anonymizer.attacks.base import Scene
 from anonymizer.attacks.published import PublishedTable
+from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
 from anonymizer.core.classes import SensitiveCodes
 from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.core.table_source import TableSource
+from anonymizer.engines.base import Relation
 from anonymizer.errors import InputError
 from anonymizer.flow.counting import Counted
 from anonymizer.flow.weights import weight_columns
+from anonymizer.release.counted import told
 from anonymizer.search.base import Problem, SuppressionMethod
+from anonymizer.table.load import ReadColumn
 
 
 def coarsest(source: TableSource, attributes: Sequence[QuasiIdentifier], found: Counted) -> Table:
@@ -29,10 +33,24 @@ def coarsest(source: TableSource, attributes: Sequence[QuasiIdentifier], found: 
     table = source.at([attribute.maximum for attribute in attributes], found.most)
     if table is None:
         raise InputError(
-            f"{_too_many(found)}, even at the highest levels that attributes.*.levels allow; "
+            f"{too_many(found)}, even at the highest levels that attributes.*.levels allow; "
             "allow higher levels, or more memory (engine.memory_limit, engine.options.combinations)"
         )
     return replace(table, quasi_identifiers=tuple(attributes))
+
+
+def untold_columns(config: Config, relation: Relation, columns: Mapping[str, ReadColumn]) -> list[str]:
+    """Return the released columns that cannot be written without a look at the records."""
+    positions = {read.column.name: read.codes for read in columns.values()}
+    roles = {name: config.attributes[name].role for name in relation.columns}
+    released = [name for name in relation.columns if roles[name] is not Role.IDENTIFIER]
+    if relation.writer is None:
+        return released
+    return [
+        name
+        for name in released
+        if roles[name] is not Role.QUASI_IDENTIFIER and not told(relation, name, positions)
+    ]
 
 
 def check_beyond_memory(config: Config, problem: Problem, found: Counted, untold: Sequence[str]) -> None:
@@ -40,7 +58,7 @@ def check_beyond_memory(config: Config, problem: Problem, found: Counted, untold
 
     Parameters
     ----------
-    untold: released columns that the frequency table does not tell.
+    untold: released columns that the frequency table does not tell, nor can the engine join.
 
     Raises
     ------
@@ -49,13 +67,14 @@ def check_beyond_memory(config: Config, problem: Problem, found: Counted, untold
     refused = [*_refused(config, problem), *_untold(config, untold)]
     if refused:
         raise InputError(
-            f"{_too_many(found)}, so that they stay in the engine, where these cannot be had: "
+            f"{too_many(found)}, so that they stay in the engine, where these cannot be had: "
             f"{'; '.join(refused)}. Remove them, or allow more memory (engine.memory_limit, "
             "engine.options.combinations)"
         )
 
 
-def _too_many(found: Counted) -> str:
+def too_many(found: Counted) -> str:
+    """Say how many combinations there are, and how many fit."""
     return (
         f"engine {found.choice.name}: the input has {found.combinations.number:,} distinct combinations, "
         f"where memory has room for {found.most:,}"
@@ -85,15 +104,13 @@ def _refused(config: Config, problem: Problem) -> Iterator[str]:
 
 
 def _untold(config: Config, columns: Sequence[str]) -> Iterator[str]:
-    """Name the columns that only a look at the records could release."""
+    """Name the columns that only a look at the records could release, which do not stand in an engine."""
     algorithm = config.algorithm.plug_in
     if columns and algorithm.beyond_memory and not algorithm.by_codes:
         named = ", ".join(f"'{name}'" for name in columns)
         yield (
             f"with algorithm {config.algorithm.name} a release of {named}, which "
-            f"{'is' if len(columns) == 1 else 'are'} in the records only (accepted: of a file, "
-            "quasi-identifiers and sensitive attributes of texts, none missing; role: identifier leaves a "
-            "column out)"
+            f"{'is' if len(columns) == 1 else 'are'} in a DataFrame (accepted: files and tables)"
         )
 
 

@@ -23,6 +23,9 @@ OPTION_KINDS: Mapping[str, tuple[type, str]] = {
 PROGRAM_BYTES = 200_000_000
 """What the interpreter and the libraries take before anything is read."""
 
+JAVA_BYTES = 350_000_000
+"""What Spark's Java takes beside its heap: classes, compiled code, stacks of threads."""
+
 DATABASE_SHARE = 0.5
 """Of what is left of the limit: the database uses more than it is told, and the search needs the rest."""
 
@@ -67,7 +70,7 @@ def engine_options(config: Config) -> EngineOptions:
     combinations = options.get("combinations")
     limit = config.engine.memory_limit
     return EngineOptions(
-        None if limit is None else f"{int(free_of(bytes_of(limit)) * DATABASE_SHARE)}B",
+        None if limit is None else f"{int(_free(config) * DATABASE_SHARE)}B",
         None if threads is None else int(threads),
         None if folder is None else config.folder / str(folder),
         None if combinations is None else int(combinations),
@@ -110,25 +113,31 @@ def bytes_of(limit: str) -> int:
 
 
 def memory_of(config: Config) -> int:
-    """Return the bytes that a run should stay within: the limit, or what the machine or container has."""
-    limit = config.engine.memory_limit
-    return memory_of_machine() if limit is None else bytes_of(limit)
+    """Return the bytes that a run should stay within: the limit, and at most what there are."""
+    limit, machine = config.engine.memory_limit, memory_of_machine()
+    return machine if limit is None else min(bytes_of(limit), machine)
 
 
-def free_of(memory: int) -> int:
-    """Return the bytes of a limit that are left beside the program, half of it at least.
+def free_of(memory: int, program: int = PROGRAM_BYTES) -> int:
+    """Return the bytes of a limit that are left beside what a program takes, half of it at least.
 
     A limit below twice what the program takes cannot be kept; what it holds is then kept small.
 
     >>> free_of(500_000_000), free_of(100_000_000)
     (300000000, 50000000)
     """
-    return max(memory - PROGRAM_BYTES, memory // 2)
+    return max(memory - program, memory // 2)
 
 
 def search_bytes(config: Config) -> int:
     """Return the bytes that a search may hold."""
-    return int(free_of(memory_of(config)) * SEARCH_SHARE)
+    return int(_free(config) * SEARCH_SHARE)
+
+
+def _free(config: Config) -> int:
+    """Return the bytes that are left beside the program, and beside Spark's where it is the engine."""
+    beside = JAVA_BYTES if config.engine.name is EngineName.SPARK else 0
+    return free_of(memory_of(config), PROGRAM_BYTES + beside)
 
 
 def combination_bytes(columns: int) -> int:

@@ -14,7 +14,7 @@ from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Relation
 from anonymizer.errors import InputError, nearest
 from anonymizer.flow.constraints import constraints_of, probes
-from anonymizer.flow.prepare import sensitive_attributes
+from anonymizer.flow.placing import sensitive_attributes
 from anonymizer.flow.requests import requests
 from anonymizer.flow.risk import counted, in_order, untold
 from anonymizer.privacy.constraint import ReleaseConstraint

@@ -21,7 +21,8 @@ from anonymizer.errors import InputError, nearest
 from anonymizer.flow.constraints import constraints_of, probes
 from anonymizer.flow.measure import Check
 from anonymizer.flow.pair import RelationPair, attribute_in_groups
-from anonymizer.flow.prepare import open_release, sensitive_attributes
+from anonymizer.flow.placing import sensitive_attributes
+from anonymizer.flow.prepare import open_release
 from anonymizer.flow.requests import requests
 from anonymizer.flow.risk import counted, in_order, untold
 from anonymizer.flow.scene import original_of_files, read_release

@@ -6,44 +6,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-from anonymizer.config.attribute import AttributeSettings, Role
-from anonymizer.config.hierarchy import HierarchySettings
+from anonymizer.config.attribute import Role
 from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config, Reference
 from anonymizer.core.arrays import CodeArray
 from anonymizer.core.recoding import Recoding
-from anonymizer.core.table import SUPPRESSED, Column, QuasiIdentifier, SensitiveAttribute, Table
+from anonymizer.core.table import SUPPRESSED, Column, Table
 from anonymizer.engines.base import CsvDialect, EngineOptions, Relation
 from anonymizer.engines.coding import Coding
 from anonymizer.engines.open import OPTIONS, open_file
 from anonymizer.errors import ConfigError, DataError
 from anonymizer.errors import Problem as ConfigProblem
-from anonymizer.flow.beyond import check_beyond_memory, coarsest
+from anonymizer.flow.beyond import check_beyond_memory, coarsest, untold_columns
 from anonymizer.flow.constraints import constraints_of, required_size
-from anonymizer.flow.counting import EngineChoice, counted, finest
+from anonymizer.flow.counting import Counted, EngineChoice, counted, finest
 from anonymizer.flow.engine import engine_options
+from anonymizer.flow.placing import NO_SOURCES, quasi_identifiers, sensitive_attributes
 from anonymizer.flow.requests import refuse_two_ways, requests
 from anonymizer.hierarchy.base import HierarchySource
-from anonymizer.hierarchy.flat import FlatSource
-from anonymizer.hierarchy.placement import (
-    LevelRange,
-    Placement,
-    Unknown,
-    build_quasi_identifier,
-    build_sensitive_attribute,
-)
 from anonymizer.privacy.constraint import ClassConstraint, Constraint, ReleaseConstraint, TableConstraint
-from anonymizer.release.counted import told
 from anonymizer.release.formats import Csv, release_format
 from anonymizer.search.base import Problem, SuppressionMethod
 from anonymizer.search.gate import Gate
 from anonymizer.table.load import Encoded, ReadColumn, read_columns
 from anonymizer.table.source import EngineTables, recoded_as
-
-NO_SOURCES: Mapping[str, HierarchySource[Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,14 +43,19 @@ class Job:
     encoded: the input's records, whose combinations are the rows of the problem's table.
     constraints: of the problem, in the order of the config.
     grown: sensitive attributes whose hierarchy was grown from the input's values.
-    engine: what counts the combinations.
+    counted: the combinations of all records.
     """
 
     problem: Problem
     encoded: Encoded
     constraints: tuple[Constraint, ...]
     grown: frozenset[str]
-    engine: EngineChoice
+    counted: Counted
+
+    @property
+    def engine(self) -> EngineChoice:
+        """What counts the combinations."""
+        return self.counted.choice
 
     def rows(self, recoding: Recoding) -> CodeArray:
         """Return the row of the searched table for each record of the input, shape (records,), int32.
@@ -142,7 +135,23 @@ def prepare(config: Config, relation: Relation) -> Job:
     ------
     InputError: the columns, values or hierarchies do not fit the config.
     """
-    return job_of(config, relation, read_attributes(config, relation))
+    job = job_of(config, relation, read_attributes(config, relation))
+    check_search(config, job)
+    return job
+
+
+def check_search(config: Config, job: Job) -> None:
+    """Refuse a search that asks for every distinct combination, where these do not fit in memory.
+
+    Raises
+    ------
+    InputError: naming what asks for them.
+    """
+    if job.problem.source is not None:
+        relation = job.encoded.relation
+        columns = {read.column.name: read for read in job.encoded.columns}
+        untold = untold_columns(config, relation, columns) if relation.recoded_writer is None else ()
+        check_beyond_memory(config, job.problem, job.counted, untold)
 
 
 def read_attributes(config: Config, relation: Relation) -> dict[str, ReadColumn]:
@@ -188,25 +197,10 @@ def job_of(
     source = EngineTables(attributes, sensitive, found.combinations) if found.beyond else None
     table = finest(attributes, sensitive, found) if source is None else coarsest(source, attributes, found)
     problem = replace(_problem(config, table, constraints), source=source, most=found.most)
-    if source is not None:
-        untold = untold_columns(config, relation, columns)
-        check_beyond_memory(config, problem, found, untold)
+    if source is not None and not config.algorithm.plug_in.by_codes:
+        problem = replace(problem, placing=bool(untold_columns(config, relation, columns)))
     encoded = Encoded(table.codes, table.counts, relation, tuple(columns.values()))
-    return Job(problem, encoded, constraints, grown_trees(config), found.choice)
-
-
-def untold_columns(config: Config, relation: Relation, columns: Mapping[str, ReadColumn]) -> list[str]:
-    """Return the released columns that cannot be written without a look at the records."""
-    positions = {read.column.name: read.codes for read in columns.values()}
-    roles = {name: config.attributes[name].role for name in relation.columns}
-    released = [name for name in relation.columns if roles[name] is not Role.IDENTIFIER]
-    if relation.writer is None:
-        return released
-    return [
-        name
-        for name in released
-        if roles[name] is not Role.QUASI_IDENTIFIER and not told(relation, name, positions)
-    ]
+    return Job(problem, encoded, constraints, grown_trees(config), found)
 
 
 def _problem(config: Config, table: Table, constraints: Sequence[Constraint]) -> Problem:
@@ -243,57 +237,3 @@ def _refuse_stars(relation: Relation, columns: Sequence[Column]) -> None:
                 f"{relation.name}: column '{column.name}' holds '{SUPPRESSED}' in {records} rows, which "
                 "stands for suppressed in a release; list it in input.missing, or write another value"
             )
-
-
-def quasi_identifiers(
-    config: Config,
-    columns: Mapping[str, Column],
-    sources: Mapping[str, HierarchySource[Any]] = NO_SOURCES,
-) -> tuple[QuasiIdentifier, ...]:
-    """Return the quasi-identifiers among some columns with their hierarchies.
-
-    Parameters
-    ----------
-    sources: of hierarchies by name, in place of the config's.
-    """
-    return tuple(
-        _quasi_identifier(config, column, config.attributes[name], sources.get(name))
-        for name, column in columns.items()
-        if config.attributes[name].role is Role.QUASI_IDENTIFIER
-    )
-
-
-def sensitive_attributes(config: Config, columns: Mapping[str, Column]) -> tuple[SensitiveAttribute, ...]:
-    """Return the sensitive attributes among some columns with the hierarchies that they have."""
-    return tuple(
-        _sensitive_attribute(config, column, config.attributes[name])
-        for name, column in columns.items()
-        if config.attributes[name].role is Role.SENSITIVE
-    )
-
-
-def _placement(config: Config, settings: HierarchySettings | None) -> Placement:
-    unknown = Unknown.ERROR if settings is None else Unknown(settings.unknown.value)
-    return Placement(config.folder, unknown, config.input.missing)
-
-
-def _quasi_identifier(
-    config: Config, column: Column, settings: AttributeSettings, source: HierarchySource[Any] | None
-) -> QuasiIdentifier:
-    levels = LevelRange()
-    if settings.levels is not None:
-        levels = LevelRange(settings.levels.min or 0, settings.levels.max)
-    placement, weight = _placement(config, settings.hierarchy), float(settings.weight)
-    if settings.hierarchy is not None:
-        source = source or settings.hierarchy.build()
-        return build_quasi_identifier(column, source, placement, weight, levels)
-    flat = build_quasi_identifier(column, FlatSource(), placement, weight, levels)
-    return replace(flat, by_range=column.numbers is not None)
-
-
-def _sensitive_attribute(config: Config, column: Column, settings: AttributeSettings) -> SensitiveAttribute:
-    distance = None if settings.distance is None else settings.distance.value
-    if settings.hierarchy is None:
-        return SensitiveAttribute(column, distance=distance)
-    source = settings.hierarchy.build()
-    return build_sensitive_attribute(column, source, _placement(config, settings.hierarchy), distance)

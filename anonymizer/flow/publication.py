@@ -9,6 +9,8 @@ from pathlib import Path
 from anonymizer.attacks.base import Scene
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
+from anonymizer.config.search import EngineName
+from anonymizer.core.kept_regions import KeptRegions
 from anonymizer.core.released import Released
 from anonymizer.engines.base import Projection, Relation
 from anonymizer.flow.pair import (
@@ -23,7 +25,7 @@ from anonymizer.flow.scene import scene_of_run
 from anonymizer.flow.verify import Audited, verify
 from anonymizer.flow.weights import weight_columns
 from anonymizer.release.counted import counted_rows
-from anonymizer.release.joined import recoded_rows
+from anonymizer.release.joined import recoded_rows, regions_rows
 from anonymizer.release.pair import pair_columns, pair_named, project_pair
 from anonymizer.release.publishable import FromEngine, FromRecords, FromTable, Publishable
 from anonymizer.release.write import project
@@ -60,9 +62,19 @@ class Publication(ABC):
         """Say what of each record is published in each table."""
 
     def publishable(
-        self, config: Config, job: Job, relation: Relation, promised: Released
+        self,
+        config: Config,
+        job: Job,
+        relation: Relation,
+        promised: Released,
+        ends: KeptRegions | None = None,  # noqa: ARG002 - what is beyond memory is one table
     ) -> tuple[Publishable, ...]:
-        """Return the tables of the release, ready to be written."""
+        """Return the tables of the release, ready to be written.
+
+        Parameters
+        ----------
+        ends: as of the outcome of the search.
+        """
         projections = self.projections(config, job, relation, promised)
         return tuple(FromRecords(relation, projection) for projection in projections)
 
@@ -108,7 +120,12 @@ class OneTable(Publication):
         )
 
     def publishable(
-        self, config: Config, job: Job, relation: Relation, promised: Released
+        self,
+        config: Config,
+        job: Job,
+        relation: Relation,
+        promised: Released,
+        ends: KeptRegions | None = None,
     ) -> tuple[Publishable, ...]:
         """Return the table, from the frequency table where that tells all that is released."""
         columns = released_columns(config, relation)
@@ -117,10 +134,15 @@ class OneTable(Publication):
             rows = counted_rows(relation, promised.recoding, positions, columns)
             if rows is not None:
                 return (FromTable(relation.writer, rows),)
-        if relation.recoded_writer is not None:
-            recoded = recoded_rows(promised.recoding, job.codings(promised.recoding), columns)
-            return (FromEngine(relation.recoded_writer, recoded),)
-        return super().publishable(config, job, relation, promised)
+        writer, recoding = relation.recoded_writer, promised.recoding
+        # Which record goes to which part of a combination is found in memory, where records have an order.
+        in_memory = job.engine.name == EngineName.MEMORY or recoding.owner is not None
+        if writer is None or (relation.ordered and in_memory):
+            return super().publishable(config, job, relation, promised)
+        if job.problem.placing:
+            codings = [read.coding for read in job.encoded.columns]
+            return (FromEngine(writer, regions_rows(recoding, codings, columns, ends)),)
+        return (FromEngine(writer, recoded_rows(recoding, job.codings(recoding), columns)),)
 
     def verify(
         self, config: Config, job: Job, relation: Relation, promised: Released, tables: Tables

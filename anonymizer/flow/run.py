@@ -79,8 +79,16 @@ def _write_and_verify(
     watch: Watch,
 ) -> Verified:
     watch.phase("writing")
-    target.write(publication_of(config).publishable(config, job, relation, found[1]))
-    watch.phase("reading back and verifying")
-    with auditing(), ExitStack() as stack:
-        tables = [stack.enter_context(table) for table in target.read_back()]
-        return verified_release(config, job, relation, tables, found, watch)
+    outcome, promised = found
+    with ExitStack() as stack:
+        if outcome.ends is not None:
+            stack.enter_context(outcome.ends)
+        written = publication_of(config).publishable(config, job, relation, promised, outcome.ends)
+        target.write(written)
+        watch.phase("reading back and verifying")
+        with auditing():
+            tables = [stack.enter_context(table) for table in target.read_back()]
+            verified = verified_release(config, job, relation, tables, found, watch)
+            for each, table in zip(written, tables, strict=True):
+                each.compare(table)
+        return verified

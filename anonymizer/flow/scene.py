@@ -25,7 +25,8 @@ from anonymizer.core.recoding import Recoding
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Groups, Relation
 from anonymizer.errors import InputError
-from anonymizer.flow.prepare import Job, quasi_identifiers, sensitive_attributes
+from anonymizer.flow.placing import quasi_identifiers, sensitive_attributes
+from anonymizer.flow.prepare import Job
 from anonymizer.flow.requests import requests
 from anonymizer.flow.weights import check_weight_columns, weights_of
 from anonymizer.table.load import Encoded, encode, read_columns

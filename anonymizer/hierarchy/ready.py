@@ -22,6 +22,11 @@ from anonymizer.hierarchy.sources import make_source
 PACKAGE = "anonymizer.ready_hierarchies"
 """Where an installed package holds them; in a source checkout, the folder ``hierarchies`` at its top."""
 
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The one written in C where it is there: all entries are read to match a column."""
+
+_BETWEEN = re.compile(r"[\W_]+")
+
 
 class ReadySettings(RootModel[str]):
     """Name of a shipped hierarchy."""
@@ -113,7 +118,7 @@ def read_ready(name: str) -> ReadyHierarchy:
     if name not in names:
         raise HierarchyError(f"unknown ready hierarchy '{name}'; {nearest(name, names)}")
     folder = ready_folder()
-    entry = yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8"))
+    entry = yaml.load((folder / f"{name}.yaml").read_text(encoding="utf-8"), Loader=_LOADER)
     aliases = {}
     if "aliases" in entry:
         rows = read_rows(folder / entry["aliases"], entry["aliases"])
@@ -135,7 +140,7 @@ def normalized(text: str) -> str:
     >>> normalized(" Married-civ_spouse!")
     'married civ spouse'
     """
-    return re.sub(r"[\W_]+", " ", text.casefold()).strip()
+    return _BETWEEN.sub(" ", text.casefold()).strip()
 
 
 def _respell(tree: Tree, values: Iterable[str], aliases: Mapping[str, str]) -> None:

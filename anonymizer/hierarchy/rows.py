@@ -43,7 +43,8 @@ def read_rows(path: Path, name: str) -> Rows:
     HierarchyError: no such file, not UTF-8, not CSV, or empty.
     """
     text = _read_text(path, name)
-    return max((_parse(text, separator, name) for separator in SEPARATORS), key=Rows.score)
+    occurring = [separator for separator in SEPARATORS if separator in text] or SEPARATORS[:1]
+    return max((_parse(text, separator, name) for separator in occurring), key=Rows.score)
 
 
 def _read_text(path: Path, name: str) -> str:

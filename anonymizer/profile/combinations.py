@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -15,12 +14,10 @@ from anonymizer.core.grouping import group_keys
 from anonymizer.core.packing import count_keys
 from anonymizer.engines.base import Relation
 from anonymizer.profile.facts import ColumnFacts
+from anonymizer.profile.pair_tables import CELLS, pair_tables, widest_bundle
 
 WIDEST = 20_000
 """Distinct texts of a column up to which it is paired with others; more of them tell people apart alone."""
-
-CELLS = 1 << 22
-"""Pairs of values up to which a pair of columns is tabulated."""
 
 RECORDS_A_CELL = 5
 """Records per pair of values from which on their dependence is more than chance."""
@@ -92,8 +89,8 @@ class Combinations:
         ranked = sorted(columns, key=lambda column: (-column.entropy, column.name))
         names = {column.name for column in ranked[: self._affordable(ranked)]}
         kept = [name for name in self._relation.columns if name in names]
-        found = (self._pair(one, other) for one, other in combinations(kept, 2))
-        return [pair for pair in found if pair is not None]
+        found = {names: self._pair(names, cells) for names, cells in self._tables(kept)}
+        return [found[names] for names in combinations(kept, 2) if names in found]
 
     def _affordable(self, ranked: Sequence[ColumnFacts]) -> int:
         """Return how many of some columns, from the first on, can be paired with each other."""
@@ -119,11 +116,6 @@ class Combinations:
         alone = int(np.count_nonzero(counts == 1))
         return Together(len(names), len(keys), k, alone, int(counts[counts < k].sum()))
 
-    @cached_property
-    def _keys(self) -> NDArray[np.intp]:
-        """Room for a key of each record."""
-        return np.empty(self._relation.rows, dtype=np.intp)
-
     def _of(self, name: str) -> NDArray[np.integer]:
         if name not in self._codes:
             codes = self._relation.codes(name)
@@ -131,24 +123,16 @@ class Combinations:
             self._codes[name] = codes.astype(np.min_scalar_type(self._widths[name]), copy=False)
         return self._codes[name]
 
-    def _pair(self, one: str, other: str) -> Pair | None:
-        cells = self._cells(one, other)
-        if cells is None:
-            return None
+    def _pair(self, names: tuple[str, str], cells: IntArray) -> Pair:
         enough = self._relation.rows >= RECORDS_A_CELL * cells.size
-        alone = int(np.count_nonzero(cells == 1))
-        return Pair((one, other), alone, _told(cells) if enough else None)
+        return Pair(names, int(np.count_nonzero(cells == 1)), _told(cells) if enough else None)
 
-    def _cells(self, one: str, other: str) -> IntArray | None:
-        """Return the records of each pair of values, shape (values, values); None where that is too many."""
-        first, second = self._of(one), self._of(other)
-        rows, columns = self._widths[one], self._widths[other]
-        if rows * columns > CELLS:
-            return None
-        # What counts takes no other integers without a copy.
-        np.multiply(first, columns, out=self._keys, dtype=np.intp)
-        np.add(self._keys, second, out=self._keys)
-        return np.bincount(self._keys, minlength=rows * columns).reshape(rows, columns)
+    def _tables(self, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], IntArray]]:
+        """Yield every two columns with the records of each pair of values, unless these are too many."""
+        for name in names:
+            self._of(name)
+        widths = {name: self._widths[name] for name in names}
+        return pair_tables(widths, self._of, widest_bundle(self._relation.rows))
 
 
 def _told(cells: IntArray) -> tuple[float, float]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 
 from anonymizer.core.arrays import IntArray
 from anonymizer.engines.base import Relation
-from anonymizer.profile.combinations import CELLS, Combinations, Together
+from anonymizer.profile.combinations import Combinations, Together
+from anonymizer.profile.pair_tables import CELLS
 
 
 class CountedCombinations(Combinations):
@@ -24,15 +26,15 @@ class CountedCombinations(Combinations):
         alone, below = self._relation.in_small_classes(names, k)
         return Together(len(names), self._relation.rows, k, alone, below)
 
-    def _cells(self, one: str, other: str) -> IntArray | None:
-        """Return the records of each pair of values, shape (values, values); None where that is too many."""
-        rows, columns = (len(self._relation.dictionary(name)) for name in (one, other))
-        if rows * columns > CELLS:
-            return None
-        found = self._relation.group_counts((one, other))
-        cells: IntArray = np.zeros((rows, columns), dtype=np.int64)
-        cells[found.codes[:, 0], found.codes[:, 1]] = found.counts
-        return cells
+    def _tables(self, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], IntArray]]:
+        """Yield every two columns with the records of each pair of values, unless these are too many."""
+        widths = {name: len(self._relation.dictionary(name)) for name in names}
+        for one, other in combinations(names, 2):
+            if widths[one] * widths[other] <= CELLS:
+                found = self._relation.group_counts((one, other))
+                cells: IntArray = np.zeros((widths[one], widths[other]), dtype=np.int64)
+                cells[found.codes[:, 0], found.codes[:, 1]] = found.counts
+                yield (one, other), cells
 
 
 def combinations_of(relation: Relation) -> Combinations:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from anonymizer.core.arrays import IntArray
 from anonymizer.engines.base import Projection, Relation
+from anonymizer.engines.beside import BesideWriter, Further
 from anonymizer.engines.counted import CountedRows, CountedWriter, RecodedRows, RecodedWriter
 from anonymizer.errors import OutputError
 
@@ -29,8 +30,19 @@ class ReleaseFormat(ABC):
         """Write rows, each as often as it counts; raises as ``write`` does."""
 
     @abstractmethod
-    def write_recoded(self, writer: RecodedWriter, rows: RecodedRows, path: Path) -> None:
-        """Write records where they are; raises as ``write`` does."""
+    def write_beside(self, writer: BesideWriter, further: Further, path: Path, secret: bytes | None) -> None:
+        """Write the records of a relation and those of a file; the rest is as for ``BesideWriter``."""
+
+    @abstractmethod
+    def write_recoded(
+        self, writer: RecodedWriter, rows: RecodedRows, path: Path, secret: bytes | None
+    ) -> None:
+        """Write records where they are; raises as ``write`` does.
+
+        Parameters
+        ----------
+        secret: random bytes that put the records in an order; None for sorted by what is published.
+        """
 
 
 class Csv(ReleaseFormat):
@@ -47,11 +59,15 @@ class Csv(ReleaseFormat):
         """Write the rows as separated text."""
         writer.write_csv(rows, path, self.separator)
 
-    def write_recoded(self, writer: RecodedWriter, rows: RecodedRows, path: Path) -> None:  # noqa: ARG002
-        """Refuse: what engines write where the records are is Parquet."""
-        raise OutputError(
-            f"output.path '{path.name}': this engine writes Parquet; set a name that ends in .parquet"
-        )
+    def write_beside(self, writer: BesideWriter, further: Further, path: Path, secret: bytes | None) -> None:
+        """Write the records as separated text."""
+        writer.write_csv(further, path, self.separator, secret)
+
+    def write_recoded(
+        self, writer: RecodedWriter, rows: RecodedRows, path: Path, secret: bytes | None
+    ) -> None:
+        """Write the records as separated text; what is missing is the empty text."""
+        writer.write_csv(rows, path, self.separator, secret)
 
 
 class Parquet(ReleaseFormat):
@@ -65,9 +81,15 @@ class Parquet(ReleaseFormat):
         """Write the rows as texts."""
         writer.write_parquet(rows, path)
 
-    def write_recoded(self, writer: RecodedWriter, rows: RecodedRows, path: Path) -> None:
+    def write_beside(self, writer: BesideWriter, further: Further, path: Path, secret: bytes | None) -> None:
+        """Write the records in their own types."""
+        writer.write_parquet(further, path, secret)
+
+    def write_recoded(
+        self, writer: RecodedWriter, rows: RecodedRows, path: Path, secret: bytes | None
+    ) -> None:
         """Write the records with the own types of unchanged columns."""
-        writer.write_parquet(rows, path)
+        writer.write_parquet(rows, path, secret)
 
 
 FORMATS: Mapping[str, ReleaseFormat] = {

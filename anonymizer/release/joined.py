@@ -1,13 +1,18 @@
-"""A release for which the engine joins its records to what the frequency table says of them."""
+"""A release for which the engine joins its records to what the search says of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anonymizer.core.arrays import CodeArray, ranks_of
+import numpy as np
+
+from anonymizer.core.arrays import CodeArray, IntArray, ranks_of
+from anonymizer.core.grouping import count
+from anonymizer.core.kept_regions import KeptRegions
 from anonymizer.core.recoding import Recoding
+from anonymizer.core.shared_recoding import SharedRecoding
 from anonymizer.engines.coding import Coding
-from anonymizer.engines.counted import RecodedRows
+from anonymizer.engines.counted import ByCodes, ByRegion, RecodedRows
 
 
 def recoded_rows(recoding: Recoding, codings: Sequence[Coding], columns: Sequence[str]) -> RecodedRows:
@@ -18,14 +23,41 @@ def recoded_rows(recoding: Recoding, codings: Sequence[Coding], columns: Sequenc
     codings: how records become rows of that table, a column of which each is.
     columns: released ones, in the order of the input.
     """
+    table = recoding.table
+    found = ByCodes(tuple(codings), table.codes)
+    return _rows(recoding, found, columns, np.arange(len(table.counts)), table.counts)
+
+
+def regions_rows(
+    recoding: Recoding, codings: Sequence[Coding], columns: Sequence[str], regions: KeptRegions | None
+) -> RecodedRows:
+    """Return what becomes of each region of a recoding.
+
+    Parameters
+    ----------
+    codings: how records become combinations that the engine keeps in regions.
+    columns: released ones, in the order of the input.
+    regions: numbered as those of the recoding, which may have one more of suppressed records.
+    """
+    assert isinstance(recoding, SharedRecoding), "what was cut are regions"
+    region_of = recoding.region_of
+    assert region_of is not None, "what was cut are regions"
+    starred = np.flatnonzero(recoding.suppressed & ~recoding.removed)
+    rest = int(region_of[starred[0]]) if len(starred) else None
+    _, first = np.unique(region_of, return_index=True)
+    counts = count(region_of, recoding.table.counts, len(first))
+    return _rows(recoding, ByRegion(tuple(codings), regions, rest), columns, first, counts)
+
+
+def _rows(
+    recoding: Recoding, found: ByCodes | ByRegion, columns: Sequence[str], rows: IntArray, counts: IntArray
+) -> RecodedRows:
+    """Return what becomes of some rows of a recoding's table."""
     labels: dict[str, tuple[str, ...]] = {}
     places: dict[str, CodeArray] = {}
     for published in recoding.published():
         if published.name in columns:
             order = sorted(range(len(published.labels)), key=published.labels.__getitem__)
             labels[published.name] = tuple(published.labels[position] for position in order)
-            places[published.name] = ranks_of(order)[published.codes]
-    table = recoding.table
-    return RecodedRows(
-        tuple(codings), table.codes, table.counts, ~recoding.removed, tuple(columns), labels, places
-    )
+            places[published.name] = ranks_of(order)[published.codes[rows]]
+    return RecodedRows(found, counts, ~recoding.removed[rows], tuple(columns), labels, places)

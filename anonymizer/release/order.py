@@ -27,6 +27,10 @@ class RowOrder(ABC):
     def arranged(self, rows: CountedRows) -> CountedRows:
         """Return counted rows, which are sorted, in their new order."""
 
+    @abstractmethod
+    def secret(self) -> bytes | None:
+        """Return random bytes by which an engine puts records in an order; None for sorted ones."""
+
 
 class SortedOrder(RowOrder):
     """By the published values, all columns left to right, texts by code point: a function of these alone."""
@@ -40,6 +44,9 @@ class SortedOrder(RowOrder):
     def arranged(self, rows: CountedRows) -> CountedRows:
         """Return the rows."""
         return rows
+
+    def secret(self) -> None:
+        """Return that there is none."""
 
 
 class ShuffledOrder(RowOrder):
@@ -60,6 +67,10 @@ class ShuffledOrder(RowOrder):
         single = np.repeat(np.arange(len(rows.counts)), rows.counts)[order]
         codes = tuple(each[single] for each in rows.codes)
         return CountedRows(rows.columns, rows.labels, codes, np.ones(number, dtype=np.int64))
+
+    def secret(self) -> bytes:
+        """Return 128 bits."""
+        return os.urandom(16)
 
 
 SORTED = SortedOrder()

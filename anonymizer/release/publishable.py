@@ -8,6 +8,7 @@ from pathlib import Path
 
 from anonymizer.engines.base import Projection, Relation
 from anonymizer.engines.counted import CountedRows, CountedWriter, RecodedRows, RecodedWriter
+from anonymizer.errors import AuditFailed
 from anonymizer.release.formats import release_format
 from anonymizer.release.order import RowOrder
 from anonymizer.release.write import write_release
@@ -23,6 +24,14 @@ class Publishable(ABC):
         Raises
         ------
         OutputError: the suffix is unknown, or the file cannot be written.
+        """
+
+    def compare(self, release: Relation) -> None:  # noqa: B027 - most need nothing more than the audit
+        """Compare what was written, and read back, with what was to be written, beyond what the audit does.
+
+        Raises
+        ------
+        AuditFailed: it is something else.
         """
 
 
@@ -57,6 +66,14 @@ class FromEngine(Publishable):
     writer: RecodedWriter
     rows: RecodedRows
 
-    def write(self, path: Path, order: RowOrder) -> None:  # noqa: ARG002 - sorted is what the engine can do
-        """Write the records, sorted."""
-        release_format(path).write_recoded(self.writer, self.rows, path)
+    def write(self, path: Path, order: RowOrder) -> None:
+        """Write the records."""
+        release_format(path).write_recoded(self.writer, self.rows, path, order.secret())
+
+    def compare(self, release: Relation) -> None:
+        """Compare whole records: the audit does not see what stands beside the columns that it counts."""
+        reader = release.recoded_writer
+        if reader is None or not isinstance(self.writer, type(reader)):
+            raise AuditFailed(f"{release.name}: was read back by another engine than it was written by")
+        if reader.own_checksum(self.rows.labels) != self.writer.checksum(self.rows):
+            raise AuditFailed(f"{release.name}: some record is not one of the input as recoded")

@@ -45,6 +45,8 @@ class Problem:
     source: finer tables of the same records, where ``table`` tells them apart at the highest allowed levels
         only, as one that tells all apart does not fit in memory; None where ``table`` does.
     most: combinations that may be held in memory where there is a source.
+    placing: whether it is asked in which region each combination of the source is at the end, as what is
+        released is not in the table.
     """
 
     table: Table
@@ -60,6 +62,7 @@ class Problem:
     seed: int = 0
     source: TableSource | None = None
     most: int = 0
+    placing: bool = False
 
     @property
     def minimum_size(self) -> int:

@@ -9,7 +9,7 @@ from anonymizer.core.classes import Classes
 from anonymizer.privacy.base import Merging
 from anonymizer.privacy.constraint import describe
 from anonymizer.search.base import Problem
-from anonymizer.search.suppression.methods import SUPPRESSORS
+from anonymizer.search.suppression.methods import suppressor_for
 from anonymizer.search.suppression.suppressor import Suppressed, holding
 
 
@@ -59,7 +59,7 @@ class Judge:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._suppressor = SUPPRESSORS[problem.suppression](problem)
+        self._suppressor = suppressor_for(problem)
         referring = any(each.model.uses_reference for each in problem.class_constraints)
         self._moving = problem.moving_reference and referring
         self.lossless_merging = all(

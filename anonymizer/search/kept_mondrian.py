@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray, freeze
+from anonymizer.core.arrays import BoolArray, CodeArray, IntArray, freeze
+from anonymizer.core.grouping import count
 from anonymizer.core.kept_regions import KeptRegions, SensitiveCounts
+from anonymizer.core.memory import give_back
 from anonymizer.core.outcome import Outcome, Status, Step
 from anonymizer.core.recoding import Recoding
 from anonymizer.core.released import released
 from anonymizer.core.table import Table
 from anonymizer.core.table_source import TableSource
 from anonymizer.core.trace import Traces
+from anonymizer.errors import AuditFailed
 from anonymizer.search.base import Problem
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.cutting.log import CutLog
@@ -23,7 +27,12 @@ from anonymizer.search.cutting.top import TopLevels
 from anonymizer.search.cutting.work import Finished, Finishing
 from anonymizer.search.regions.labelling import Labelling
 from anonymizer.search.regions.publishing import hides
-from anonymizer.search.regions.start import Start
+
+if TYPE_CHECKING:
+    from anonymizer.search.regions.start import Start
+
+HELD = 3
+"""A combination takes as much memory while it is cut as so many of which a search only counts classes."""
 
 
 class KeptRun:
@@ -61,9 +70,10 @@ class KeptRun:
         _, representatives = np.unique(self._start.class_of[kept], return_index=True)
         first = self._start.table.codes[kept][representatives, : len(self._labelling.axes)]
         levels, coding = self._start.levels, self._kernel.coding
+        ends: KeptRegions | None = None
         if len(first):
             with source.in_regions(levels, first, coding.rows, every=bool(kept.all())) as regions:
-                counts, traces, log = self._regions(regions, len(first))
+                counts, traces, log, ends = self._regions(regions, len(first))
         else:
             # Every record is suppressed.
             none = np.zeros(0, dtype=np.int64)
@@ -71,12 +81,15 @@ class KeptRun:
             traces, log = [none for _ in coding.traces], CutLog(0)
         recoding = self._recoding(counts, traces)
         if self._start.starred and hides(recoding):
+            if ends is not None:
+                ends.close()
             return None
         nodes = [
             own.nodes(level)[codes]
             for own, level, codes in zip(self._attributes, levels, first.T, strict=True)
         ]
         tree = log.tree(coding, traces, levels, np.stack(nodes, axis=1)) if self._logged else None
+        give_back()
         return Outcome(
             Status.SATISFIED,
             recoding,
@@ -88,15 +101,23 @@ class KeptRun:
             self._control.elapsed,
             self._interrupted,
             cuts=tree,
+            ends=ends,
         )
 
-    def _regions(self, regions: KeptRegions, first: int) -> tuple[SensitiveCounts, Traces, CutLog]:
-        """Cut regions to the end; return the records of those at the end, their traces, and all cuts."""
-        top = TopLevels(regions, self._kernel, first, self._problem.most)
+    def _regions(
+        self, regions: KeptRegions, first: int
+    ) -> tuple[SensitiveCounts, Traces, CutLog, KeptRegions | None]:
+        """Cut regions to the end; return their records, their traces, all cuts, and the ends."""
+        top = TopLevels(regions, self._kernel, first, max(self._problem.most // HELD, 1))
         while top.large.any() and not self._ended():
             self._control.tell(self._progress)
             self._note(len(self._cuts), *top.cut())
-        return *self._finished(regions, top), top.log
+        waiting = top.open & ~top.too_large
+        ends = regions.ends(top.log.regions[~waiting]) if self._problem.placing else None
+        counts, traces = self._finished(regions, top, waiting)
+        if ends is not None:
+            check_ends(ends, counts, traces)
+        return counts, traces, top.log, ends
 
     def _ended(self) -> bool:
         self._interrupted = self._interrupted or self._control.stopped()
@@ -113,12 +134,13 @@ class KeptRun:
         self._cuts[level] += cuts
         self._tried += tried
 
-    def _finished(self, kept: KeptRegions, top: TopLevels) -> tuple[SensitiveCounts, Traces]:
-        """Cut what fits in memory to the end; return the records of all regions and their traces.
+    def _finished(
+        self, kept: KeptRegions, top: TopLevels, waiting: BoolArray
+    ) -> tuple[SensitiveCounts, Traces]:
+        """Cut regions that wait to the end in memory; return the records of all regions and their traces.
 
         Regions are numbered from 0 as the log has them then.
         """
-        waiting = top.open & ~top.too_large
         ended = np.flatnonzero(~waiting)
         depth = np.zeros(top.log.number, dtype=np.int64)
         depth[top.log.regions] = top.depth
@@ -128,6 +150,7 @@ class KeptRun:
             found.append(each)
             for level, (cuts, tried) in enumerate(zip(each.cuts, each.tried, strict=True)):
                 self._note(int(depth[each.given[0]]) + level, cuts, tried)
+            give_back()
             self._control.tell(self._progress)
         self._interrupted = self._interrupted or self._control.stopped()
         counts = [_numbered(kept, top.log.regions[ended]), *(each.counts for each in found)]
@@ -179,6 +202,29 @@ class KeptRun:
             freeze(array)
         reduced = Table(self._attributes, table.sensitive, codes.T, records, coarse=True)
         return self._labelling.traced_recoding(reduced, numbers, region_of, suppressed, removed)
+
+
+def check_ends(ends: KeptRegions, counts: SensitiveCounts, traces: Traces) -> None:
+    """Check that the combinations that an engine has in each region are those that were found to be.
+
+    Different regions have different traces, as some cut put the values of an attribute on its two sides.
+
+    Parameters
+    ----------
+    counts, traces: of all regions at the end.
+
+    Raises
+    ------
+    AuditFailed: they are not.
+    """
+    records = count(counts.region, counts.counts, len(traces[0]))
+    found = ends.sums(np.arange(len(records)))
+    same = [
+        np.array_equal(own, other)
+        for own, other in zip((found.records, *found.traces), (records, *traces), strict=True)
+    ]
+    if not all(same):
+        raise AuditFailed("the engine has combinations in other regions than the search put them in")
 
 
 def _numbered(kept: KeptRegions, regions: IntArray) -> SensitiveCounts:

@@ -171,4 +171,4 @@ def spelling(texts: Sequence[str]) -> str:
     >>> spelling(["1.0", "1", "1e0"])
     '1'
     """
-    return min(texts, key=lambda text: (len(text), text))
+    return texts[0] if len(texts) == 1 else min(texts, key=lambda text: (len(text), text))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -50,3 +52,15 @@ def test_counts_that_do_not_fit_beside_their_codes() -> None:
     found = {each.names: each for each in told}
     assert (found[own.names].classes, found[own.names].uniques) == (64, 63)
     assert (found[("q3",)].classes, found[("q3",)].uniques) == (64, 63)
+
+
+def test_counts_beyond_32_bits() -> None:
+    rows = [("a", "x", "v"), ("a", "y", "v"), ("b", "y", "w")]
+    for sensitive in ((), ("u",)):
+        own = release(("q", "r", "u"), rows, sensitive)
+        many = replace(own, counts=own.counts * 2**33)
+        told = told_by_every_subset(many, 2)
+        assert told is not None
+        found = {each.names: each for each in told}
+        assert (found[("q",)].classes, found[("q",)].uniques) == (2, 0)
+        assert found[("q",)].largest == ({"u": 3 * 2**33} if sensitive else {})

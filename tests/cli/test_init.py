@@ -6,46 +6,13 @@ import csv
 import gzip
 import io
 from pathlib import Path
-from random import Random
 
 import pytest
-import yaml
 
 from anonymizer.config.load import load_config
-from tests.flow.commands import Done, call, snapshot
+from tests.cli.drafting import COLUMNS, assert_runs, drafted, text
+from tests.flow.commands import call
 from tests.profile.planted import ORDINARY, PLANTED, write_planted
-
-COLUMNS = ("age", "sex", "colour", "diagnosis")
-
-
-def rows(records: int = 200) -> list[tuple[str, ...]]:
-    random = Random(2)
-    colours = ("Paris, France", "Rome; Italy", 'the "old" town', "Bonn")
-    return [
-        (str(random.randrange(20, 60)), random.choice("FM"), random.choice(colours), random.choice("ABCD"))
-        for _ in range(records)
-    ]
-
-
-def text(columns: tuple[str, ...] = COLUMNS, separator: str = ",", records: int = 200) -> str:
-    stream = io.StringIO(newline="")
-    csv.writer(stream, delimiter=separator, lineterminator="\n").writerows([columns, *rows(records)])
-    return stream.getvalue()
-
-
-def drafted(folder: Path, content: bytes | str, name: str = "people.csv", *args: str) -> tuple[Done, Path]:
-    """Write a file, draft a config, and return what was said and where the config stands."""
-    data = content.encode() if isinstance(content, str) else content
-    (folder / name).write_bytes(data)
-    return call("init", folder / name, *args), folder / f"{name.split('.', maxsplit=1)[0]}.yaml"
-
-
-def assert_runs(config: Path) -> None:
-    """Check that a config runs as it stands, and that something is left of the values."""
-    done = call("run", config, "--json")
-    assert done.code == 0, done.err
-    assert done.json["status"] == "satisfied"
-    assert done.json["loss"]["loss"] < 1
 
 
 @pytest.mark.parametrize(
@@ -213,57 +180,6 @@ def test_the_example_of_sixteen_people(tmp_path: Path) -> None:
     assert call("run", config).code == 0
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("", "the file is empty"),
-        ("age,sex\n", "no records"),
-        ("age,age\n1,2\n", "both named 'age'"),
-        ("id,mail\n" + "".join(f"{n},a{n}@b.org\n" for n in range(50)), "nothing remains to protect: 2 of 2"),
-        ("diagnosis\nflu\nflu\nasthma\n", "nothing remains to protect: 0 of 1"),
-        ("a,b\n1\n", "line 2 has 1 fields"),
-    ],
-)
-def test_files_that_give_no_config(content: str, said: str, tmp_path: Path) -> None:
-    done, config = drafted(tmp_path, content)
-    assert (done.code, done.out) == (2, "")
-    assert said in done.err
-    assert done.err.count("error: ") == 1
-    assert not config.exists()
-    assert list(snapshot(tmp_path)) == ["people.csv"]
-
-
-def test_an_existing_config_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "people.yaml").write_text("mine")
-    done, config = drafted(tmp_path, text())
-    assert done.code == 2
-    assert "--overwrite" in done.err
-    assert config.read_text() == "mine"
-    assert call("init", tmp_path / "people.csv", "--overwrite").code == 0
-    assert yaml.safe_load(config.read_text())["constraints"][0]["model"] == "k-anonymity"
-
-
-@pytest.mark.parametrize(
-    ("output", "said"),
-    [
-        ("people.csv", ".yaml"),
-        ("nowhere/people.yaml", "no folder"),
-        ("people.json", ".yaml"),
-        ("folder.yaml", "is a folder"),
-        ("people.yml", "is the data file"),
-    ],
-)
-def test_outputs_that_are_refused(output: str, said: str, tmp_path: Path) -> None:
-    (tmp_path / "folder.yaml").mkdir()
-    (tmp_path / "people.csv").write_text(text())
-    (tmp_path / "people.yml").symlink_to(tmp_path / "people.csv")
-    before = snapshot(tmp_path)
-    done = call("init", tmp_path / "people.csv", "-o", tmp_path / output, "--overwrite")
-    assert done.code == 2
-    assert said in done.err
-    assert snapshot(tmp_path) == before
-
-
 def test_a_config_elsewhere_finds_the_data(tmp_path: Path) -> None:
     (tmp_path / "a b").mkdir()
     (tmp_path / "configs").mkdir()
@@ -309,20 +225,3 @@ def test_interactive_without_an_answer_says_so(tmp_path: Path, monkeypatch: pyte
     done, config = drafted(tmp_path, text(), "people.csv", "--interactive")
     assert (done.code, "no answer on standard input" in done.err) == (2, True)
     assert not config.exists()
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (".", "is a directory"),
-        ("..", "unknown kind of file"),
-        ("nowhere.csv", "no such file; check the path"),
-        ("people.xlsx", "unknown kind of file"),
-    ],
-)
-def test_what_is_no_data_file(given: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    done = call("init", given)
-    assert (done.code, done.out) == (2, "")
-    assert said in done.err
-    assert not list(tmp_path.iterdir())

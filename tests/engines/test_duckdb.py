@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.engines import duckdb as room
+from anonymizer.engines import duckdb_values as room
 from anonymizer.engines.base import CsvDialect, Groups
 from anonymizer.engines.open import open_csv, open_frame, open_parquet
 from anonymizer.errors import DataError

@@ -45,6 +45,7 @@ def test_limits_of_containers(tmp_path: Path, groups: str, limits: dict[str, str
         (V2, {"memory.max": "max"}),
         (V1, {"memory/memory.limit_in_bytes": str(2**63 - 4096)}),
         (V2, {}),
+        ("\nno groups\n", {"memory.max": "6000000"}),
     ],
 )
 def test_without_a_limit_it_is_the_machine_s(tmp_path: Path, groups: str, limits: dict[str, str]) -> None:

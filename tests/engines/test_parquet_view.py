@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from anonymizer.core.arrays import IntArray
-from anonymizer.engines import duckdb as duckdb_relation
-from anonymizer.engines import duckdb_spread
+from anonymizer.engines import duckdb_spread, duckdb_values
 from anonymizer.engines.base import Relation
 from anonymizer.engines.duckdb import DuckRelation
 from anonymizer.engines.open import open_parquet
@@ -61,7 +60,7 @@ def test_ranks_are_in_the_order_of_the_file(
 ) -> None:
     view, loaded = both
     expected = loaded.codes("gaps")
-    monkeypatch.setattr(duckdb_relation, "ENUM_VALUES", 5)
+    monkeypatch.setattr(duckdb_values, "ENUM_VALUES", 5)
     assert np.array_equal(view.codes("gaps"), expected)
 
 

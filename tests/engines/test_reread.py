@@ -167,7 +167,8 @@ def test_a_value_without_a_code_is_refused(tmp_path: Path) -> None:
     """A null among codes would be read as whatever stands in its place."""
     with open_parquet(written(tmp_path / "data.parquet")) as relation:
         texts = relation.dictionary("few")
-        relation._dictionaries["few"] = texts[1:]  # type: ignore[attr-defined]
+        known = relation._values  # type: ignore[attr-defined]
+        known._dictionaries[relation.position("few")] = texts[1:]
         coding = Coding("few", np.arange(len(texts) - 1, dtype=np.int32), len(texts))
         with pytest.raises(DataError, match="was not there when the column was read"):
             relation.packed([coding])

@@ -92,6 +92,15 @@ def test_records_that_match(pattern: str, tmp_path: Path) -> None:
         assert file.matching("v", pattern) == table.matching("v", pattern) == expected
 
 
+@pytest.mark.parametrize("pattern", [r"-?[0-9]+", r"a[0-4]?", r"nothing"])
+def test_records_that_match_where_few_texts_repeat(pattern: str, tmp_path: Path) -> None:
+    texts = ["", "-12", *(f"a{number}" for number in range(40))] * 3
+    expected = sum(re.fullmatch(pattern, text) is not None for text in texts)
+    with open_csv(write(tmp_path / "a.csv", "v,w\n" + "".join(f"{text},1\n" for text in texts))) as file:
+        assert not file.spread("v", 10).whole  # from then on it is known how many there are
+        assert file.matching("v", pattern) == expected
+
+
 @settings(max_examples=15, deadline=None)
 @given(columns)
 def test_keys_are_the_same_where_the_texts_are(texts: list[str]) -> None:

@@ -64,3 +64,43 @@ def facts(report: Report) -> dict[str, Any]:
         attack["seconds"] = 0
     kept = {name: told["release"][name] for name in ("rows", "suppressed_records", "classes", "verified")}
     return {**{name: told[name] for name in SAME}, "release": kept}
+
+
+def further(folder: Path, rows: int, part: str) -> Path:
+    """Write a part of the people as a folder of two files."""
+    source = people(folder / "all.parquet", rows)
+    parts = folder / f"{part}.parquet"
+    parts.mkdir()
+    where = {"may": "i < 240", "june": "i >= 240 AND i < 340", "july": "i >= 340"}[part]
+    numbered = f"SELECT *, row_number() OVER () - 1 AS i FROM '{source}'"
+    for number in (0, 1):
+        duckdb.sql(
+            f"COPY (SELECT * EXCLUDE i FROM ({numbered}) WHERE {where} AND i % 2 = {number}) "
+            f"TO '{parts}/part-{number}.parquet' (FORMAT parquet)"
+        )
+    return parts
+
+
+def went_on(
+    folder: Path, name: str, first: dict[str, Any] | None, later: dict[str, Any] | None, **others: Any
+) -> list[Any]:
+    """Run May, and let June and then July join; return what each report tells, and the last release.
+
+    Parameters
+    ----------
+    first, later: the engine of May, and of the others.
+    """
+    told, earlier = [], None
+    for part in ("may", "june", "july"):
+        data = folder / f"{part}.parquet"
+        asked = config(
+            data if data.exists() else further(folder, 400, part), later if earlier else first, **others
+        )
+        if earlier is not None:
+            asked["apply"] = str(earlier / "report.json")
+            asked["suppression"] = {"limit": 0.9}
+        report = ran(asked, folder / name / part)
+        told.append([facts(report), report.to_dict().get("applied", {}).get("difference")])
+        earlier = folder / name / part
+    assert earlier is not None
+    return [told, released(earlier)]

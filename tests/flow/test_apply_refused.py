@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
-from anonymizer.engines.base import Relation
-from anonymizer.flow.applying import publishing
+from anonymizer.flow.applying import run
 from anonymizer.release.publish import ReleaseFolder
+from anonymizer.release.publishable import Publishable
 from tests.flow.applied import first_run, go_on
 from tests.flow.commands import Job, assert_message, call, people, snapshot
 
@@ -196,19 +196,25 @@ def test_other_columns(job: Job) -> None:
     assert_message(done.err, ("attributes.note",))
 
 
-def test_a_release_that_changes_after_it_was_read(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is read once to decide, and again to be written beside the new records."""
-    release = job.folder / "first" / "share" / "release.csv"
-    again = publishing.open_together
+@pytest.mark.parametrize("note", ["insensitive", "identifier"])
+def test_a_release_that_changes_after_it_was_read(
+    note: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read to decide, and again to be written beside the new records, or to be compared with them."""
+    job = Job(tmp_path).attribute("note", role=note).set("output", path="release.parquet")
+    assert job.rows(ROWS[:100]).run("-o", tmp_path / "first", "--quiet").code == 0
+    release = job.folder / "first" / "share" / "release.parquet"
+    content = release.read_bytes()
+    prepared = run.publishable
 
-    def changed(*given: Any) -> Relation:
-        release.write_bytes(release.read_bytes().replace(b"flu", b"cancer", 1))
-        return again(*given)
+    def changed(*given: Any) -> Publishable:
+        release.write_bytes(content + b" ")
+        return prepared(*given)
 
-    monkeypatch.setattr(publishing, "open_together", changed)
+    monkeypatch.setattr(run, "publishable", changed)
     done = go_on(job, ROWS[100:])
     assert done.code == 2, done.out
-    assert_message(done.err, ("release.csv", "changed since it was read before"))
+    assert_message(done.err, ("release.parquet", "changed while it was read"))
     assert not (job.folder / "second").exists()
 
 

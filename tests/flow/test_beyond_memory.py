@@ -158,3 +158,11 @@ def test_a_search_that_needs_more_says_so() -> None:
     asked = {**config(("k",)), "engine": {"name": "duckdb", "options": {"combinations": 1}}}
     with pytest.raises(an.InputError, match=r"more than 1 combinations .* engine\.options\.combinations"):
         an.anonymize(data, asked)
+
+
+def test_regions_of_a_data_frame_are_refused() -> None:
+    """What engine holds the combinations does not hold its records."""
+    data = frame([(n % 4, n % 8, n % 3, 0) for n in range(24)])
+    asked = {**config(("k",)), "engine": {"name": "duckdb", "options": {"combinations": 5}}}
+    with pytest.raises(an.InputError, match=r"a release of 'a', 'b', 'c', 's', which are in a DataFrame"):
+        an.anonymize(data, {**asked, "algorithm": {"name": "mondrian"}})

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.flow.commands import Done, call
-from tests.shared import shared
+from tests.flow.adult_runs import adult, ran, with_salary
+from tests.flow.commands import Done
 
-ATTRIBUTES = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass")
 CASES: dict[str, dict[str, Any]] = {
     "k": {"constraints": [{"model": "k-anonymity", "k": 5}], "suppression": {"limit": 0.02}},
     "l, rows stay": {
@@ -31,28 +30,13 @@ ENGINES: dict[str, dict[str, Any]] = {
 
 
 def config(case: str, engine: str) -> dict[str, Any]:
-    hierarchies = shared("data", "adult", "hierarchies")
-    attributes: dict[str, Any] = {
-        name: {"role": "quasi-identifier", "hierarchy": {"file": str(hierarchies / f"{name}.csv")}}
-        for name in ATTRIBUTES
-    }
-    return {
-        "input": {"path": str(shared("data", "adult", "data.csv.gz"))},
-        "attributes": {
-            **attributes,
-            "occupation": {"role": "sensitive"},
-            "salary-class": {"role": "insensitive" if case == "t" else "identifier"},
-        },
-        "engine": ENGINES[engine],
-        "attacks": ["vulnerability", "uniqueness", "homogeneity", "background", "skewness"],
-        **CASES[case],
-    }
+    attacks = ["vulnerability", "uniqueness", "homogeneity", "background", "skewness"]
+    asked = adult(engine=ENGINES[engine], attacks=attacks) | CASES[case]
+    return with_salary(asked) if case == "t" else asked
 
 
 def run(folder: Path, case: str, engine: str) -> Done:
-    path = folder / "job.json"
-    path.write_text(json.dumps(config(case, engine)), encoding="utf-8")
-    return call("run", path, "-o", folder / engine, "--json")
+    return ran(config(case, engine), folder, engine)
 
 
 def told_by(page: str) -> list[str]:
@@ -97,8 +81,7 @@ def test_what_needs_every_combination_is_refused_at_once(tmp_path: Path) -> None
     job["algorithm"] = {"name": "local"}
     job["attacks"] = ["uniqueness", "linkage"]
     job["utility"] = ["query-error"]
-    (tmp_path / "job.json").write_text(json.dumps(job), encoding="utf-8")
-    done = call("run", tmp_path / "job.json")
+    done = ran(job, tmp_path, "release")
     assert done.code == 2
     said = " ".join(done.err.split())
     assert "memory has room for 12,000" in said

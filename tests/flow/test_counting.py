@@ -10,6 +10,7 @@ import pytest
 from anonymizer.config.load import load_config
 from anonymizer.engines.open import open_frame
 from anonymizer.errors import ConfigError
+from anonymizer.flow import engine
 from anonymizer.flow.counting import Counted, counted
 from anonymizer.flow.engine import combination_bytes, engine_options, room
 from anonymizer.table.load import ColumnRequest, read_columns
@@ -18,13 +19,16 @@ DISTINCT, RECORDS = 50, 1000
 
 
 def config(**engine: Any) -> Any:
-    return load_config(
-        {
-            "attributes": {"a": {"role": "quasi-identifier"}},
-            "constraints": [{"model": "k-anonymity", "k": 2}],
-            "engine": engine,
-        }
-    )
+    return load_config(asked(engine))
+
+
+def asked(engine: dict[str, Any], **others: Any) -> dict[str, Any]:
+    return {
+        "attributes": {"a": {"role": "quasi-identifier"}},
+        "constraints": [{"model": "k-anonymity", "k": 2}],
+        "engine": engine,
+        **others,
+    }
 
 
 def found(estimate: int, **engine: Any) -> Counted:
@@ -72,6 +76,22 @@ def test_half_of_what_the_program_leaves_is_the_database_s() -> None:
     assert room(limited, 8) == 120_000_000 // combination_bytes(8)
     scarce = config(memory_limit="200MB")
     assert engine_options(scarce).memory_limit == "50000000B"
+
+
+def test_what_java_takes_beside_its_heap_is_left_to_it() -> None:
+    files = {"input": {"path": "people.parquet"}, "output": {"path": "release.parquet"}}
+    limited = load_config(asked({"name": "spark", "memory_limit": "2GB"}, **files))
+    assert engine_options(limited).memory_limit == "725000000B"
+    assert room(limited, 8) == 580_000_000 // combination_bytes(8)
+    scarce = load_config(asked({"name": "spark", "memory_limit": "1GB"}, **files))
+    assert engine_options(scarce).memory_limit == "250000000B"
+
+
+def test_a_limit_beyond_the_machine_is_no_more_than_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "memory_of_machine", lambda: 500_000_000)
+    told = [config(memory_limit=limit) for limit in ("500MB", "64GB")]
+    assert [engine_options(each).memory_limit for each in told] == ["150000000B"] * 2
+    assert room(told[0], 8) == room(told[1], 8) == room(config(), 8)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import anonymizer as an
 from anonymizer.audit.count import count_classes
 from anonymizer.engines.open import open_file
 from anonymizer.flow.constraints import constraints_of
-from anonymizer.flow.prepare import sensitive_attributes
+from anonymizer.flow.placing import sensitive_attributes
 from anonymizer.privacy.t_closeness import TCloseness
 from anonymizer.table.load import ColumnRequest, read_columns
 from tests.attacks.literature import TABLES

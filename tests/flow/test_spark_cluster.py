@@ -15,7 +15,7 @@ from anonymizer.config.load import load_config
 from anonymizer.engines.spark.session import Session
 from anonymizer.flow.run import run
 from anonymizer.flow.watch import Watch
-from tests.flow.spark_runs import config, facts, people, ran, released
+from tests.flow.spark_runs import config, facts, people, ran, released, went_on
 from tests.spark import engine, running
 
 CLUSTER = {
@@ -115,3 +115,10 @@ def test_a_worker_killed_while_regions_are_cut_changes_nothing(cluster: Session,
     assert len(killed) == 1
     assert facts(found) == facts(expected)
     assert sorted(released(tmp_path / "spark")) == sorted(released(tmp_path / "memory"))
+
+
+def test_further_records_join_a_release(cluster: Session, tmp_path: Path) -> None:
+    """The records of both stand in processes of their own."""
+    asked = {"note": "insensitive", "attacks": []}
+    in_memory = went_on(tmp_path, "memory", None, None, **asked)
+    assert went_on(tmp_path, "spark", engine(**CLUSTER), engine(**CLUSTER), **asked) == in_memory

@@ -6,11 +6,14 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -82,6 +85,13 @@ def test_tables_are_asked_for_where_memory_is_short(spark: Session, tmp_path: Pa
     [
         {"algorithm": {"name": "mondrian"}},
         {"algorithm": {"name": "mondrian", "labels": "interval"}, "budget": {"steps": 4}},
+        {"algorithm": {"name": "mondrian"}, "note": "insensitive"},
+        {
+            "algorithm": {"name": "mondrian", "labels": "set"},
+            "note": "insensitive",
+            "budget": {"steps": 3},
+            "suppression": {"limit": 0.1, "keep_rows": True},
+        },
     ],
 )
 def test_regions_are_cut_by_spark_where_memory_is_short(
@@ -92,6 +102,24 @@ def test_regions_are_cut_by_spark_where_memory_is_short(
     in_memory = ran(config(data, **others), tmp_path / "memory")
     assert facts(few) == facts(in_memory)
     assert released(tmp_path / "spark") == released(tmp_path / "memory")
+
+
+def test_moments_are_released_as_they_came(spark: Session, tmp_path: Path) -> None:
+    """Without a zone, with one, and of 96 bits."""
+    moments = [datetime(2020, 1, 1, hour % 3) for hour in range(12)]
+    kinds = {"plain": pa.timestamp("us"), "zoned": pa.timestamp("us", "UTC")}
+    table = pa.table({"q": ["a", "b"] * 6, **{name: pa.array(moments, kind) for name, kind in kinds.items()}})
+    attributes = {name: {"role": "insensitive"} for name in kinds} | {"q": {"role": "quasi-identifier"}}
+    for long in (False, True):
+        data = tmp_path / f"{long}.parquet"
+        pq.write_table(table, data, use_deprecated_int96_timestamps=long)
+        tables = []
+        for each in ({"name": "memory"}, engine()):
+            asked = config(data, each, attributes=attributes, constraints=[{"model": "k-anonymity", "k": 2}])
+            ran(asked, tmp_path / f"{long}-{each['name']}")
+            release = tmp_path / f"{long}-{each['name']}" / SHARED
+            tables.append(pq.read_table(release).replace_schema_metadata())
+        assert tables[0] == tables[1]
 
 
 def test_a_recipient_audits_the_folder_without_spark(spark: Session, tmp_path: Path) -> None:

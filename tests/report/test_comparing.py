@@ -9,70 +9,15 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from anonymizer.report.comparing.pareto import frontier, unbeaten
 from anonymizer.report.comparing.rows import to_csv
 from anonymizer.report.comparing.runs import ComparedRun, Risk, RunStatus, measured_of
 from anonymizer.report.comparing.table import lines, to_dict
 from anonymizer.report.comparing.winners import attack_winners, disagreement, loss_winners
 from tests.report.comparisons import LINKAGE, comparison, counted, run, without
 
-# Few values, so that ties are frequent.
-SHARES = st.sampled_from([0.0, 0.1, 0.1 + 1e-15, 0.2, 0.3, 0.5, 1.0])
-POINTS = st.lists(
-    st.tuples(SHARES, SHARES, SHARES).map(lambda each: (each[0], *sorted(each[1:]))), max_size=9
-)
-
-
 QUOTING = (RunStatus.REFUSED, RunStatus.FAILED)
-
-
-def same(one: float, other: float) -> bool:
-    return abs(one - other) < 1e-9
-
-
-def beats(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    """Say whether one point (loss, low, high) surely is no worse in both and better in one: by the words."""
-    loss, _, high = one
-    other_loss, other_low, _ = other
-    loses_no_more = loss < other_loss or same(loss, other_loss)
-    risks_no_more = high < other_low or same(high, other_low)
-    loses_less = loss < other_loss and not same(loss, other_loss)
-    risks_less = high < other_low and not same(high, other_low)
-    return loses_no_more and risks_no_more and (loses_less or risks_less)
-
-
-@given(POINTS)
-def test_unbeaten_is_what_brute_force_finds(points: list[tuple[float, float, float]]) -> None:
-    expected = [not any(beats(other, point) for other in points) for point in points]
-    columns = np.array(points, dtype=np.float64).reshape(-1, 3).T
-    assert unbeaten(*columns).tolist() == expected
-
-
-@given(POINTS.filter(bool))
-def test_what_is_beaten_is_beaten_by_an_unbeaten_one(points: list[tuple[float, float, float]]) -> None:
-    keep = unbeaten(*np.array(points).T)
-    assert keep.any()
-    best = [point for point, kept in zip(points, keep, strict=True) if kept]
-    for point, kept in zip(points, keep, strict=True):
-        assert kept != any(beats(other, point) for other in best)
-
-
-@given(st.lists(st.tuples(SHARES, SHARES), max_size=9))
-def test_without_intervals_it_is_the_order_of_pareto(points: list[tuple[float, float]]) -> None:
-    array = np.round(np.array(points).reshape(-1, 2), 12)
-    keep = unbeaten(array[:, 0], array[:, 1], array[:, 1])
-    for place, (loss, risk) in enumerate(array):
-        better = [(a, b) for a, b in array.tolist() if a <= loss and b <= risk and (a, b) != (loss, risk)]
-        assert keep[place] == (not better)
-    steps = frontier(array[:, 1], array[:, 0])
-    assert {tuple(array[each]) for each in steps} == {tuple(array[each]) for each in np.flatnonzero(keep)}
-    assert (np.diff(array[steps, 1]) > 0).all()
-    assert (np.diff(array[steps, 0]) < 0).all()
 
 
 def test_overlapping_intervals_beat_nothing() -> None:
@@ -283,52 +228,3 @@ def test_attacks_of_one_name_are_told_apart() -> None:
 def test_intervals_that_share_a_point_overlap(one: float, other: float) -> None:
     assert Risk(one, one, 0.3, 0).overlaps(Risk(other, other, 0.4, 0))
     assert not Risk(one, one, one, 0).overlaps(Risk(0.5, 0.5, 0.6, 0))
-
-
-def grouped(number: int, query_error: float | None, risk: float = 0.9) -> ComparedRun:
-    """Return a run whose release has exact quasi-identifiers and no loss of recoding."""
-    made = run(number, 0.0, counted(risk))
-    assert made.measured is not None
-    own = replace(made.measured, algorithm="anatomy", query_error=query_error)
-    return replace(made, algorithm="anatomy", measured=own)
-
-
-def test_releases_in_groups_are_ranked_by_query_error_and_beat_nobody() -> None:
-    found = comparison(
-        grouped(1, 0.3),
-        run(2, 0.1, counted(0.2)),
-        grouped(3, 0.2),
-        run(4, 0.2, counted(0.1)),
-        grouped(5, None),
-    )
-    assert [run.number for run, _ in found.in_groups] == [3, 1, 5]
-    assert [each.run.number for each in found.recommended] == [4, 2]
-    assert [each.number for each in found.recommended_runs] == [4, 2, 3]
-    assert found.loss_winners[0].runs == (2,)
-    assert found.attack_winners[0].runs == (4,)
-    assert "1, 3 and 5: in groups" in "\n".join(found.remarks())
-    rows = list(csv.DictReader(io.StringIO(to_csv(found))))
-    assert [row["loss"] for row in rows] == ["", "0.1", "", "0.2", ""]
-    assert [row["query_error"] for row in rows] == ["0.3", "", "0.2", "", ""]
-    assert [each["in_groups"] for each in to_dict(found)["runs"]] == [True, False, True, False, True]
-
-
-def test_releases_in_groups_alone() -> None:
-    found = comparison(grouped(1, 0.3), grouped(2, 0.2))
-    assert found.headline() == "Releases in groups alone; no other beats 2."
-    assert found.unbeaten == {2}
-    assert "in groups" in "\n".join(lines(found))
-
-
-def test_a_weaker_promise_in_groups_does_not_beat_a_stronger_one_by_query_error() -> None:
-    found = comparison(grouped(1, 0.2, 0.5), grouped(2, 0.3, 0.3), grouped(3, 0.4, 0.3))
-    assert found.unbeaten == {1, 2}
-    shown = "\n".join(lines(found))
-    assert "1: linkage nearest euclidean 50" in shown
-    assert "2: linkage nearest euclidean 30" in shown
-
-
-def test_in_groups_without_an_attack_nothing_is_known_to_be_as_safe() -> None:
-    both = (grouped(1, 0.2), grouped(2, 0.3))
-    runs = [replace(each, measured=replace(each.measured, risks={})) for each in both if each.measured]
-    assert comparison(*runs).unbeaten == {1, 2}

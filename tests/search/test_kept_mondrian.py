@@ -12,16 +12,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonymizer.core.kept_regions import Work
+from anonymizer.core.arrays import IntArray
+from anonymizer.core.kept_regions import RegionRows, Work
 from anonymizer.core.outcome import Outcome, Status
+from anonymizer.core.shared_recoding import SharedRecoding
 from anonymizer.core.table import Table
 from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.combinations import Combinations, HeldCombinations
 from anonymizer.engines.duckdb_combinations import DuckCombinations
 from anonymizer.engines.duckdb_database import Database
+from anonymizer.engines.duckdb_ends import EndingRegions
 from anonymizer.engines.duckdb_places import packed_sql
 from anonymizer.engines.places import places_of
-from anonymizer.errors import BeyondMemory
+from anonymizer.errors import AuditFailed, BeyondMemory
 from anonymizer.search.base import Problem
 from anonymizer.search.control import Control
 from anonymizer.search.mondrian import LabelName, ModeName, Mondrian, MondrianSettings
@@ -117,16 +120,68 @@ def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Ra
         space = random.choice((2**63, 2 * max(sizes_of(asked.table)) + 2))
         patch.setattr("anonymizer.engines.places.SPACE", space)
         patch.setattr("anonymizer.engines.duckdb_regions.MOST_CUTS", random.choice((0, 1, 16)))
-        patch.setattr("anonymizer.engines.duckdb_regions.BUNDLE", random.choice((1, 1 << 16)))
+        patch.setattr("anonymizer.engines.duckdb_regions.SUMMED", random.choice((1, 8, 1 << 14)))
+        patch.setattr("anonymizer.engines.duckdb_lookup.BUNDLE", random.choice((1, 1 << 16)))
+        patch.setattr("anonymizer.engines.duckdb_lookup.BITS", random.choice((0, 62)))
+        patch.setattr("anonymizer.engines.duckdb_lookup.STRETCHES", random.choice((0, 4)))
         patch.setattr("anonymizer.search.regions.node_labelling.WORD_BITS", random.choice((2, 62)))
         for combinations in (in_memory(asked.table), in_duckdb(database, asked.table)):
             with combinations:
-                few = beyond(asked, combinations, random)
+                few = replace(beyond(asked, combinations, random), placing=True)
                 try:
                     found = algorithm.search(few, Control(steps=steps))
                 except BeyondMemory:
                     continue
                 assert_same(found, expected)
+                assert_ends(found)
+
+
+def assert_ends(found: Outcome) -> None:
+    """Each combination is in the region that is told to have its records."""
+    if found.ends is None:
+        assert found.recoding is None or found.recoding.suppressed.all() or "levels" in str(found.steps)
+        return
+    recoding = found.recoding
+    assert isinstance(recoding, SharedRecoding)
+    assert recoding.region_of is not None
+    kept = ~recoding.suppressed
+    records = np.bincount(recoding.region_of[kept], weights=recoding.table.counts[kept])
+    with found.ends as ends:
+        regions = np.arange(len(records))
+        assert np.array_equal(ends.sums(regions).records, records)
+        rows = ends.fetch(regions)
+    sensitive = recoding.table.sensitive
+    columns = len(recoding.table.quasi_identifiers)
+    told = Counter[tuple[int, ...]]()
+    for source, region, counts in (
+        (rows.codes, rows.region, rows.counts),
+        (recoding.table.codes[kept], recoding.region_of[kept], -recoding.table.counts[kept]),
+    ):
+        for codes, own, number in zip(source[:, columns:], region, counts, strict=True):
+            told[(int(own), *codes.tolist()[: len(sensitive)])] += int(number)
+    assert not any(told.values())
+
+
+def test_a_swap_of_two_regions_is_noticed(database: Database) -> None:
+    """Whoever writes down the regions at the end puts the rows of two in each other's place."""
+    asked = problem(decided_by_cuts(Random(3)))
+
+    def swapped(self: EndingRegions, rows: RegionRows, region: IntArray) -> None:
+        other = region.copy()
+        other[region == 0], other[region == 1] = 1, 0
+        note(self, rows, other)
+
+    note, noticed = EndingRegions.note, 0
+    with pytest.MonkeyPatch.context() as patch, in_duckdb(database, asked.table) as kept:
+        for lying in (False, True):
+            few = replace(beyond(asked, kept, Random(1)), placing=True)
+            try:
+                Mondrian(MondrianSettings()).search(few, Control())
+            except AuditFailed:
+                noticed += 1
+                assert lying
+            patch.setattr(EndingRegions, "note", swapped)
+    assert noticed == 1
 
 
 def test_drawn_problems_are_cut_beyond_memory() -> None:
@@ -200,7 +255,8 @@ def test_work_is_done_by_regions_here(database: Database) -> None:
     ) -> Iterator[object]:
         for batch in batches:
             for region in batch:
-                yield work(self.fetch(np.array([region])), stopped)  # type: ignore[attr-defined, arg-type]
+                rows = self.fetch(np.array([region]))  # type: ignore[attr-defined]
+                yield work(rows, stopped).result  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("anonymizer.core.kept_regions.KeptRegions.each", each)

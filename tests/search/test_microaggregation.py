@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from anonymizer.core.outcome import Outcome, Status
+from anonymizer.core.outcome import Status
 from anonymizer.core.table import Column, QuasiIdentifier, Table, ValueType
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.height import Height
@@ -20,14 +19,13 @@ from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.search.base import Problem
 from anonymizer.search.control import Control, Progress
-from anonymizer.search.microaggregation import Microaggregation, MicroaggregationSettings
+from anonymizer.search.microaggregation import MicroaggregationSettings
 from tests.helpers.build import hierarchy
-from tests.helpers.problems import problem
-from tests.helpers.stubs import FewClasses
-from tests.twins.microdata import Microdata, QuasiIdentifierSpec, SensitiveSpec, Value
-from tests.twins.search import ConstraintSpec, ProblemSpec
+from tests.search.microaggregated import published, search
 
 Cells = Sequence[str | None]
+
+INTEGER, NUMBER, DATE, TEXT = ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE, ValueType.TEXT
 
 
 def attribute(
@@ -65,26 +63,6 @@ def asked(k: int, **columns: tuple[ValueType, Cells] | tuple[ValueType, Cells, f
     table = Table(tuple(each for each, _ in own), (), distinct, counts.astype(np.int64))
     constraint = ClassConstraint(model=KAnonymity(KAnonymitySettings(k=k)))
     return Problem(table, (constraint,), (), LeafShareLoss(), 0, keep_rows=False, moving_reference=False, k=k)
-
-
-def search(own: Problem, control: Control | None = None, **settings: object) -> Outcome:
-    plug_in = Microaggregation(MicroaggregationSettings.model_validate(settings))
-    return plug_in.search(own, control or Control())
-
-
-def published(outcome: Outcome) -> Counter[tuple[str, ...]]:
-    """Return the published records."""
-    recoding = outcome.recoding
-    assert recoding is not None
-    records: Counter[tuple[str, ...]] = Counter()
-    columns = recoding.published()
-    for row, count in enumerate(recoding.table.counts.tolist()):
-        if not recoding.removed[row]:
-            records[tuple(own.labels[own.codes[row]] for own in columns)] += count
-    return records
-
-
-INTEGER, NUMBER, DATE, TEXT = ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE, ValueType.TEXT
 
 
 def test_means_and_medians() -> None:
@@ -244,61 +222,3 @@ def test_progress_is_told() -> None:
     search(many(), Control(listen=told.append))
     assert told
     assert all(0 < each.evaluated <= each.candidates == 300 for each in told)
-
-
-def diverse(cells: Sequence[tuple[Value, str]], limit: int = 0, *, keep_rows: bool = False) -> ProblemSpec:
-    """Return a problem of two distinct sensitive values per class."""
-    values = sorted({value for value, _ in cells if value is not None})  # type: ignore[type-var]
-    paths = {value: (str(value), "*") for value in values} | {None: ("<missing>", "*")}
-    own = QuasiIdentifierSpec("q", paths, True, 1.0, 0, 1)
-    data = Microdata((own,), (SensitiveSpec("s"),), tuple(cells))
-    two = ConstraintSpec("l-diversity", {"l": 2}, "s")
-    return ProblemSpec(data, (two,), limit=limit, keep_rows=keep_rows)
-
-
-ROUNDS = [(value, "a" if value < 40 else "b") for value in range(80)]
-"""Groups of two become groups of 2, 4, 8, ... until the two halves meet."""
-
-
-def test_steps_repeat_a_run_that_ended_early() -> None:
-    own = problem(diverse(ROUNDS))
-    whole = search(own)
-    assert whole.status is Status.SATISFIED
-    assert len(whole.steps) > 3
-    ended = search(own, Control(steps=2))
-    assert ended.status is Status.UNDECIDED
-    assert ended.steps == whole.steps[:2]
-    assert not ended.interrupted
-
-
-def test_an_interrupt_keeps_the_best_so_far() -> None:
-    """Suppression is within the limit from the first round on."""
-    own = problem(diverse([*ROUNDS, (900, "a"), (901, "b")], limit=80))
-    calls = 0
-
-    def counted() -> bool:
-        nonlocal calls
-        calls += 1
-        return calls == last
-
-    last = -1
-    whole = search(own, Control(stopped=counted))
-    last, calls = calls, 0
-    outcome = search(own, Control(stopped=counted))
-    assert outcome.interrupted
-    assert outcome.status is Status.SATISFIED
-    assert outcome.steps == whole.steps[:-1]
-    assert outcome.objective == min(step.objective for step in outcome.steps if step.objective is not None)
-
-
-def test_suppressed_records_that_stay_are_no_class_of_other_records() -> None:
-    """A class with missing and other values is all stars, too: the suppressed records are removed then."""
-    far = [(985, "b"), (985, "b"), (1010, "a"), (1010, "a"), (1020, "a"), (1020, "a")]
-    spec = diverse([*[(500, "a"), (500, "b")] * 20, (None, "a"), *far], limit=6, keep_rows=True)
-    own = replace(problem(spec), metric=FewClasses())
-    outcome = search(own, k=2)
-    assert published(outcome) == {("*",): 41}
-    assert outcome.objective == 1
-    without = search(replace(own, keep_rows=False), k=2)
-    assert published(without) == published(outcome)
-    assert any(step.candidate == {"classes": 3} and step.accepted for step in outcome.steps)

@@ -13,6 +13,7 @@ from anonymizer.errors import DataError, InputError, OutputError
 
 _LACKING = re.compile(r"No module named '([^']+)'")
 _PATH = re.compile(r"((?:[a-z0-9+.-]+):/[^\s,;'\"]+)")
+_TYPE = re.compile(r"Illegal Parquet type: (.+?)\.? SQLSTATE|The data type (\w+) is not supported")
 _MEMORY = ("java.lang.OutOfMemoryError", "Java heap space", "GC overhead limit exceeded")
 
 
@@ -37,6 +38,7 @@ def reading(name: str) -> Iterator[None]:
         told = whole_text(error)
         _refuse_memory(told)
         _refuse_workers(told)
+        _refuse_type(name, told)
         if "FAILED_READ_FILE" in told or "not a Parquet file" in told or "MALFORMED_RECORD" in told:
             found = _PATH.search(told)
             file = found[1].rstrip(".") if found else name
@@ -109,6 +111,15 @@ def _refuse_workers(told: str) -> None:
     if "PYTHON_VERSION_MISMATCH" in told or "Cannot run program" in told:
         raise InputError(
             f"engine spark: its workers need the version of Python that runs here; name it by {PYTHON}"
+        ) from None
+
+
+def _refuse_type(name: str, told: str) -> None:
+    found = _TYPE.search(told)
+    if found is not None:
+        raise DataError(
+            f"{name}: holds a column of type {found[1] or found[2]}, which Spark cannot read; write it as "
+            "text, moments in microseconds, or set engine.name to duckdb"
         ) from None
 
 

@@ -101,8 +101,12 @@ def sha256_of(session: Session, files: Parts) -> str:
     return sha256_of_list([part.name for part in files.parts], hashes)
 
 
-def check_parquet(session: Session, name: str, parts: Sequence[Part]) -> None:
+def checked_fields(session: Session, name: str, parts: Sequence[Part]) -> dict[str, str]:
     """Check that every file is Parquet and has the columns of the first, of the same types.
+
+    Returns
+    -------
+    The type of each column in the first file with the column's name, as the file tells it, by this name.
 
     Raises
     ------
@@ -121,6 +125,7 @@ def check_parquet(session: Session, name: str, parts: Sequence[Part]) -> None:
                     f"{name}: column '{column}' differs between files: {known.get(column) or 'missing'} in "
                     f"{parts[0].name}, {own.get(column) or 'missing'} in {part.name}; give all one schema"
                 )
+    return known
 
 
 def _fields(session: Session, part: Part) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.engines.spark.session import Session
@@ -11,24 +11,42 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_HELD = "spark.sql.execution.arrow.localRelationThreshold"
 
 
 def to_spark(session: Session, batches: Sequence[Any]) -> DataFrame:
-    """Return a frame of Spark with one partition for each of some record batches, in their order.
+    """Return a frame of Spark with the rows of some record batches.
 
     Parameters
     ----------
     batches: of Arrow, with the same schema; at least one.
     """
+    return _created(session, batches, {_ROWS: str(2**31 - 1)})
+
+
+def in_partitions(session: Session, batches: Sequence[Any]) -> DataFrame:
+    """Return a frame of Spark with one partition for each of some record batches, in their order.
+
+    Parameters
+    ----------
+    batches: as for ``to_spark``.
+    """
+    # Else Spark makes rows of them in the driver if they are small, and deals these as it has cores.
+    return _created(session, batches, {_ROWS: str(2**31 - 1), _HELD: "0"})
+
+
+def _created(session: Session, batches: Sequence[Any], settings: Mapping[str, str]) -> DataFrame:
     import pyarrow as pa  # noqa: PLC0415 - comes with the extra
 
     spark = session.spark
-    before = spark.conf.get(_ROWS)
-    spark.conf.set(_ROWS, str(2**31 - 1))
+    before = {name: str(spark.conf.get(name)) for name in settings}
     try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
         return spark.createDataFrame(pa.Table.from_batches(list(batches)))
     finally:
-        spark.conf.set(_ROWS, str(before))
+        for name, value in before.items():
+            spark.conf.set(name, value)
 
 
 def small_frame(session: Session, columns: dict[str, Any]) -> DataFrame:

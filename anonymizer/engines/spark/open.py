@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from anonymizer.engines.spark.failures import reading
-from anonymizer.engines.spark.files import Parts, check_parquet, parts_of, sha256_of
+from anonymizer.engines.spark.files import Parts, checked_fields, parts_of, sha256_of
 from anonymizer.engines.spark.options import SparkOptions
 from anonymizer.engines.spark.relation import SparkRelation
 from anonymizer.engines.spark.session import Session, close_session, open_session
@@ -35,15 +35,25 @@ def open_spark(location: str, options: SparkOptions) -> SparkRelation:
     try:
         with reading(location):
             files = parts_of(session, location)
-            check_parquet(session, location, files.parts)
+            fields = checked_fields(session, location, files.parts)
             frame = session.spark.read.parquet(location)
-            return _relation(session, frame, location, files)
+            return _relation(session, frame, location, files, fields)
     except BaseException:
         close_session(session)
         raise
 
 
-def _relation(session: Session, frame: DataFrame, location: str, files: Parts) -> SparkRelation:
+def _relation(
+    session: Session, frame: DataFrame, location: str, files: Parts, fields: Mapping[str, str]
+) -> SparkRelation:
     columns: Sequence[str] = frame.columns
     numbered = frame.toDF(*(f"c{index}" for index in range(len(columns))))
-    return SparkRelation(session, numbered, location, columns, sha256=sha256_of(session, files))
+    values = (_without_zone(f"c{index}", fields.get(name, "")) for index, name in enumerate(columns))
+    return SparkRelation(
+        session, numbered.selectExpr(*values), location, columns, sha256=sha256_of(session, files)
+    )
+
+
+def _without_zone(column: str, field: str) -> str:
+    """Return SQL for a column: a moment of 96 bits, which tells no zone, has one only to Spark."""
+    return f"CAST({column} AS TIMESTAMP_NTZ) AS {column}" if field.startswith("int96 ") else column

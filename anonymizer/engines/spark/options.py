@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from anonymizer.engines.base import EngineOptions
+from anonymizer.engines.spark.driver import ENVIRONMENT, small_driver
 from anonymizer.errors import InputError
 
 MASTER = "master"
@@ -24,11 +25,12 @@ FIXED: Mapping[str, str] = {
     "spark.sql.parquet.binaryAsString": "false",
     "spark.sql.parquet.int96AsTimestamp": "true",
     "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.datetime.java8API.enabled": "false",
     "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
 }
-"""What decides how values are read and compared, so that no site's defaults change an answer."""
+"""What decides how values are read, compared and written, so that no site's defaults change an answer."""
 
 QUIET: Mapping[str, str] = {
     "spark.app.name": "anonymizer",
@@ -51,6 +53,9 @@ FILES = ("SPARK_CONF", "SPARK_CONF_DIR", "SPARK_HOME")
 
 LOCAL = re.compile(r"local(\[.*\]|-cluster\[.*\])?$")
 
+ONE_PROCESS = re.compile(r"local(\[.*\])?$")
+"""Masters of which the driver does all the work itself."""
+
 
 @dataclass(frozen=True)
 class SparkOptions:
@@ -61,7 +66,7 @@ class SparkOptions:
     master: such as ``local[4]`` or ``spark://host:7077``; None for what Spark's own files say, else all cores
         of this machine.
     settings: by their names, which begin with ``spark.``.
-    memory_limit: of the driver; None for Spark's own.
+    memory_limit: of the heap of the driver's Java; None for Spark's own.
     temp_directory: for what Spark keeps on this machine's disk; None for the system's.
     """
 
@@ -101,13 +106,22 @@ class SparkOptions:
     @property
     def environment(self) -> Mapping[str, str]:
         """Variables that Spark is started with."""
-        return {"SPARK_LOCAL_IP": "127.0.0.1"} if self._on_this_machine else {}
+        chosen = {"SPARK_LOCAL_IP": "127.0.0.1"} if self._on_this_machine else {}
+        if self._plans_alone:
+            chosen |= {name: value for name, value in ENVIRONMENT.items() if name not in os.environ}
+        return chosen
 
     @property
     def _on_this_machine(self) -> bool:
         """Whether its processes are of this machine, and talk to each other and to nobody else."""
         master = self.resolved_master()
         return master is not None and LOCAL.match(master) is not None
+
+    @property
+    def _plans_alone(self) -> bool:
+        """Whether the driver is to stay small, and others surely do the work."""
+        master = self.resolved_master()
+        return self.memory_limit is not None and master is not None and not ONE_PROCESS.match(master)
 
     def properties(self, scratch: Path) -> dict[str, str]:
         """Return all settings that Spark is started with.
@@ -124,18 +138,21 @@ class SparkOptions:
         if master is not None:
             chosen["spark.master"] = master
         if self.memory_limit is not None:
-            chosen["spark.driver.memory"] = _java_memory(self.memory_limit)
+            heap = _heap(self.memory_limit)
+            chosen["spark.driver.memory"] = f"{heap}m"
+            if self._plans_alone:
+                chosen |= small_driver(heap, self.settings)
         return {**chosen, **self.settings, **FIXED}
 
 
-def _java_memory(limit: str) -> str:
-    """Return an amount of memory as Java wants it, in whole mebibytes; at least what Spark starts with.
+def _heap(limit: str) -> int:
+    """Return an amount of memory in whole mebibytes; at least what Spark starts with.
 
-    >>> _java_memory("1.5GB"), _java_memory("512 MiB"), _java_memory("100MB")
-    ('1430m', '512m', '472m')
+    >>> _heap("1.5GB"), _heap("512 MiB"), _heap("100MB")
+    (1430, 512, 472)
     """
     found = re.fullmatch(r"([0-9.]+) ?([KMGT]?)(i?)B", limit)
     if found is None:
         raise InputError(f"engine.memory_limit: {limit}; accepted: an amount such as 4GB")
     unit = (1024 if found[3] else 1000) ** " KMGT".index(found[2] or " ")
-    return f"{max(int(float(found[1]) * unit / 2**20), LEAST_HEAP)}m"
+    return max(int(float(found[1]) * unit / 2**20), LEAST_HEAP)

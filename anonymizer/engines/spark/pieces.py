@@ -21,6 +21,15 @@ RESULT = "piece INT, result BINARY"
 """What comes back of a piece: its number, and what the work returned, pickled."""
 
 
+def noted_schema(keys: KeyWords) -> str:
+    """Return what comes back of a piece where its rows are noted: a row as above, with the number of regions.
+
+    Then a row for each of the piece, without a result: its keys, records, and its region from 0 on.
+    """
+    words = "".join(f", {name} BIGINT" for name in keys.names)
+    return f"{RESULT}, regions INT, n BIGINT, region INT{words}"
+
+
 def pieces_of(batches: Sequence[IntArray]) -> list[IntArray]:
     """Divide batches of regions, each ascending; the same way on every cluster."""
     return [
@@ -40,17 +49,44 @@ def working(keys: KeyWords, work: Work[T], *, stopped: bool) -> Callable[[Any], 
     def worked(rows: Any) -> Any:
         import pyarrow as pa  # noqa: PLC0415 - comes with the extra
 
-        words = [rows.column(name).to_numpy() for name in keys.names]
-        given = RegionRows(
-            keys.unpack(words),
-            rows.column("n").to_numpy().astype(np.int64, copy=False),
-            rows.column("region").to_numpy().astype(np.int64),
-        )
-        result = pickle.dumps(work(given, _at_once if stopped else never))
+        done = work(_given(keys, rows), _at_once if stopped else never)
         numbers = rows.column("piece").slice(0, 1).combine_chunks().cast(pa.int32())
-        return pa.table({"piece": numbers, "result": pa.array([result], pa.binary())})
+        return pa.table({"piece": numbers, "result": pa.array([pickle.dumps(done.result)], pa.binary())})
 
     return worked
+
+
+def noting(keys: KeyWords, work: Work[T], *, stopped: bool) -> Callable[[Any], Any]:
+    """Return the same where rows are noted; the parameters are those of ``working``."""
+
+    def noted(rows: Any) -> Any:
+        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
+
+        done = work(_given(keys, rows), _at_once if stopped else never)
+        number = pa.array(np.full(rows.num_rows, rows.column("piece")[0].as_py(), dtype=np.int32))
+        first = pa.table(
+            {
+                "piece": number.slice(0, 1),
+                "result": pa.array([pickle.dumps(done.result)], pa.binary()),
+                "regions": pa.array([int(done.region.max()) + 1], pa.int32()),
+            }
+        )
+        others = {"piece": number, "region": pa.array(done.region.astype(np.int32))}
+        others |= {name: rows.column(name) for name in ("n", *keys.names)}
+        told = pa.concat_tables([first, pa.table(others)], promote_options="default")
+        names = ["piece", "result", "regions", "n", "region", *keys.names]
+        return told.select(names)
+
+    return noted
+
+
+def _given(keys: KeyWords, rows: Any) -> RegionRows:
+    """Return the rows of a piece."""
+    return RegionRows(
+        keys.unpack([rows.column(name).to_numpy() for name in keys.names]),
+        rows.column("n").to_numpy().astype(np.int64, copy=False),
+        rows.column("region").to_numpy().astype(np.int64),
+    )
 
 
 def _at_once() -> bool:

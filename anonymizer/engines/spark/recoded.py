@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.engines.counted import RecodedRows, RecodedWriter
+from anonymizer.engines.counted import ByCodes, ByRegion, RecodedRows, RecodedWriter
 from anonymizer.engines.location import location_of
 from anonymizer.engines.spark.failures import reading, writing
 from anonymizer.engines.spark.files_in_order import Files
 from anonymizer.engines.spark.frames import small_frame, to_spark
 from anonymizer.engines.spark.keys import KeyWords
+from anonymizer.engines.spark.regions import SparkRegions
+from anonymizer.errors import OutputError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -35,8 +38,15 @@ class SparkRecodedWriter(RecodedWriter):
     def __init__(self, relation: SparkRelation) -> None:
         self._relation = relation
 
-    def write_parquet(self, rows: RecodedRows, path: Path) -> None:
+    def write_csv(self, rows: RecodedRows, path: Path, separator: str, secret: bytes | None) -> None:  # noqa: ARG002
+        """Refuse: many processes write Parquet."""
+        raise OutputError(
+            f"output.path '{path.name}': this engine writes Parquet; set a name that ends in .parquet"
+        )
+
+    def write_parquet(self, rows: RecodedRows, path: Path, secret: bytes | None) -> None:
         """Write a folder of Parquet files."""
+        assert secret is None, "a config with another order than sorted is refused"
         self.write_folder(rows, location_of(path), path.name)
 
     def write_folder(self, rows: RecodedRows, location: str, title: str) -> None:
@@ -47,15 +57,36 @@ class SparkRecodedWriter(RecodedWriter):
             files = Files(frame, self._order(rows), published, int(rows.counts[rows.kept].sum()))
             files.write(self._relation.session, location, title)
 
+    def checksum(self, rows: RecodedRows) -> int:
+        """Sum up a hash of each record as recoded."""
+        with reading(self._relation.name):
+            return self._sum(
+                self._labelled(rows, self._joined(rows)),
+                [f"{'p' if name in rows.labels else 's'}{place}" for place, name in enumerate(rows.columns)],
+            )
+
+    def own_checksum(self, recoded: Collection[str]) -> int:  # noqa: ARG002 - these are texts like others
+        """Return the same of the records of the relation."""
+        with reading(self._relation.name):
+            return self._sum(self._relation.frame, [self._key(name) for name in self._relation.columns])
+
+    def _sum(self, frame: DataFrame, texts: Sequence[str]) -> int:
+        listed = ", ".join(f"coalesce({text}, '')" for text in texts)
+        ((found,),) = frame.selectExpr(f"sum(CAST(xxhash64({listed}) AS DECIMAL(20, 0)))").collect()
+        return int(found or 0)
+
     def _joined(self, rows: RecodedRows) -> DataFrame:
         """Return the released records: their unchanged columns, and the places of labels as r0, r1, …"""
         relation = self._relation
         unchanged = [f"c{relation.position(name)}" for name in rows.columns if name not in rows.labels]
-        keys = KeyWords([coding.size for coding in rows.codings])
-        codes = [f"k{place}" for place in range(len(rows.codings))]
-        records = relation.coded(rows.codings, unchanged).selectExpr(*keys.packed(codes), *unchanged)
-        told = self._told(rows, keys)
-        if not _in_parts(rows):
+        found = rows.found
+        keys = KeyWords([coding.size for coding in found.codings])
+        codes = [f"k{place}" for place in range(len(found.codings))]
+        records = relation.coded(found.codings, unchanged).selectExpr(*keys.packed(codes), *unchanged)
+        if isinstance(found, ByRegion):
+            return self._in_regions(rows, found, records, keys)
+        told = self._told(rows, found, keys)
+        if not _in_parts(found):
             return records.join(told, on=list(keys.names), how="inner").where("kept")
         keys_of = (self._key(name) for name in rows.columns if name not in rows.labels)
         order = ", ".join(f"{key} NULLS LAST" for key in keys_of) or "1"
@@ -64,12 +95,37 @@ class SparkRecodedWriter(RecodedWriter):
         joined = records.join(told, on=list(keys.names), how="inner")
         return joined.where("kept AND i > first AND i <= last")
 
-    def _told(self, rows: RecodedRows, keys: KeyWords) -> DataFrame:
+    def _in_regions(
+        self, rows: RecodedRows, found: ByRegion, records: DataFrame, keys: KeyWords
+    ) -> DataFrame:
+        """Return the same for rows that are regions.
+
+        Parameters
+        ----------
+        records: their keys and their unchanged columns.
+        """
+        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
+
+        rest = "NULL" if found.rest is None else str(found.rest)
+        if found.regions is None:
+            records = records.selectExpr("*", f"CAST({rest} AS INT) AS region")
+        else:
+            assert isinstance(found.regions, SparkRegions), "regions are kept where the records are"
+            ends = found.regions.frame.select(*keys.names, "region")
+            records = records.join(ends, on=list(keys.names), how="inner" if found.rest is None else "left")
+            others = [name for name in records.columns if name != "region"]
+            records = records.selectExpr(*others, f"coalesce(region, {rest}) AS region")
+        told: dict[str, Any] = {"region": np.flatnonzero(rows.kept).astype(np.int32)}
+        told |= {f"r{place}": codes[rows.kept] for place, codes in enumerate(rows.places.values())}
+        batches = pa.table(told).to_batches(max_chunksize=BATCH)
+        return records.join(to_spark(self._relation.session, batches), on="region", how="inner")
+
+    def _told(self, rows: RecodedRows, found: ByCodes, keys: KeyWords) -> DataFrame:
         """Return the rows: their words, whether they are kept, which records of the words, and the places."""
         import pyarrow as pa  # noqa: PLC0415 - comes with the extra
 
-        words = keys.pack(rows.codes)
-        last = _within(rows, np.cumsum(rows.counts))
+        words = keys.pack(found.codes)
+        last = _within(found, np.cumsum(rows.counts), rows.counts)
         columns: dict[str, Any] = dict(zip(keys.names, words, strict=True))
         columns |= {"kept": rows.kept, "first": last - rows.counts, "last": last}
         columns |= {f"r{place}": codes for place, codes in enumerate(rows.places.values())}
@@ -116,20 +172,20 @@ class SparkRecodedWriter(RecodedWriter):
         return self._relation.texts_of(column).key
 
 
-def _begins(rows: RecodedRows) -> BoolArray:
+def _begins(rows: ByCodes) -> BoolArray:
     """Tell which rows are of another combination than the row before, shape (rows,), bool."""
-    begins: BoolArray = np.ones(len(rows.counts), dtype=np.bool_)
+    begins: BoolArray = np.ones(len(rows.codes), dtype=np.bool_)
     begins[1:] = (rows.codes[1:] != rows.codes[:-1]).any(axis=1)
     return begins
 
 
-def _in_parts(rows: RecodedRows) -> bool:
+def _in_parts(rows: ByCodes) -> bool:
     """Tell whether some combination has more than one row."""
     return not bool(_begins(rows).all())
 
 
-def _within(rows: RecodedRows, ends: IntArray) -> IntArray:
-    """Return the ends of rows within their combination, of those over all rows."""
+def _within(rows: ByCodes, ends: IntArray, counts: IntArray) -> IntArray:
+    """Return the ends of rows within their combination, of those over all rows with their records."""
     begins = _begins(rows)
-    starts = ends - rows.counts
+    starts = ends - counts
     return ends - np.repeat(starts[begins], np.diff(np.flatnonzero(begins), append=len(ends)))

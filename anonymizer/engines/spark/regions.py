@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,10 +27,10 @@ from anonymizer.engines.region_answers import counts_by_values, region_sums, tra
 from anonymizer.engines.spark.failures import reading
 from anonymizer.engines.spark.frames import lookup, small_frame
 from anonymizer.engines.spark.keys import KeyWords
-from anonymizer.engines.spark.pieces import RESULT, pieces_of, working
+from anonymizer.engines.spark.pieces import RESULT, noted_schema, noting, pieces_of, working
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, GroupedData
 
     from anonymizer.engines.spark.session import Session
 
@@ -66,6 +67,8 @@ class SparkRegions(KeptRegions):
         self._kept: list[DataFrame] = []
         self._asked: IntArray | None = None
         self._histograms: list[RegionSums] = []
+        self._ends: SparkRegions | None = None
+        self._known = 0
         with reading(name):
             self._frame = self._begun(session, frame, first)
 
@@ -182,14 +185,60 @@ class SparkRegions(KeptRegions):
             with reading(self._name):
                 rows = self._in(np.flatnonzero(piece_of >= 0))
                 told = rows.selectExpr("*", f"{lookup(piece_of.tolist(), 'region')} AS piece")
-                done = working(self._keys, work, stopped=stopped())
-                found = told.groupBy("piece").applyInArrow(done, RESULT).toArrow()
+                found = self._done(told.groupBy("piece"), work, stopped=stopped())
             results = dict(zip(found.column("piece").to_pylist(), found.column("result"), strict=True))
             for number in sorted(results):
                 yield pickle.loads(results.pop(number).as_py())
 
+    def _done(self, pieces: GroupedData, work: Work[T], *, stopped: bool) -> Any:
+        """Return the results of pieces as a table of Arrow; note where their rows are, if that is asked."""
+        if self._ends is None:
+            return pieces.applyInArrow(working(self._keys, work, stopped=stopped), RESULT).toArrow()
+        done = pieces.applyInArrow(noting(self._keys, work, stopped=stopped), noted_schema(self._keys))
+        done = self._ends._held(done)
+        found = done.where("result IS NOT NULL").select("piece", "result", "regions").toArrow()
+        regions = found.sort_by("piece").column("regions").to_numpy()
+        first = self._known + np.cumsum(regions) - regions
+        self._known += int(regions.sum())
+        region = f"CAST(region + {lookup(first.tolist(), 'piece')} AS INT) AS region"
+        self._ends._add(done.where("result IS NULL").selectExpr(*self._keys.names, "n", region))
+        return found
+
+    def ends(self, ended: IntArray) -> SparkRegions:
+        """Return the regions at the end, which Spark keeps as the work finds them."""
+        ends = copy(self)
+        ends._kept, ends._asked, ends._histograms = [], None, []
+        self._ends, self._known = ends, len(ended)
+        number = np.full(int(ended.max(initial=0)) + 1, -1, dtype=np.int64)
+        number[ended] = np.arange(len(ended))
+        region = f"{lookup(number.tolist(), 'region')} AS region"
+        with reading(self._name):
+            ends._frame = ends._held(self._in(np.sort(ended)).selectExpr(*self._keys.names, "n", region))
+        return ends
+
+    @property
+    def frame(self) -> DataFrame:
+        """The combinations: their keys, their records n, and their region."""
+        return self._frame
+
+    def _held(self, frame: DataFrame) -> DataFrame:
+        """Let Spark keep a frame until these regions are closed."""
+        from pyspark import StorageLevel  # noqa: PLC0415 - comes with the extra
+
+        self._kept.append(frame.persist(StorageLevel.MEMORY_AND_DISK))
+        return frame
+
+    def _add(self, frame: DataFrame) -> None:
+        self._frame = self._frame.unionAll(frame)
+
+    def note(self, rows: RegionRows, region: IntArray) -> None:
+        """Do nothing: the processes that do the work note it."""
+
     def _in(self, regions: IntArray) -> DataFrame:
-        """Return the combinations of some regions."""
+        """Return the combinations of some regions, whose numbers are ascending."""
+        if len(regions) and int(regions[-1]) + 1 == len(regions):
+            # Of the first ones no list is needed, which is slow to read where they are very many.
+            return self._frame.where(f"region < {len(regions)}")
         asked = np.zeros(int(regions.max(initial=0)) + 1, dtype=np.int64)
         asked[regions] = 1
         within = f"region < {len(asked)} AND {lookup(asked.tolist(), f'least(region, {len(asked) - 1})')} = 1"

@@ -11,10 +11,13 @@ import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.engines.base import Groups, Projection, Relation
+from anonymizer.engines.changes import Together
 from anonymizer.engines.coding import Coding
 from anonymizer.engines.counted import RecodedWriter
+from anonymizer.engines.spark.beside import SparkBesideWriter, compared
 from anonymizer.engines.spark.combinations import SparkCombinations
 from anonymizer.engines.spark.failures import reading
+from anonymizer.engines.spark.files import parts_of, sha256_of
 from anonymizer.engines.spark.frames import small_frame
 from anonymizer.engines.spark.keys import KeyWords
 from anonymizer.engines.spark.recoded import SparkRecodedWriter
@@ -201,9 +204,14 @@ class SparkRelation(Relation):
         return SparkWriter(self.session)
 
     @property
-    def recoded_writer(self) -> RecodedWriter:
+    def recoded_writer(self) -> SparkRecodedWriter:
         """What writes the records as recoded, by a join."""
         return SparkRecodedWriter(self)
+
+    def recoded_writer_beside(self, earlier: Relation) -> RecodedWriter:
+        """Return what writes the records as recoded, by a join, together with those of another relation."""
+        assert isinstance(earlier, SparkRelation), "one engine reads both"
+        return SparkBesideWriter(self, earlier)
 
     def changed_records(self, column: str, other: Relation) -> tuple[int, int]:
         """Compare a column with that of another relation; by a join where Spark has both."""
@@ -217,6 +225,25 @@ class SparkRelation(Relation):
             )
             found = both.selectExpr("sum(greatest(b - a, 0))", "sum(greatest(a - b, 0))").collect()[0]
         return int(found[0]), int(found[1])
+
+    def put_together(self, column: str, first: Relation, second: Relation) -> Together:
+        """Compare a column with those of two relations; by joins where Spark has all of them."""
+        own = self.texts_of(column)
+        if not isinstance(first, SparkRelation) or not isinstance(second, SparkRelation):
+            return super().put_together(column, first, second)
+        if {first.texts_of(column).kind, second.texts_of(column).kind} != {own.kind}:
+            return super().put_together(column, first, second)
+        with reading(self.name):
+            whole, one, other = (
+                each._tallied(column, count) for each, count in ((self, "r"), (first, "a"), (second, "b"))
+            )
+            return compared(whole, one, other)
+
+    def check_unchanged(self) -> None:
+        """Check by their hash that the files are still what they were."""
+        found = sha256_of(self.session, parts_of(self.session, self.name))
+        if found != self.sha256:
+            raise DataError(f"{self.name}: changed while it was read; start again when nobody writes to it")
 
     def _tallied(self, column: str, count: str) -> DataFrame:
         """Return the records of each text of a column as ``k`` and a count, a null as the empty text."""

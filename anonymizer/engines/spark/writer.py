@@ -12,7 +12,7 @@ from anonymizer.engines.counted import CountedRows, CountedWriter
 from anonymizer.engines.location import location_of
 from anonymizer.engines.spark.failures import writing
 from anonymizer.engines.spark.folder import write_folder
-from anonymizer.engines.spark.frames import small_frame, to_spark
+from anonymizer.engines.spark.frames import in_partitions, small_frame
 from anonymizer.engines.spark.session import Session
 from anonymizer.errors import OutputError
 
@@ -64,7 +64,7 @@ class SparkWriter(CountedWriter):
         import pyarrow as pa  # noqa: PLC0415 - comes with the extra
         from pyspark.sql import functions  # noqa: PLC0415
 
-        frame = to_spark(self._session, list(_batches(rows)))
+        frame = in_partitions(self._session, list(_batches(rows)))
         for place, labels in enumerate(rows.labels):
             small = {f"j{place}": pa.array(range(len(labels)), pa.int32()), f"l{place}": pa.array(labels)}
             known = small_frame(self._session, small)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, CodeArray
 from anonymizer.core.node_recoding import NodeRecoding
 from anonymizer.core.recoding import FullDomainRecoding, Recoding
-from anonymizer.core.table import Table
+from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.errors import InputError
 
 
@@ -56,18 +56,23 @@ class AppliedNodes(Applied):
 
 
 def applied_levels(kept: Mapping[str, int], table: Table) -> Applied:
-    """Return a full-domain recoding on a table.
+    """Return a full-domain recoding on a table; raises as ``levels_of`` does."""
+    return AppliedLevels(table, levels_of(kept, table.quasi_identifiers))
+
+
+def levels_of(kept: Mapping[str, int], attributes: Sequence[QuasiIdentifier]) -> list[int]:
+    """Return the level of each quasi-identifier.
 
     Raises
     ------
     InputError: a hierarchy has no such level.
     """
     levels = []
-    for attribute in table.quasi_identifiers:
+    for attribute in attributes:
         level, highest = kept.get(attribute.name, -1), attribute.hierarchy.height
         if not 0 <= level <= highest:
             raise InputError(
                 f"recoding.json: levels.{attribute.name}: {level}; the hierarchy has levels 0 to {highest}"
             )
         levels.append(level)
-    return AppliedLevels(table, levels)
+    return levels

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from anonymizer.config.apply import Otherwise
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
 from anonymizer.core.table import Column
 from anonymizer.engines.base import Relation
 from anonymizer.errors import DataError
 from anonymizer.flow.applying.previous import Previous
-from anonymizer.flow.prepare import Job, job_of, read_attributes
+from anonymizer.flow.prepare import Job, check_search, job_of, read_attributes
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.table.load import ReadColumn
 from anonymizer.table.types import Key, key_of
@@ -44,7 +45,8 @@ def read_new_records(config: Config, previous: Previous, earlier: Relation, rela
     Raises
     ------
     InputError: a value is not of the column's type, or stands nowhere in its hierarchy, or the hierarchy
-        would be another one for these records.
+        would be another one for these records, or another recoding may have to be searched which cannot be
+        found without every combination in memory.
     """
     typed = _typed(config, previous)
     columns = read_attributes(typed, relation)
@@ -55,6 +57,8 @@ def read_new_records(config: Config, previous: Previous, earlier: Relation, rela
             columns[name] = _respelled(columns[name], earlier, spellings)
     sources = _sources(typed, previous, columns)
     job = job_of(typed, relation, columns, sources)
+    if config.apply is not None and config.apply.otherwise is Otherwise.SEARCH:
+        check_search(typed, job)
     return NewRecords(typed, job, sources)
 
 

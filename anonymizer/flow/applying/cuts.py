@@ -51,6 +51,31 @@ class KeptCuts(BaseModel):
         own = self.nodes[self.attributes.index(name)] if name in self.attributes else []
         return [label for level, label in own if level == 0]
 
+    def finest(self, attributes: Sequence[QuasiIdentifier]) -> list[int]:
+        """Return for each quasi-identifier the lowest level that a node of the cuts is of.
+
+        Values that lie under the same node at this level go the same way down the cuts.
+
+        Raises
+        ------
+        InputError: the cuts are not of these quasi-identifiers.
+        """
+        self.check(attributes)
+        return [
+            min([first, *(level for level, _ in named), each.hierarchy.height])
+            for each, first, named in zip(attributes, self.levels, self.nodes, strict=True)
+        ]
+
+    def check(self, attributes: Sequence[QuasiIdentifier]) -> None:
+        """Check that the cuts are of these quasi-identifiers.
+
+        Raises
+        ------
+        InputError: they are not.
+        """
+        if self.attributes != [each.name for each in attributes]:
+            raise InputError(f"recoding.json: has cuts of {', '.join(self.attributes)}, in this order")
+
 
 def keep_cuts(tree: CutTree, attributes: Sequence[QuasiIdentifier]) -> KeptCuts:
     """Return cuts with their nodes named."""
@@ -91,8 +116,7 @@ def applied_cuts(kept: KeptCuts, table: Table) -> Applied:
     ------
     InputError: the cuts are not of these quasi-identifiers.
     """
-    if kept.attributes != [each.name for each in table.quasi_identifiers]:
-        raise InputError(f"recoding.json: has cuts of {', '.join(kept.attributes)}, in this order")
+    kept.check(table.quasi_identifiers)
     try:
         walk = _Walk(kept, table)
         region = walk.regions()

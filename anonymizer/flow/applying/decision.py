@@ -9,20 +9,23 @@ import numpy as np
 
 from anonymizer.config.apply import ApplySettings, Batch, Otherwise
 from anonymizer.config.model import Config
-from anonymizer.core.arrays import BoolArray
 from anonymizer.core.measurement import Measurement
 from anonymizer.core.outcome import Outcome, Status
 from anonymizer.core.recoding import Recoding
 from anonymizer.core.released import Released, released
 from anonymizer.errors import ConfigError, Infeasible, Problem
 from anonymizer.flow.applying.batch import NewRecords
+from anonymizer.flow.applying.beyond import told_apart
 from anonymizer.flow.applying.combined import Combined
 from anonymizer.flow.applying.judge import CombinedJudge
 from anonymizer.flow.applying.kept import KeptRecoding, keep
+from anonymizer.flow.applying.parts import Sources
 from anonymizer.flow.applying.previous import Previous
-from anonymizer.flow.applying.publishing import Sources
+from anonymizer.flow.applying.published import published_rows
 from anonymizer.flow.assemble import report_parts
 from anonymizer.flow.diagnose import Diagnosis
+from anonymizer.flow.engine import room
+from anonymizer.flow.prepare import Job
 from anonymizer.flow.risk import counted
 from anonymizer.flow.searching import refusal, search
 from anonymizer.flow.watch import Watch
@@ -37,6 +40,7 @@ class Decision:
 
     Attributes
     ----------
+    job: the new records, in whose table the recoding tells what becomes of them.
     outcome: with the recoding.
     promised: what of the new records is released.
     kept: the recoding for further records; None where it is of no use for them.
@@ -44,6 +48,7 @@ class Decision:
     alone: every constraint, measured on the new records alone.
     """
 
+    job: Job
     outcome: Outcome
     promised: Released
     kept: KeptRecoding | None
@@ -58,6 +63,14 @@ class Decider:
     ----------
     config: as the report shows it.
     facts: of the input.
+
+    Attributes
+    ----------
+    groups: the distinct rows of the earlier release, by the columns ``sources.names``.
+
+    Raises
+    ------
+    InputError: these rows do not fit in memory.
     """
 
     def __init__(
@@ -73,8 +86,8 @@ class Decider:
         problem = new.job.problem
         alone = config.apply.batch is Batch.REQUIRE
         self._judge = CombinedJudge(counted(new.job.constraints), problem.limit, alone=alone)
-        names = [each.name for each in problem.table.quasi_identifiers]
-        self._groups = sources.earlier.group_counts([*names, *problem.table.sensitive_names])
+        most = room(config, len(sources.names))
+        self.groups = published_rows(new.job.engine, sources.earlier, sources.names, most)
 
     def decide(self, watch: Watch) -> Decision:
         """Return how the new records are published.
@@ -86,7 +99,8 @@ class Decider:
         Infeasible: the earlier release cannot go on with them.
         """
         watch.phase("applying the earlier recoding")
-        table = self._new.job.problem.table
+        job = told_apart(self._new.job, self._previous.recoding)
+        table = job.problem.table
         applied = self._previous.recoding.applied_to(table)
         combined = self._combined(applied.recoding(np.zeros(table.combinations, dtype=bool)))
         verdict = self._judge.judge(combined, applied.uncovered)
@@ -95,11 +109,12 @@ class Decider:
         if verdict.reasons:
             raise self._refusal(verdict.reasons, verdict.records)
         outcome = self._applied(applied.recoding(verdict.suppressed))
+        alone = self._judge.measured(combined, verdict.suppressed)
         kept = self._previous.recoding
-        return self._decision(outcome, combined, verdict.suppressed, kept, searched=False)
+        return Decision(job, outcome, self._promised(outcome), kept, searched=False, alone=alone)
 
     def _combined(self, recoding: Recoding) -> Combined:
-        return Combined(self._sources.earlier.name, self._groups, recoding, self._sources.attributes)
+        return Combined(self._sources.earlier.name, self.groups, recoding, self._sources.attributes)
 
     def _search(self, watch: Watch) -> Decision:
         """Search a recoding for the new records alone, so that their own classes hold; then ask again."""
@@ -114,20 +129,12 @@ class Decider:
             failing = ["records recoded anew are in classes that fail beside the earlier ones"]
             raise self._refusal(verdict.reasons or tuple(failing), verdict.records)
         kept = keep(self._new.config, job, outcome, self._new.sources)
-        return self._decision(outcome, combined, gone, kept, searched=True)
+        alone = self._judge.measured(combined, gone)
+        return Decision(job, outcome, self._promised(outcome), kept, searched=True, alone=alone)
 
-    def _decision(
-        self,
-        outcome: Outcome,
-        combined: Combined,
-        gone: BoolArray,
-        kept: KeptRecoding | None,
-        *,
-        searched: bool,
-    ) -> Decision:
+    def _promised(self, outcome: Outcome) -> Released:
         assert outcome.recoding is not None
-        promised = released(outcome.recoding, self._new.job.problem.k)
-        return Decision(outcome, promised, kept, searched, self._judge.measured(combined, gone))
+        return released(outcome.recoding, self._new.job.problem.k)
 
     def _applied(self, recoding: Recoding | None) -> Outcome:
         problem = self._new.job.problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -12,12 +12,13 @@ from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
 from anonymizer.core.outcome import Outcome
 from anonymizer.core.recoding import FullDomainRecoding
-from anonymizer.core.table import Table
+from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.errors import InputError
-from anonymizer.flow.applying.applied import Applied, applied_levels
+from anonymizer.flow.applying.applied import Applied, applied_levels, levels_of
 from anonymizer.flow.applying.cuts import KeptCuts, applied_cuts, keep_cuts
 from anonymizer.flow.applying.encoding import encoded
-from anonymizer.flow.prepare import NO_SOURCES, Job
+from anonymizer.flow.placing import NO_SOURCES
+from anonymizer.flow.prepare import Job
 from anonymizer.hierarchy.base import HierarchySource
 
 
@@ -54,6 +55,17 @@ class KeptRecoding(BaseModel):
         if self.cuts is not None:
             return self.cuts.leaves(name)
         return [] if self.levels is not None and self.levels.get(name) == 0 else None
+
+    def finest(self, attributes: Sequence[QuasiIdentifier]) -> list[int]:
+        """Return levels of generalization at which records that are recoded alike may be one.
+
+        Raises
+        ------
+        InputError: the recoding does not fit the hierarchies.
+        """
+        if self.cuts is not None:
+            return self.cuts.finest(attributes)
+        return levels_of(self.levels or {}, attributes)
 
     def applied_to(self, table: Table) -> Applied:
         """Return what becomes of the combinations of a table.

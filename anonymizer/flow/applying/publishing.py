@@ -2,91 +2,81 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
 
 from anonymizer.audit.count import classes_of
 from anonymizer.audit.measure import measure
 from anonymizer.audit.together import unpromised_together
+from anonymizer.config.model import Config
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.released import Released
-from anonymizer.core.table import SensitiveAttribute
-from anonymizer.engines.base import CsvDialect, EngineOptions, Groups, Projection, Relation
-from anonymizer.engines.open import open_together
+from anonymizer.engines.base import Groups, Relation
+from anonymizer.engines.counted import RecodedRows
 from anonymizer.errors import AuditFailed
+from anonymizer.flow.applying.decision import Decision
+from anonymizer.flow.applying.parts import Sources
+from anonymizer.flow.applying.published import published_rows
+from anonymizer.flow.prepare import Job
+from anonymizer.flow.publication import publication_of, released_columns
+from anonymizer.flow.risk import counted
 from anonymizer.flow.verify import Audited, check_columns, check_measurements
-from anonymizer.privacy.constraint import CountedConstraint
-from anonymizer.release.formats import Csv, release_format
-from anonymizer.release.order import SORTED, RowOrder
-from anonymizer.release.publishable import Publishable
-from anonymizer.release.write import write_release
+from anonymizer.release.beside import ThroughFile, counted_together
+from anonymizer.release.counted import counted_rows
+from anonymizer.release.joined import recoded_rows, regions_rows
+from anonymizer.release.publishable import FromEngine, FromTable, Publishable
 
 
-@dataclass(frozen=True, eq=False)
-class WithEarlier(Publishable):
-    """New records beside those of the earlier release, in one order, so that nothing tells which is which.
+def publishable(
+    config: Config, sources: Sources, decision: Decision, groups: Groups, scratch: Path
+) -> Publishable:
+    """Return the earlier release and what is promised of new records as one table, ready to be written.
 
-    Attributes
+    Parameters
     ----------
-    earlier: path of the earlier release.
-    sha256: of that file when it was read.
-    new: what is published of the new records.
-    scratch: a folder for a temporary file.
+    groups: the distinct rows of the earlier release, by the columns ``sources.names``.
+    scratch: a folder for temporary files.
     """
-
-    earlier: Path
-    sha256: str
-    new: Publishable
-    scratch: Path
-    options: EngineOptions
-
-    def write(self, path: Path, order: RowOrder) -> None:
-        """Write all records.
-
-        Raises
-        ------
-        OutputError: the file cannot be written.
-        DataError: a column holds another type in the new records, or the earlier file has changed.
-        """
-        # In the format of the earlier file, so that both have the same types.
-        kind = release_format(self.earlier)
-        new = self.scratch / f"new{''.join(self.earlier.suffixes[-2:])}"
-        self.new.write(new, SORTED)
-        dialect = CsvDialect(kind.separator if isinstance(kind, Csv) else None)
-        with open_together(self.earlier, new, dialect, self.options, self.sha256) as every:
-            kept = np.ones(every.rows, dtype=np.bool_)
-            write_release(every, Projection(every.columns, {}, kept), path, order)
-        new.unlink()
+    earlier, new, promised = sources.earlier, sources.new, decision.promised
+    if earlier.writer is not None:
+        positions = {read.column.name: read.codes for read in decision.job.encoded.columns}
+        own = counted_rows(new, promised.recoding, positions, released_columns(config, new))
+        rows = None if own is None else counted_together(earlier, groups, sources.names, own)
+        if rows is not None:
+            return FromTable(earlier.writer, rows)
+    writer = new.recoded_writer_beside(earlier)
+    if writer is not None:
+        return FromEngine(writer, _recoded(decision, earlier.columns))
+    assert earlier.beside_writer is not None, "every engine has one or the other"
+    return ThroughFile(sources.path, earlier.beside_writer, _alone(config, new, decision), scratch)
 
 
-@dataclass(frozen=True, eq=False)
-class Sources:
-    """What a release that goes on consists of.
+def _alone(config: Config, new: Relation, decision: Decision) -> Publishable:
+    """Return what is promised of the new records; joined by the engine where it keeps their combinations."""
+    if decision.job.counted.beyond and new.recoded_writer is not None:
+        return FromEngine(new.recoded_writer, _recoded(decision, released_columns(config, new)))
+    (alone,) = publication_of(config).publishable(config, decision.job, new, decision.promised)
+    return alone
 
-    Attributes
-    ----------
-    earlier: the earlier release.
-    new: the input.
-    attributes: the sensitive ones, over the values of both.
-    """
 
-    earlier: Relation
-    new: Relation
-    attributes: tuple[SensitiveAttribute, ...]
+def _recoded(decision: Decision, columns: Sequence[str]) -> RecodedRows:
+    """Return what becomes of the new records, told for what they are found by."""
+    job, recoding = decision.job, decision.promised.recoding
+    if job.problem.placing:
+        codings = [read.coding for read in job.encoded.columns]
+        return regions_rows(recoding, codings, columns, decision.outcome.ends)
+    return recoded_rows(recoding, job.codings(recoding), columns)
 
 
 def verify_combined(
-    release: Relation, sources: Sources, promised: Released, constraints: Sequence[CountedConstraint]
+    release: Relation, sources: Sources, job: Job, promised: Released
 ) -> tuple[Audited, IntArray]:
     """Measure a release that was read back, and find in it the earlier records and what was promised.
 
     Parameters
     ----------
-    promised: the recoding of the new records.
+    job: the new records.
+    promised: the recoding of them.
 
     Returns
     -------
@@ -97,25 +87,25 @@ def verify_combined(
     AuditFailed: a record is lost or changed, or a constraint does not hold.
     DataError: it has a value that neither has.
     """
-    earlier, table = sources.earlier, promised.table
+    earlier = sources.earlier
     check_columns(release, earlier.columns)
-    names = [*(each.name for each in table.quasi_identifiers), *table.sensitive_names]
-    groups = release.group_counts(names)
+    groups, before = (published_rows(job.engine, each, sources.names) for each in (release, earlier))
     classes = classes_of(release.name, groups, sources.attributes)
-    measurements = measure(classes, constraints)
+    measurements = measure(classes, counted(job.constraints))
     check_measurements(release.name, measurements)
-    _check_records(release, groups, sources, promised, names)
+    _check_records(release, groups, before, sources, promised)
+    earlier.check_unchanged()
     return Audited(release.sha256, release.rows, classes.number, measurements), classes.sizes
 
 
 def _check_records(
-    release: Relation, groups: Groups, sources: Sources, promised: Released, names: Sequence[str]
+    release: Relation, groups: Groups, before: Groups, sources: Sources, promised: Released
 ) -> None:
     """Check that the records are those of the earlier release and what is published of the new ones.
 
     Parameters
     ----------
-    groups: of the release, by the columns ``names``.
+    groups, before: of the release and of the earlier one, by the columns ``sources.names``.
 
     Raises
     ------
@@ -128,14 +118,13 @@ def _check_records(
             f"{release.name}: {release.rows:,} records, expected {earlier.rows:,} of the earlier release "
             f"and {added:,} new ones"
         )
-    before = earlier.group_counts(names)
     wrong = unpromised_together(release.name, groups, before, promised.recoding, sources.attributes)
     if wrong:
         raise AuditFailed(
             f"{release.name}: {wrong:,} records are neither of the earlier release nor as published"
         )
     for name in release.columns:
-        if name not in names:
+        if name not in sources.names:
             _check_untouched(release, sources, name, sources.new.rows - added)
 
 
@@ -146,19 +135,7 @@ def _check_untouched(release: Relation, sources: Sources, name: str, removed: in
     ------
     AuditFailed: it has not.
     """
-
-    def counted(relation: Relation) -> Counter[str]:
-        found: Counter[str] = Counter()
-        for text, records in relation.dictionary(name):
-            # A null and an empty text are two entries, which a CSV file cannot tell apart.
-            found[text or ""] += records
-        return found
-
-    found = counted(release)
-    rest = found.copy()
-    rest.subtract(counted(sources.earlier))
-    surplus = Counter(rest)
-    surplus.subtract(counted(sources.new))
-    lost = -sum(number for number in surplus.values() if number < 0)
-    if min(rest.values(), default=0) < 0 or max(surplus.values(), default=0) > 0 or lost != removed:
+    # A null and an empty text count as one, which a CSV file cannot tell apart.
+    found = release.put_together(name, sources.earlier, sources.new)
+    if found.lacking or found.added or found.left_out != removed:
         raise AuditFailed(f"{release.name}: column '{name}' does not hold the values that were put in")

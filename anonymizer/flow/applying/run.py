@@ -14,21 +14,21 @@ from anonymizer.config.model import Config
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.report import Report
 from anonymizer.core.table import SensitiveAttribute
-from anonymizer.engines.base import EngineOptions, Relation
-from anonymizer.errors import ConfigError, InputError, Problem
+from anonymizer.engines.base import Relation
+from anonymizer.errors import InputError
 from anonymizer.flow.applying.batch import NewRecords, read_new_records
 from anonymizer.flow.applying.decision import Decider, Decision
 from anonymizer.flow.applying.difference import difference
 from anonymizer.flow.applying.fitting import check_fit
+from anonymizer.flow.applying.parts import Sources
 from anonymizer.flow.applying.previous import Previous, read_previous
-from anonymizer.flow.applying.publishing import Sources, WithEarlier, verify_combined
+from anonymizer.flow.applying.publishing import publishable, verify_combined
 from anonymizer.flow.assemble import release_facts, report_parts
 from anonymizer.flow.engine import engine_options
 from anonymizer.flow.output import input_facts, recoding_entry, release_folder, watched_open, write_reports
-from anonymizer.flow.prepare import Job, open_release, sensitive_attributes
-from anonymizer.flow.publication import publication_of
+from anonymizer.flow.placing import sensitive_attributes
+from anonymizer.flow.prepare import open_release
 from anonymizer.flow.requests import request
-from anonymizer.flow.risk import counted
 from anonymizer.flow.scene import scene_of_files
 from anonymizer.flow.source import input_source
 from anonymizer.flow.target import ReleaseTarget, release_target
@@ -37,7 +37,7 @@ from anonymizer.flow.verify import auditing
 from anonymizer.flow.watch import Watch
 from anonymizer.flow.weights import weight_columns
 from anonymizer.loss.all_metrics import all_losses
-from anonymizer.release.publish import ReleaseFolder
+from anonymizer.release.publishable import Publishable
 from anonymizer.report.build import InputFacts, build_report
 from anonymizer.report.facts.gather import Facts, gather
 from anonymizer.table.load import column_of
@@ -61,7 +61,7 @@ def run_applied(config: Config, directory: Path, *, overwrite: bool, watch: Watc
     source = input_source(config)
     previous = read_previous(config.folder / config.apply.report)
     check_fit(config, previous)
-    options = _options(config)
+    options = engine_options(config)
     with (
         release_folder(config, directory, previous.files, overwrite=overwrite) as folder,
         release_target(config, directory, folder, overwrite=overwrite) as target,
@@ -70,30 +70,22 @@ def run_applied(config: Config, directory: Path, *, overwrite: bool, watch: Watc
     ):
         _check_release(previous, earlier)
         new = read_new_records(config, previous, earlier, relation)
-        _check_in_memory(new.job)
         facts = input_facts(source, relation)
-        sources = Sources(earlier, relation, _attributes_of_both(new, earlier, relation))
-        decision = Decider(config, previous, sources, new, facts).decide(watch)
-        verified, sizes = _publish(new, previous, sources, decision, (folder, target), watch)
-        report = _report(config, new.job, facts, decision, verified, (target, previous))
+        watch.phase(f"engine {new.job.engine.name}: {new.job.engine.because}")
+        sources = _sources(previous, new, earlier, relation)
+        decider = Decider(config, previous, sources, new, facts)
+        decision = decider.decide(watch)
+        watch.phase("writing")
+        written = publishable(new.config, sources, decision, decider.groups, folder.scratch)
+        target.write([written])
+        verified, sizes = _verified(new.config, sources, decision, (target, written), watch)
+        if decision.outcome.ends is not None:
+            decision.outcome.ends.close()
+        report = _report(config, facts, decision, verified, (target, previous))
         watch.phase("drawing the report")
-        write_reports(folder, report, _facts_of(decision, new.job, sizes), new.job, decision.kept)
+        write_reports(folder, report, _facts_of(decision, sizes), decision.job, decision.kept)
         target.commit()
     return report
-
-
-def _options(config: Config) -> EngineOptions:
-    """Return the limits of the engine.
-
-    Raises
-    ------
-    ConfigError: it is one that keeps records elsewhere.
-    """
-    options = engine_options(config)
-    if options.spark is not None:
-        what = "spark does not go on from an earlier release (apply); accepted: auto, memory"
-        raise ConfigError(config.source, [Problem("engine.name", what)])
-    return options
 
 
 def _check_release(previous: Previous, earlier: Relation) -> None:
@@ -110,19 +102,11 @@ def _check_release(previous: Previous, earlier: Relation) -> None:
         )
 
 
-def _check_in_memory(job: Job) -> None:
-    """Check that the further records fit in memory.
-
-    Raises
-    ------
-    InputError: they do not.
-    """
-    if job.problem.source is not None:
-        raise InputError(
-            f"apply: the records have more than {job.problem.most:,} distinct combinations, for which "
-            "there is no room in memory; allow more (engine.memory_limit, engine.options.combinations), or "
-            "apply to parts of them, one after the other"
-        )
+def _sources(previous: Previous, new: NewRecords, earlier: Relation, relation: Relation) -> Sources:
+    table = new.job.problem.table
+    names = (*(each.name for each in table.quasi_identifiers), *table.sensitive_names)
+    attributes = _attributes_of_both(new, earlier, relation)
+    return Sources(earlier, previous.release, relation, attributes, names)
 
 
 def _attributes_of_both(
@@ -140,30 +124,24 @@ def _attributes_of_both(
     return sensitive_attributes(new.config, columns)
 
 
-def _publish(
-    new: NewRecords,
-    previous: Previous,
+def _verified(
+    config: Config,
     sources: Sources,
     decision: Decision,
-    output: tuple[ReleaseFolder, ReleaseTarget],
+    output: tuple[ReleaseTarget, Publishable],
     watch: Watch,
 ) -> tuple[Verified, IntArray]:
-    """Write the release, read it back, and return what it is, with the sizes of its classes."""
-    folder, target = output
-    watch.phase("writing")
-    publication = publication_of(new.config)
-    (own,) = publication.publishable(new.config, new.job, sources.new, decision.promised)
-    earlier = previous.release, previous.release_sha256
-    target.write([WithEarlier(*earlier, own, folder.scratch, engine_options(new.config))])
+    """Read the release back, and return what it is, with the sizes of its classes."""
+    target, written = output
     watch.phase("reading back and verifying")
     with auditing(), ExitStack() as stack:
         (release,) = [stack.enter_context(table) for table in target.read_back()]
-        constraints = counted(new.job.constraints)
-        audited, sizes = verify_combined(release, sources, decision.promised, constraints)
-        if not new.config.attacks:
+        audited, sizes = verify_combined(release, sources, decision.job, decision.promised)
+        written.compare(release)
+        if not config.attacks:
             return Verified(audited), sizes
-        scene = _scene(new.config, release)
-        return examined(new.config, scene, audited, watch), sizes
+        scene = _scene(config, release)
+        return examined(config, scene, audited, watch), sizes
 
 
 def _scene(config: Config, release: Relation) -> Scene:
@@ -173,13 +151,12 @@ def _scene(config: Config, release: Relation) -> Scene:
 
 def _report(
     config: Config,
-    job: Job,
     facts: InputFacts,
     decision: Decision,
     verified: Verified,
     where: tuple[ReleaseTarget, Previous],
 ) -> Report:
-    target, previous = where
+    (target, previous), job = where, decision.job
     release = release_facts(target.titles, decision.promised, verified.audited)
     losses = all_losses(decision.promised)
     parts = report_parts(config, job, decision.outcome, facts, release, verified, losses)
@@ -205,8 +182,9 @@ def _entry(config: Config, decision: Decision, previous: Previous) -> dict[str, 
     }
 
 
-def _facts_of(decision: Decision, job: Job, sizes: IntArray) -> Facts:
+def _facts_of(decision: Decision, sizes: IntArray) -> Facts:
     """Return what the page shows: the classes of the whole release, all else of the new records."""
+    job = decision.job
     whole = replace(decision.promised, class_sizes=np.sort(sizes))
     facts = gather(whole, job.constraints, moving_reference=job.problem.moving_reference)
     return replace(facts, knowing=(), worst=tuple(None for _ in facts.worst))

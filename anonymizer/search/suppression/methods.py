@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from anonymizer.search.base import SuppressionMethod
-from anonymizer.search.suppression.records import OptimalRecords
+from anonymizer.search.base import Problem, SuppressionMethod
 from anonymizer.search.suppression.suppressor import Suppressor
 from anonymizer.search.suppression.whole_classes import WholeClasses
 
-SUPPRESSORS: dict[SuppressionMethod, type[Suppressor]] = {
-    SuppressionMethod.CLASSES: WholeClasses,
-    SuppressionMethod.RECORDS: OptimalRecords,
-    SuppressionMethod.CELLS: WholeClasses,
-}
-"""By their name in a config. Candidates are judged by whole classes where cells are blanked afterwards."""
+
+def suppressor_for(problem: Problem) -> Suppressor:
+    """Return what judges the candidates of a problem: whole classes where cells are blanked afterwards."""
+    if problem.suppression is SuppressionMethod.RECORDS:
+        # The optimal choice of records takes a dozen modules that no other method needs.
+        from anonymizer.search.suppression.records import OptimalRecords  # noqa: PLC0415
+
+        return OptimalRecords(problem)
+    return WholeClasses(problem)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
@@ -98,6 +101,25 @@ def test_damaged_pages_are_named(tmp_path: Path) -> None:
 def test_nested_columns_are_named(tmp_path: Path) -> None:
     path = written(tmp_path / "nested.parquet", "SELECT [1, 2] AS many")
     assert "column 'many' is of type array<int>" in refusal(path)
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMP_NS", "TIME"])
+def test_types_that_spark_has_not_are_named(tmp_path: Path, kind: str) -> None:
+    path = written(tmp_path / "times.parquet", f"SELECT CAST('2020-01-01 01:02:03' AS {kind}) AS t")
+    said = refusal(path)
+    assert "holds a column of type " in said
+    assert "TIME" in said
+    assert said.endswith("moments in microseconds, or set engine.name to duckdb")
+
+
+def test_moments_of_96_bits_have_no_zone(tmp_path: Path) -> None:
+    moments = [datetime(2020, 1, 1, 12, 0, 0, 500_000), datetime(2020, 1, 1), datetime(1850, 5, 5, 5), None]
+    path = tmp_path / "moments.parquet"
+    table = pa.table({"before": ["x"] * 4, "t": pa.array(moments, pa.timestamp("us"))})
+    pq.write_table(table, path, use_deprecated_int96_timestamps=True)
+    with opened(path) as relation, open_file(path) as duck:
+        assert relation.dictionary("t") == duck.dictionary("t")
+        assert relation.dictionary("t")[1] == ("2020-01-01", 1)
 
 
 def test_folders_by_value_give_a_column_of_texts(tmp_path: Path) -> None:

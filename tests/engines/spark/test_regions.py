@@ -18,10 +18,12 @@ from anonymizer.core.kept_regions import (
     RegionSums,
     SensitiveCounts,
     Stopped,
+    Worked,
     never,
 )
 from anonymizer.core.trace import Reduction, Trace
 from anonymizer.engines.combinations import HeldCombinations
+from anonymizer.engines.spark import pieces, regions
 from anonymizer.engines.spark.combinations import SparkCombinations
 from anonymizer.engines.spark.frames import to_spark
 from anonymizer.engines.spark.keys import KeyWords
@@ -111,8 +113,10 @@ def sorted_rows(rows: RegionRows) -> list[tuple[int, ...]]:
     return sorted(map(tuple, told.tolist()))
 
 
-def work(rows: RegionRows, stopped: Stopped) -> tuple[list[tuple[int, ...]], bool]:
-    return sorted_rows(rows), stopped()
+def work(rows: RegionRows, stopped: Stopped) -> Worked[tuple[list[tuple[int, ...]], bool]]:
+    """Cut each region in two, by the last code of its rows where that tells rows apart."""
+    _, region = np.unique(np.stack([rows.region, rows.codes[:, -1] % 2], axis=1), axis=0, return_inverse=True)
+    return Worked((sorted_rows(rows), stopped()), region.ravel())
 
 
 def compare(found: KeptRegions, expected: KeptRegions, regions: IntArray) -> None:
@@ -137,11 +141,11 @@ def test_spark_tells_of_regions_what_memory_tells(spark: Session, seed: int, eve
         asked = np.arange(number)[1:]
         cuts = cuts_of(random, asked, number)
         same_counts(found.sides(cuts), expected.sides(cuts))
-        for regions in (found, expected):
-            regions.cut(cuts)
+        for each in (found, expected):
+            each.cut(cuts)
         further = cuts_of(random, np.array([number, number + 3]), 3 * number)
-        for regions in (found, expected):
-            regions.cut(further)
+        for each in (found, expected):
+            each.cut(further)
         every_region = np.arange(3 * number + 4)
         compare(found, expected, every_region)
         assert sorted_rows(found.fetch(every_region[2:])) == sorted_rows(expected.fetch(every_region[2:]))
@@ -153,3 +157,40 @@ def test_spark_tells_of_regions_what_memory_tells(spark: Session, seed: int, eve
             )
             assert {told for _, told in done} == {stopped()}
         assert [rows for rows, _ in done] == [rows for rows, _ in found.each(batches, work, never)]
+
+
+def test_spark_keeps_the_regions_at_the_end(spark: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbered as memory does that works on the same pieces; also of several jobs."""
+    monkeypatch.setattr(regions, "AT_ONCE", 3)
+    combinations, told = held(3), coded(np.random.default_rng(3))
+    first = first_of(combinations, every=False)
+    given = np.arange(len(first.codes))
+    ended, batches = given[[2, 0]], [given[1:2], given[3:]]
+    expected = combinations.in_regions(first, told)
+    ends = expected.ends(ended)
+    assert len(list(expected.each(pieces.pieces_of(batches), work, never))) == len(given) - 2
+    with in_spark(spark, combinations, KeyWords(WIDE)) as kept, kept.in_regions(first, told) as found:
+        by_spark = found.ends(ended)
+        assert len(list(found.each(batches, work, never))) == len(given) - 2
+        every_region = np.arange(len(ends.sums(np.arange(999)).region))
+        same_sums(by_spark.sums(every_region), ends.sums(every_region))
+        assert len(every_region) > len(given)
+    # The regions before are closed by now.
+    same_sums(by_spark.sums(every_region[3:]), ends.sums(every_region[3:]))
+    by_spark.close()
+
+
+def test_regions_that_ended_come_in_any_order(spark: Session) -> None:
+    """As many as the number of the last one, though the first of all were cut."""
+    combinations, told = held(5), coded(np.random.default_rng(5))
+    whole = tuple(np.zeros(size, dtype=np.int32) for size in SIZES[:QUASI])
+    first = FirstRegions(whole, np.zeros((1, QUASI), dtype=np.int32), every=True)
+    expected = combinations.in_regions(first, told)
+    ended = np.array([3, 4, 2])
+    with in_spark(spark, combinations, KeyWords(WIDE)) as kept, kept.in_regions(first, told) as found:
+        for region, left in ((0, 1), (1, 3)):
+            cut = RegionCut(region, region, np.arange(SIZES[region]) % 2 == 0, left)
+            found.cut([cut])
+            expected.cut([cut])
+        with found.ends(ended) as by_spark:
+            same_sums(by_spark.sums(np.arange(3)), expected.ends(ended).sums(np.arange(3)))

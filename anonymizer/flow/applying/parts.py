@@ -1,0 +1,29 @@
+"""What a release that goes on consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from anonymizer.core.table import SensitiveAttribute
+from anonymizer.engines.base import Relation
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """What a release that goes on consists of.
+
+    Attributes
+    ----------
+    earlier: the earlier release.
+    path: of it.
+    new: the input.
+    attributes: the sensitive ones, over the values of both.
+    names: the quasi-identifiers and, last, the sensitive attributes.
+    """
+
+    earlier: Relation
+    path: Path
+    new: Relation
+    attributes: tuple[SensitiveAttribute, ...]
+    names: tuple[str, ...]
