@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -71,6 +72,10 @@ class Outcome:
     best_possible: float | None = None
     cuts: CutTree | None = None
     ends: KeptRegions | None = None
+
+    def keeping_ends(self) -> AbstractContextManager[object]:
+        """Return what closes ``ends`` once it is left, if there are any."""
+        return nullcontext() if self.ends is None else self.ends
 
     @property
     def optimal(self) -> bool:

@@ -80,9 +80,7 @@ def _write_and_verify(
 ) -> Verified:
     watch.phase("writing")
     outcome, promised = found
-    with ExitStack() as stack:
-        if outcome.ends is not None:
-            stack.enter_context(outcome.ends)
+    with outcome.keeping_ends(), ExitStack() as stack:
         written = publication_of(config).publishable(config, job, relation, promised, outcome.ends)
         target.write(written)
         watch.phase("reading back and verifying")

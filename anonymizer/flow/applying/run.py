@@ -70,17 +70,14 @@ def run_applied(config: Config, directory: Path, *, overwrite: bool, watch: Watc
     ):
         _check_release(previous, earlier)
         new = read_new_records(config, previous, earlier, relation)
-        facts = input_facts(source, relation)
         watch.phase(f"engine {new.job.engine.name}: {new.job.engine.because}")
         sources = _sources(previous, new, earlier, relation)
+        facts = input_facts(source, relation)
         decider = Decider(config, previous, sources, new, facts)
         decision = decider.decide(watch)
-        watch.phase("writing")
-        written = publishable(new.config, sources, decision, decider.groups, folder.scratch)
-        target.write([written])
-        verified, sizes = _verified(new.config, sources, decision, (target, written), watch)
-        if decision.outcome.ends is not None:
-            decision.outcome.ends.close()
+        with decision.outcome.keeping_ends():
+            written = publishable(new.config, sources, decision, decider.groups, folder.scratch)
+            verified, sizes = _write_and_verify(new.config, sources, decision, (target, written), watch)
         report = _report(config, facts, decision, verified, (target, previous))
         watch.phase("drawing the report")
         write_reports(folder, report, _facts_of(decision, sizes), decision.job, decision.kept)
@@ -124,15 +121,17 @@ def _attributes_of_both(
     return sensitive_attributes(new.config, columns)
 
 
-def _verified(
+def _write_and_verify(
     config: Config,
     sources: Sources,
     decision: Decision,
     output: tuple[ReleaseTarget, Publishable],
     watch: Watch,
 ) -> tuple[Verified, IntArray]:
-    """Read the release back, and return what it is, with the sizes of its classes."""
+    """Write the release and read it back; return what it is, with the sizes of its classes."""
     target, written = output
+    watch.phase("writing")
+    target.write([written])
     watch.phase("reading back and verifying")
     with auditing(), ExitStack() as stack:
         (release,) = [stack.enter_context(table) for table in target.read_back()]
