@@ -17,6 +17,9 @@ from anonymizer.search.regions.segments import Segments
 _TABLE_BITS = 20
 """Nodes are looked up by their path in a dense table up to so many bits, else by bisection."""
 
+BLOCK = 1 << 16
+"""Groups whose nodes are found at once."""
+
 
 class NodeAxis(Axis):
     """Regions are published as the lowest allowed node above all their values.
@@ -66,6 +69,14 @@ class NodeAxis(Axis):
 
     def nodes(self, numbers: Sequence[IntArray]) -> CodeArray:
         """Return the lowest allowed node above each group, else the root, shape (groups,), int32."""
+        nodes = np.empty(len(numbers[0]), dtype=np.int32)
+        # What is found on the way is several times as long as the nodes.
+        for start in range(0, len(nodes), BLOCK):
+            some = slice(start, start + BLOCK)
+            nodes[some] = self._nodes([each[some] for each in numbers])
+        return nodes
+
+    def _nodes(self, numbers: Sequence[IntArray]) -> CodeArray:
         levels = self.levels(numbers)
         below = self._below[levels - self.attribute.minimum]
         if len(self._table):
