@@ -49,8 +49,8 @@ class SpillFolder:
             self.path, descriptor = _made(place)
         except OSError as error:
             raise InputError(
-                f"engine.options.temp_directory: {place}: {error.strerror}; accepted: a folder that can be "
-                "written to"
+                f"engine.options.temp_directory: {place}: {error.strerror}; accepted: a folder that exists "
+                "and can be written to"
             ) from None
         self.remove = weakref.finalize(self, _remove, self.path, descriptor)
         """Remove the folder with all that is in it; a second call does nothing."""

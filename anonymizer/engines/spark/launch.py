@@ -52,6 +52,7 @@ def start(options: SparkOptions, scratch: Path) -> SparkSession:
     # Spark says so of versions of pandas, which nothing here hands it, whenever it first looks.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     check_java()
+    check_master(options.resolved_master())
     _check_reachable(options.resolved_master())
     # A thread, because Spark waits for some masters without end, and takes Ctrl-C for itself in the main one.
     threading.Thread(target=launch.run, daemon=True).start()
@@ -213,6 +214,21 @@ def _classes() -> tuple[Any, Any, Callable[..., Any], Any]:
             f"engine spark: {error.name} is not installed; install it: pip install 'anonymizer[spark]'"
         ) from None
     return SparkConf, SparkContext, launch_gateway, SparkSession
+
+
+def check_master(master: str | None) -> None:
+    """Check that a master is of a kind that Spark knows, which Spark itself tells only after it has started.
+
+    Raises
+    ------
+    InputError: naming the master, and the kinds there are.
+    """
+    if master is None or master == "yarn" or master.startswith(("local", "spark://", "k8s://")):
+        return
+    raise InputError(
+        f"engine.options.master: {master}; accepted: local[4], local[*], spark://host:{STANDALONE_PORT}, yarn "
+        "or k8s://…"
+    )
 
 
 def _check_reachable(master: str | None) -> None:

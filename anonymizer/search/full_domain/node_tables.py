@@ -105,9 +105,9 @@ class AskedTables(NodeTables):
             return small
         raise BeyondMemory(
             f"the search needs a node with more than {self._most:,} combinations of published and sensitive "
-            f"values in memory, of which only {small:,} records are in classes too small for it; "
-            "allow more with engine.memory_limit or engine.options.combinations, or lower levels less with "
-            "attributes.*.levels"
+            f"values in memory, because only {small:,} of its records are in classes that are too small; "
+            "allow more with engine.memory_limit or engine.options.combinations, or leave out such fine nodes "
+            "with a higher attributes.*.levels.min"
         )
 
     def rollup(self, levels: Levels) -> RollUp:

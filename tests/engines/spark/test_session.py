@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from anonymizer.engines.spark.java import check_java
+from anonymizer.engines.spark.launch import check_master
 from anonymizer.engines.spark.options import SparkOptions
 from anonymizer.engines.spark.session import open_session
 from anonymizer.errors import InputError
@@ -85,6 +86,31 @@ def test_newer_java_will_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ver
     fake_java(tmp_path, f"""echo 'openjdk version "{version}"' >&2""")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     check_java()
+
+
+@pytest.mark.parametrize("master", ["locl", "cluster:7077", "spark:cluster", "mesos://cluster:5050"])
+def test_a_master_of_no_kind_is_named_with_those_there_are(master: str) -> None:
+    with pytest.raises(InputError) as refused:
+        check_master(master)
+    message = str(refused.value)
+    assert message.startswith(f"engine.options.master: {master}; accepted: local[4], ")
+    assert "spark://host:7077" in message
+
+
+@pytest.mark.parametrize(
+    "master",
+    [
+        None,
+        "local",
+        "local[*]",
+        "local-cluster[2,1,1024]",
+        "spark://a:7077,b:7077",
+        "yarn",
+        "k8s://https://host",
+    ],
+)
+def test_every_kind_of_master_is_accepted(master: str | None) -> None:
+    check_master(master)
 
 
 @pytest.mark.slow
