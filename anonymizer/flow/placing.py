@@ -23,6 +23,9 @@ from anonymizer.hierarchy.placement import (
 
 NO_SOURCES: Mapping[str, HierarchySource[Any]] = MappingProxyType({})
 
+APPLIED_REMEDY = "leave these records out, or do the earlier run again with unknown: top"
+"""What would do for values that a hierarchy lacks, where an earlier run binds the hierarchies."""
+
 
 def quasi_identifiers(
     config: Config,
@@ -53,7 +56,8 @@ def sensitive_attributes(config: Config, columns: Mapping[str, Column]) -> tuple
 
 def _placement(config: Config, settings: HierarchySettings | None) -> Placement:
     unknown = Unknown.ERROR if settings is None else Unknown(settings.unknown.value)
-    return Placement(config.folder, unknown, config.input.missing)
+    placement = Placement(config.folder, unknown, config.input.missing)
+    return placement if config.apply is None else replace(placement, remedy=APPLIED_REMEDY)
 
 
 def _quasi_identifier(

@@ -39,11 +39,13 @@ class Placement:
     folder: what relative paths are relative to.
     unknown: whether a value that the hierarchy lacks is an error or goes directly under the root.
     missing_tokens: texts that were read as missing; a leaf of that name places the missing value.
+    remedy: what would do where values are lacking, told with the error.
     """
 
     folder: Path
     unknown: Unknown = Unknown.ERROR
     missing_tokens: tuple[str, ...] = ("",)
+    remedy: str = "add them, or give unknown: top"
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def place(column: Column, source: HierarchySource[Any], placement: Placement) ->
     root = max(tree)
     lacking = unplaced(column, tree)
     if lacking and placement.unknown == Unknown.ERROR:
-        raise HierarchyError(f"{name} lacks {_list(column, lacking)}; add them, or give unknown: top")
+        raise HierarchyError(f"{name} lacks {_list(column, lacking)}; {placement.remedy}")
     _hang(tree, root, (column.texts[code] for code in lacking), name)
     token = _missing_leaf(tree, placement.missing_tokens, name) if column.missing is not None else None
     if token is None and (column.missing is not None or not column.size):

@@ -174,7 +174,11 @@ def test_unknown_values_are_as_the_config_says(tmp_path: Path) -> None:
     new = [(*row[:3], "X", *row[4:]) for row in ROWS[100:104]] + ROWS[104:]
     done = go_on(job, new)
     assert done.code == 2
-    assert_message(done.err, ("column 'sex'", "lacks 1 value (4 rows): 'X'", "unknown: top"))
+    assert_message(
+        done.err,
+        ("column 'sex'", "lacks 1 value (4 rows): 'X'", "do the earlier run again with unknown: top"),
+    )
+    assert "add them" not in done.err
     job.attribute("sex", role="quasi-identifier", hierarchy={**tree, "unknown": "top"})
     del job.config["apply"]
     assert job.rows(ROWS[:100]).run("-o", tmp_path / "first", "--overwrite", "--quiet").code == 0

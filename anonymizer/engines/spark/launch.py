@@ -226,8 +226,8 @@ def check_master(master: str | None) -> None:
     if master is None or master == "yarn" or master.startswith(("local", "spark://", "k8s://")):
         return
     raise InputError(
-        f"engine.options.master: {master}; accepted: local[4], local[*], spark://host:{STANDALONE_PORT}, yarn "
-        "or k8s://…"
+        f"engine.options.master: {master}; accepted: local[4], local[*], "
+        f"spark://host:{STANDALONE_PORT}, yarn or k8s://…"
     )
 
 

@@ -106,8 +106,8 @@ class AskedTables(NodeTables):
         raise BeyondMemory(
             f"the search needs a node with more than {self._most:,} combinations of published and sensitive "
             f"values in memory, because only {small:,} of its records are in classes that are too small; "
-            "allow more with engine.memory_limit or engine.options.combinations, or leave out such fine nodes "
-            "with a higher attributes.*.levels.min"
+            "allow more with engine.memory_limit or engine.options.combinations, or leave out such fine "
+            "nodes with a higher attributes.*.levels.min"
         )
 
     def rollup(self, levels: Levels) -> RollUp:
