@@ -191,16 +191,17 @@ class KeptRun:
             own = coding.traced(coding.encode(table.codes[gone]), np.zeros(1, dtype=np.int64))
             region_of = np.concatenate([region_of, np.full(len(gone), len(traces[0]))])
             traces = [np.concatenate(pair) for pair in zip(traces, own, strict=True)]
-        numbers = [coding.numbers(traces, position) for position in range(len(coding.axes))]
         codes = np.empty((table.codes.shape[1], len(suppressed)), dtype=np.int32)
-        for position, (axis, each) in enumerate(zip(coding.axes, numbers, strict=True)):
-            codes[position] = axis.codes(each)[region_of]
-        codes[len(numbers) :, : len(counts.counts)] = counts.codes.T
+        for position, axis in enumerate(coding.axes):
+            codes[position] = axis.codes(coding.numbers(traces, position))[region_of]
+        codes[len(coding.axes) :, : len(counts.counts)] = counts.codes.T
         codes[:, len(counts.counts) :] = table.codes[gone].T
         records = np.concatenate([counts.counts, self._start.gone[gone]])
         for array in (codes, records):
             freeze(array)
         reduced = Table(self._attributes, table.sensitive, codes.T, records, coarse=True)
+        # One after the other: those of all axes are longer than all else that is known of regions.
+        numbers = (coding.numbers(traces, position) for position in range(len(coding.axes)))
         return self._labelling.traced_recoding(reduced, numbers, region_of, suppressed, removed)
 
 

@@ -43,7 +43,7 @@ def reading(name: str) -> Iterator[None]:
             found = _PATH.search(told)
             file = found[1].rstrip(".") if found else name
             raise DataError(
-                f"{file}: cannot be read; it is damaged or of another kind; write it again"
+                f"{file}: not a Parquet file, or a damaged one; write it again, or take it out of the folder"
             ) from None
         raise DataError(f"{name}: cannot be read: {reason_of(error)}") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 import socket
@@ -49,6 +50,7 @@ def start(options: SparkOptions, scratch: Path) -> SparkSession:
     InputError: the extra or Java is missing, the master cannot be reached, or nothing works in time.
     """
     launch = _Launch(options, scratch, *_classes())
+    logging.getLogger().addFilter(_not_of_py4j)
     # Spark says so of versions of pandas, which nothing here hands it, whenever it first looks.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     check_java()
@@ -73,6 +75,11 @@ def start(options: SparkOptions, scratch: Path) -> SparkSession:
         f"engine.options.master: {launch.master}: {why}; check the address, and that the cluster has free "
         "workers"
     )
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    """Tell whether a message is to be printed: Py4J logs each Ctrl-C with a stack, by everybody's logger."""
+    return record.module != "java_gateway"
 
 
 _own: list[Any] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import ClassVar
 
 from anonymizer.core.arrays import BoolArray, IntArray
@@ -48,7 +48,7 @@ class Labelling(ABC):
     def traced_recoding(
         self,
         table: Table,
-        numbers: Sequence[Traces],
+        numbers: Iterable[Traces],
         region_of: IntArray,
         suppressed: BoolArray,
         removed: BoolArray,

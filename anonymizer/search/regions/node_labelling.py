@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class NodeLabelling(Labelling):
     def traced_recoding(
         self,
         table: Table,
-        numbers: Sequence[Traces],
+        numbers: Iterable[Traces],
         region_of: IntArray,
         suppressed: BoolArray,
         removed: BoolArray,

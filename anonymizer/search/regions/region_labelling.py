@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import ClassVar
 
 from anonymizer.core.arrays import BoolArray, IntArray
@@ -57,7 +57,7 @@ class RegionLabelling(Labelling):
     def traced_recoding(
         self,
         table: Table,
-        numbers: Sequence[Traces],
+        numbers: Iterable[Traces],
         region_of: IntArray,
         suppressed: BoolArray,
         removed: BoolArray,

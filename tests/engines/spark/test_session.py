@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import logging
 import socket
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from anonymizer.engines.spark.java import check_java
-from anonymizer.engines.spark.launch import check_master
+from anonymizer.engines.spark.launch import _not_of_py4j, check_master
 from anonymizer.engines.spark.options import SparkOptions
 from anonymizer.engines.spark.session import open_session
 from anonymizer.errors import InputError
@@ -47,6 +48,19 @@ def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
     assert told(SparkOptions("local[1]")) == (
         "engine spark: pyspark is not installed; install it: pip install 'anonymizer[spark]'"
     )
+
+
+def test_py4j_does_not_print_an_interrupt(caplog: pytest.LogCaptureFixture) -> None:
+    """It logs by the root logger, from this file."""
+    said = "logging.exception('KeyboardInterrupt while sending command.')"
+    root = logging.getLogger()
+    root.addFilter(_not_of_py4j)
+    try:
+        exec(compile(said, "py4j/java_gateway.py", "exec"), {"logging": logging})  # noqa: S102
+        logging.getLogger().error("told")
+    finally:
+        root.removeFilter(_not_of_py4j)
+    assert caplog.messages == ["told"]
 
 
 def test_missing_java_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
