@@ -56,7 +56,7 @@ def test_py4j_does_not_print_an_interrupt(caplog: pytest.LogCaptureFixture) -> N
     root = logging.getLogger()
     root.addFilter(_not_of_py4j)
     try:
-        exec(compile(said, "py4j/java_gateway.py", "exec"), {"logging": logging})  # noqa: S102
+        exec(compile(said, "py4j/java_gateway.py", "exec"), {"logging": logging})
         logging.getLogger().error("told")
     finally:
         root.removeFilter(_not_of_py4j)
