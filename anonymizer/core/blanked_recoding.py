@@ -18,7 +18,8 @@ class BlankedRecoding(Recoding):
     ----------
     table: the searched table, or one with its combinations split into parts by ``owner``.
     base: recoding of the searched table; nothing of it is suppressed.
-    blanks: shape (rows of the table, quasi-identifiers), bool. A row with blanks alone counts as suppressed.
+    blanks: shape (rows of the table, quasi-identifiers), bool. A row with blanks alone counts as
+        suppressed; the search also blanks the roots of one that nothing else is left of.
     removed: which of these are not in the release, shape (rows,), bool; None for none.
     """
 

@@ -52,8 +52,8 @@ class CellProblem:
     gone_costs: of suppressing one record, shape (rows,), float64, at least those of blanking all its cells.
     smallest: no class with fewer records satisfies the models.
     judge: the models.
-    most_gone: most records that may be suppressed. A record that would have no cell left is one of these:
-        its class need not satisfy the models.
+    most_gone: most records that may be suppressed. A record of which nothing but ``*`` would be left, at
+        least one of them by a blank, is one of these: its class need not satisfy the models.
     rules: linear conditions, none stricter than the judge.
     complete: whether ``smallest`` and ``rules`` say all that the judge asks.
     """
@@ -165,7 +165,7 @@ class Blanking:
         return int(self.blanks[~self.gone].sum(axis=1) @ self.count[~self.gone])
 
     def emptied(self, problem: CellProblem) -> BoolArray:
-        """Tell which pieces have no cell left, but had some before, shape (pieces,)."""
+        """Tell which pieces have nothing but ``*`` left, at least one of them by a blank, shape (pieces,)."""
         left = ~(self.blanks | problem.native[self.row])
         blanked: BoolArray = np.logical_or.reduce(self.blanks, axis=1)
         blanked &= ~np.logical_or.reduce(left, axis=1)

@@ -1,0 +1,263 @@
+"""The fuzz itself: a minute of it finds nothing, and its judge sees what is planted."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fuzz.__main__ import Fuzz, audited, invoke, judged
+from tests.fuzz.brute_force import Truth
+from tests.fuzz.cases import Attribute, Case, draw_case
+from tests.fuzz.judge import Judge, matched
+from tests.fuzz.models import of_class, over_classes
+
+CITIES = {
+    "a": ("a", "north", "*"),
+    "b": ("b", "north", "*"),
+    "c": ("c", "south", "*"),
+    "d": ("d", "south", "*"),
+}
+
+
+def case(**changes: Any) -> Case:
+    """Return a run whose release is not trivial: cities are published as regions."""
+    rows = [*[("a", "x")] * 3, ("b", "y"), ("b", "x"), ("c", "y"), ("c", "x"), ("d", "y")]
+    rows += [("d", "x"), ("d", "z"), ("a", "y"), ("b", "z")]
+    city = Attribute(
+        "city",
+        {
+            "role": "quasi-identifier",
+            "type": "text",
+            "hierarchy": {"tree": {"*": {"north": ["a", "b"], "south": ["c", "d"]}}},
+        },
+        "text",
+        tuple(row[0] for row in rows),
+        CITIES,
+        0,
+        2,
+        Fraction(1),
+    )
+    secret = Attribute("s", {"role": "sensitive", "type": "text"}, "text", tuple(row[1] for row in rows))
+    config = {
+        "input": {"path": "in.csv", "separator": ",", "missing": ["", "?"]},
+        "attributes": {"city": city.entry, "s": secret.entry},
+        "constraints": [{"model": "k-anonymity", "k": 4}, {"model": "l-diversity", "l": 3, "attribute": "s"}],
+        "reference": "release",
+        "suppression": {"limit": 0.1, "method": "classes"},
+        "algorithm": {"name": "lattice"},
+        "objective": {"metric": "loss"},
+        "seed": 123456,
+        "output": {"path": "release.csv", "order": "sorted"},
+    }
+    return Case(0, (city, secret), config | changes)
+
+
+Plant = Callable[[dict[str, Any], list[dict[str, str]]], None]
+
+
+def planted(folder: Path, own: Case, plant: Plant) -> list[str]:
+    """Run a case, alter report and rows of the release, and return what the judge finds."""
+    assert judged(own, folder, Counter()) == []
+    release = folder / "release"
+    report = json.loads((release / "report.json").read_text(encoding="utf-8"))
+    path = release / "share" / "release.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    before = json.dumps(rows)
+    plant(report, rows)
+    if json.dumps(rows) != before:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    return Judge(own, report, release, Counter()).findings()
+
+
+def set_in(section: str, key: str, value: Any) -> Plant:
+    """Return a plant that alters an entry of the report."""
+    return lambda report, rows: report[section].update({key: value})
+
+
+def constraint(at: int, key: str, value: Any) -> Plant:
+    """Return a plant that alters what is reported of a constraint."""
+    return lambda report, rows: report["constraints"][at].update({key: value})
+
+
+def cell(at: int, column: str, value: str) -> Plant:
+    """Return a plant that alters a cell of the release."""
+    return lambda report, rows: rows[at].update({column: value})
+
+
+PLANTS = {
+    "a cell that no input record fits": (cell(0, "city", "south"), "different input records"),
+    "a sensitive value that the input lacks": (cell(0, "s", "w"), "the input lacks"),
+    "a sensitive value too often": (cell(0, "s", "z"), "the input lacks"),
+    "a value of its own": (cell(0, "city", "a"), "does not hold on the file"),
+    "another hash": (cell(0, "s", "w"), "another hash"),
+    "order": (lambda report, rows: rows.reverse(), "not sorted"),
+    "a record missing": (lambda report, rows: rows.pop(), "records are missing"),
+    "a record twice": (lambda report, rows: rows.append(dict(rows[-1])), "release.rows"),
+    "measured lowered": (constraint(0, "measured", 4), "measured 4"),
+    "measured raised": (constraint(1, "measured", 5), "measured 5"),
+    "not satisfied": (constraint(0, "satisfied", False), "is reported as"),
+    "worst classes": (constraint(0, "worst_classes", 3), "worst_classes 3"),
+    "classes": (set_in("release", "classes", 3), "release.classes"),
+    "suppressed records": (set_in("release", "suppressed_records", 2), "the limit is 1"),
+    "a suppressed record that is there": (
+        set_in("release", "suppressed_records", 1),
+        "suppressed_records is 1",
+    ),
+    "an objective that is too low": (set_in("search", "objective", 0.1), "below the lowest possible"),
+    "a bound that is too high": (set_in("search", "bound", 0.6), "the bound"),
+    "a loss": (set_in("loss", "ncp", 0.1), "ncp is reported"),
+    "a proof of nothing": (
+        lambda report, rows: report.update(status="infeasible"),
+        "infeasible is claimed",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLANTS)
+def test_the_judge_sees_what_is_planted(name: str, tmp_path: Path) -> None:
+    plant, said = PLANTS[name]
+    found = planted(tmp_path, case(), plant)
+    assert any(said in each for each in found), found
+
+
+def test_the_judge_sees_a_false_optimum(tmp_path: Path) -> None:
+    """A lattice that begins a level too high is not optimal where the levels are free."""
+    [city, secret] = case().attributes
+    high = dict(city.entry, levels={"min": 2})
+    config = case().config
+    restricted = Case(
+        0,
+        (Attribute("city", high, "text", city.cells, CITIES, 2, 2), secret),
+        config | {"attributes": {"city": high, "s": secret.entry}},
+    )
+    assert judged(restricted, tmp_path, Counter()) == []
+    release = tmp_path / "release"
+    report = json.loads((release / "report.json").read_text(encoding="utf-8"))
+    assert report["search"]["optimal"]
+    found = Judge(case(), report, release, Counter()).findings()
+    assert any("claimed to be optimal" in each for each in found)
+    assert any("the bound" in each for each in found)
+
+
+def test_the_judge_sees_small_counts_secrets_and_identifiers_in_what_is_shared(tmp_path: Path) -> None:
+    own = case(suppression={"limit": 0.25, "method": "classes"})
+    own = Case(
+        0,
+        (
+            *own.attributes,
+            Attribute("who", {"role": "identifier"}, "text", tuple(f"p{i}p" for i in range(12))),
+        ),
+        own.config | {"attributes": {**own.config["attributes"], "who": {"role": "identifier"}}},
+    )
+    assert judged(own, tmp_path, Counter()) == []
+    release = tmp_path / "release"
+    report = json.loads((release / "report.json").read_text(encoding="utf-8"))
+    public = release / "share" / "report.public.json"
+    content = json.loads(public.read_text(encoding="utf-8"))
+    public.write_text(json.dumps(content | {"seed": 123456, "note": "p3p"}), encoding="utf-8")
+    found = Judge(own, report, release, Counter()).findings()
+    assert any("has '123456'" in each for each in found)
+    assert any("has an identifier" in each for each in found)
+    report["release"]["suppressed_records"] = 1
+    found = Judge(own, report, release, Counter()).findings()
+    assert any("shows suppressed_records 0" in each for each in found)
+
+
+def test_an_audit_that_fails_is_a_finding(tmp_path: Path) -> None:
+    assert judged(case(), tmp_path, Counter()) == []
+    path = tmp_path / "release" / "share" / "release.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace("north", "south", 1), encoding="utf-8")
+    assert "NOT VERIFIED" in audited(tmp_path / "release", Counter())[0]
+
+
+def test_what_a_command_lets_through_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(words: list[str]) -> int:
+        raise KeyError("unexpected")
+
+    monkeypatch.setattr("tests.fuzz.__main__.command", broken)
+    assert "KeyError" in judged(case(), tmp_path, Counter())[0]
+    monkeypatch.setattr("tests.fuzz.__main__.command", lambda words: 134)
+    assert "exit 134" in judged(case(), tmp_path, Counter())[0]
+
+
+def test_formulas_by_hand() -> None:
+    """Numbers that were computed with pencil and paper: the judge is not the package's echo."""
+    text = Attribute("s", {"role": "sensitive"}, "text", ())
+    number = Attribute("s", {"role": "sensitive"}, "integer", ())
+    everyone = list("ppqr")
+
+    def measure(attribute: Attribute, values: list[str], known: list[str], **parameters: Any) -> Any:
+        return of_class(parameters, values, known, attribute)
+
+    assert measure(text, list("pp"), everyone, model="t-closeness", t=0.5) == (Fraction(1, 2), True)
+    salaries = [*"12345"]
+    ordered = measure(number, ["1", "2"], salaries, model="t-closeness", t=0.3)
+    # cumulative 0.3, 0.6, 0.4, 0.2, 0 over four steps
+    assert ordered == (Fraction(3, 8), False)
+    assert measure(text, list("ppq"), everyone, model="recursive-cl-diversity", c=2, l=2) == (2, False)
+    assert measure(text, list("ppq"), everyone, model="recursive-cl-diversity", c=2.5, l=2) == (2, True)
+    assert measure(text, list("qq"), everyone, model="basic-beta-likeness", beta=3) == (3, True)
+    assert measure(text, list("qq"), everyone, model="enhanced-beta-likeness", beta=3)[1] is False
+    assert (
+        measure(text, list("pq"), everyone, model="delta-disclosure", delta=9, absent="violates")[1] is False
+    )
+    assert (
+        measure(text, list("pq"), everyone, model="delta-disclosure", delta=0.7, absent="ignored")[1] is True
+    )
+    assert measure(text, ["p", ""], everyone, model="l-diversity", l=2) == (1, False)
+    entropy, holds = measure(text, list("pqr"), everyone, model="entropy-l-diversity", l=2.9)
+    assert (round(entropy, 9), holds) == (3, True)
+    rows = [[("p",), ("p",), ("q",)], [("p",)]]
+    guess = {"model": "vulnerability", "max": 0.7, "target": "attribute-inference"}
+    assert over_classes(guess, rows, [], [text], "s").value == Fraction(3, 4)
+    assert over_classes(guess, rows, [], [text], "s").holds is False
+
+
+def test_losses_and_matching_by_hand() -> None:
+    truth = Truth(case())
+    at = truth.without(truth.at((1,)), {0})
+    # eleven regions at (2 - 1)/(4 - 1), one record gone
+    assert truth.objective(at) == pytest.approx((11 / 3 + 1) / 12)
+    assert truth.objective(at, "ncp") == pytest.approx((11 / 2 + 1) / 12)
+    assert truth.objective(at, "discernibility") == 6**2 + 5**2 + 12
+    assert matched([[0, 1], [0]], 2)
+    assert not matched([[0], [0]], 2)
+
+
+def test_every_algorithm_and_method_is_drawn() -> None:
+    drawn = {(own.algorithm, own.method) for own in map(draw_case, range(300))}
+    assert {name for name, _ in drawn} == {
+        "lattice",
+        "mondrian",
+        "local",
+        "microaggregation",
+        "anatomy",
+        "auto",
+    }
+    assert {method for _, method in drawn} == {"classes", "records", "cells"}
+
+
+@pytest.mark.slow
+def test_a_minute_finds_nothing(tmp_path: Path) -> None:
+    fuzz = Fuzz(tmp_path / "case")
+    fuzz.run(seed=1, seconds=60)
+    assert fuzz.found is None, fuzz.found
+    assert fuzz.tally["audits"] > 5
+
+
+def test_commands_are_those_of_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = invoke("run", "nowhere.yaml")
+    assert answer.code == 2
+    assert answer.error.startswith("error: config nowhere.yaml")
+    assert capsys.readouterr().out == ""
