@@ -308,7 +308,10 @@ class Truth:
     # ------------------------------------------------------------------------------------------------ local
 
     def best_local(self) -> float | None:
-        """Return the lowest loss over all partitions and suppressed records, classes at their lowest nodes."""
+        """Return the lowest loss over all partitions and choices of records to suppress.
+
+        Each class is published at the lowest nodes that its records share.
+        """
         if self.of_table or (self.moving and self.uses_reference and self.case.limit) or self.keep_rows:
             raise TooClose
         if self.aggregate != "arithmetic-mean" or self.metric not in ("loss", "ncp"):

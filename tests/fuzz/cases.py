@@ -401,7 +401,7 @@ def draw_case(seed: int) -> Case:
     name = algorithm["name"]
     methods = {"lattice": ("classes", "classes", "records", "cells"), "auto": ("classes", "cells")}
     method = random.choice(methods.get(name, ("classes",)))
-    tiny = (name == "lattice" and method != "classes") or name == "local"
+    tiny = (name == "lattice" and method != "classes") or name == "local" or random.random() < 0.2
     number = random.randint(2, 6) if tiny and random.random() < 0.8 else random.randint(2, 40)
     files: dict[str, str] = {}
     most = 2 if tiny and number < 8 else 3

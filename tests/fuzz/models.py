@@ -166,7 +166,7 @@ def of_class(
 
 
 SMALLER_IS_WORSE = ("k-anonymity", "l-diversity", "entropy-l-diversity")
-OF_THE_TABLE = ("vulnerability", "linkage-risk", "inference-risk")
+OF_THE_TABLE = ("vulnerability",)
 
 
 def all_of(verdicts: Sequence[bool | None]) -> bool | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,17 @@ CITIES = {
 }
 
 
-def case(**changes: Any) -> Case:
-    """Return a run whose release is not trivial: cities are published as regions."""
-    rows = [*[("a", "x")] * 3, ("b", "y"), ("b", "x"), ("c", "y"), ("c", "x"), ("d", "y")]
-    rows += [("d", "x"), ("d", "z"), ("a", "y"), ("b", "z")]
+ROWS = ("ax", "ax", "ax", "by", "bx", "cy", "cx", "dy", "dx", "dz", "ay", "bz")
+
+
+def case(rows: Sequence[str] = ROWS, **changes: Any) -> Case:
+    """Return a run whose release is not trivial: cities are published as regions.
+
+    Parameters
+    ----------
+    rows: city and sensitive value of each record.
+    changes: of the config.
+    """
     city = Attribute(
         "city",
         {
@@ -172,6 +179,73 @@ def test_the_judge_sees_small_counts_secrets_and_identifiers_in_what_is_shared(t
     report["release"]["suppressed_records"] = 1
     found = Judge(own, report, release, Counter()).findings()
     assert any("shows suppressed_records 0" in each for each in found)
+
+
+LOCAL = case(
+    ("ax", "ay", "bx", "cx", "cy", "cy"),
+    constraints=[{"model": "k-anonymity", "k": 2}],
+    algorithm={"name": "local"},
+)
+CELLS = case(
+    ("ax", "ay", "bx", "cx", "cy"),
+    constraints=[{"model": "k-anonymity", "k": 2}],
+    suppression={"limit": 0.2, "method": "cells"},
+)
+RECORDS = case(
+    ("ax", "ax", "ax", "ay", "az", "cx", "cy"),
+    constraints=[{"model": "alpha-k-anonymity", "k": 1, "alpha": 0.5, "attribute": "s"}],
+    suppression={"limit": 0.2, "method": "records"},
+)
+SMALL = {
+    "a local bound": (LOCAL, set_in("search", "bound", 0.9), "local: the bound"),
+    "a local objective": (LOCAL, set_in("search", "objective", 0.01), "local: the objective"),
+    "best possible": (LOCAL, set_in("search", "best_possible", 0.9), "best_possible 0.9"),
+    "a bound of cells": (CELLS, set_in("search", "bound", 0.9), "cells: the bound"),
+    "an objective of cells": (CELLS, set_in("search", "objective", 0.01), "cells: the objective"),
+    "blanked cells": (CELLS, set_in("release", "suppressed_cells", 3), "suppressed_cells is not the sum"),
+    "a bound of records": (RECORDS, set_in("search", "bound", 0.9), "records: the bound"),
+    "an objective of records": (RECORDS, set_in("search", "objective", 0.01), "records: the objective"),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_judge_tries_everything_where_tables_are_small(name: str, tmp_path: Path) -> None:
+    own, plant, said = SMALL[name]
+    found = planted(tmp_path, own, plant)
+    assert any(said in each for each in found), found
+
+
+@pytest.mark.parametrize("own", [LOCAL, CELLS, RECORDS])
+def test_the_judge_sees_a_false_proof_and_a_false_optimum(own: Case, tmp_path: Path) -> None:
+    assert judged(own, tmp_path, Counter()) == []
+    report = json.loads((tmp_path / "release" / "report.json").read_text(encoding="utf-8"))
+    refuted = Judge(own, report | {"status": "infeasible"}, tmp_path, Counter()).findings()
+    assert any("infeasible is claimed" in each for each in refuted)
+    search = report["search"] | {"objective": 0.99, "optimal": True}
+    found = Judge(own, report | {"search": search}, tmp_path / "release", Counter()).findings()
+    assert any("claimed to be optimal" in each for each in found)
+
+
+def anatomy(folder: Path) -> tuple[Case, Path, dict[str, Any]]:
+    """Run anatomy; return the case, its folder, and the report."""
+    own = case(
+        constraints=[{"model": "l-diversity", "l": 2, "attribute": "s"}],
+        suppression={"limit": 0, "method": "classes"},
+        algorithm={"name": "anatomy"},
+    )
+    assert judged(own, folder, Counter()) == []
+    report = json.loads((folder / "release" / "report.json").read_text(encoding="utf-8"))
+    return own, folder / "release", report
+
+
+def test_the_judge_sees_two_tables_that_do_not_belong_together(tmp_path: Path) -> None:
+    own, release, report = anatomy(tmp_path)
+    second = release / "share" / "release.st.csv"
+    text = second.read_text(encoding="utf-8")
+    second.write_text(text.replace(",x,1", ",z,1", 1), encoding="utf-8")
+    assert any("the input lacks" in each for each in Judge(own, report, release, Counter()).findings())
+    second.write_text(text.replace(",1\n", ",2\n", 1), encoding="utf-8")
+    assert any("other sizes" in each for each in Judge(own, report, release, Counter()).findings())
 
 
 def test_an_audit_that_fails_is_a_finding(tmp_path: Path) -> None:
