@@ -16,7 +16,7 @@ from anonymizer.engines.base import Relation
 from anonymizer.engines.frame_kind import frame_kind
 from anonymizer.engines.open import open_frame
 from anonymizer.errors import InputError
-from anonymizer.flow.attack import run_attacks
+from anonymizer.flow.attack import origin_warning, run_attacks
 from anonymizer.flow.compare import compare_frame
 from anonymizer.flow.comparing.plan import planned
 from anonymizer.flow.frame import anonymize_frame
@@ -181,6 +181,7 @@ def attack(
     *,
     second_df: Any | None = None,
     sensitive_table: Any | None = None,
+    force: bool = False,
 ) -> pandas.DataFrame:
     """Run the attacks of a config on a release; without any, all that apply.
 
@@ -190,23 +191,33 @@ def attack(
     original_df: records that the adversary holds; None for one who has the release alone.
     second_df: another release of the same people.
     sensitive_table: of a release in two tables the second one; ``release_df`` is the first then.
+    force: attack though less than half of the release can stem from ``original_df``, or it lacks
+        quasi-identifiers.
 
     Returns
     -------
     A DataFrame of pandas, one row per finding; its columns are the keys of an entry of
-    the report's ``attacks``.
+    the report's ``attacks``. With ``original_df``, ``attrs["warnings"]`` says how many records of the release
+    can stem from it.
 
     Raises
     ------
-    InputError: the config asks for an attack that lacks something, or a DataFrame lacks a column.
+    InputError: the config asks for an attack that lacks something, a DataFrame lacks a column, or the release
+        cannot stem from ``original_df``.
     """
     import pandas as pd  # noqa: PLC0415 - the command line does without it
 
     loaded = load_config(config)
     with ExitStack() as stack:
         opened = _opened(stack, release_df, original_df, second_df, sensitive_table)
-        attacked = run_attacks(loaded, _scene(loaded, *opened))
-    return pd.DataFrame([attack_entry(each.finding, each.seconds) for each in attacked], columns=ENTRY_KEYS)
+        scene = _scene(loaded, *opened)
+        warning = origin_warning(loaded, scene, force=force)
+        attacked = run_attacks(loaded, scene)
+    entries = [attack_entry(each.finding, each.seconds) for each in attacked]
+    found = pd.DataFrame(entries, columns=ENTRY_KEYS)
+    if warning is not None:
+        found.attrs["warnings"] = [warning]
+    return found
 
 
 def _scene(

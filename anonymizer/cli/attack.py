@@ -22,6 +22,10 @@ OriginalOption = Annotated[
 SecondOption = Annotated[
     Path | None, typer.Option("--second", help="Another release of the same people, by the same config.")
 ]
+ForceOption = Annotated[
+    bool,
+    typer.Option("--force", help="Use an original that most of RELEASE cannot stem from."),
+]
 
 SHOWN = ("target", "sensitive", "measure", "attribute", "linkage", "distance")
 """What of an attack's knowledge its line names."""
@@ -35,41 +39,51 @@ def attack(
     config: ConfigOption,
     original: OriginalOption = None,
     second: SecondOption = None,
+    force: ForceOption = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Run the attacks of CONFIG on RELEASE; without any, all that apply.
 
     Each gives the share of targets for whom it succeeds, beside what a guess without the release reaches.
-    Those that do not apply are named on stderr.
+    Those that do not apply are named on stderr. With --original, the first line says how many records of
+    RELEASE can stem from it; less than half is refused, which --force overrides.
     """
     from anonymizer.core.report import to_json  # noqa: PLC0415 - --help needs none of it
 
-    entries, lacking = _entries(release, config, original, second)
+    entries, lacking, warnings = _entries(release, config, (original, second), force=force)
     if lacking and not quiet:
         console = messages(quiet=quiet)
         for name, what in lacking.items():
             console.print(f"not run: {name} needs {what}", soft_wrap=True)
     if json:
-        write_line(to_json({"attacks": entries}).rstrip())
+        said = {"warnings": warnings} if warnings else {}
+        write_line(to_json({"attacks": entries, **said}).rstrip())
         return
-    for line in lines(entries):
+    for line in (*warnings, *lines(entries)):
         write_line(line)
 
 
 def _entries(
-    release: Path, config: Path, original: Path | None, second: Path | None
-) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Return an entry for each finding, and what attacks lack that were not run."""
+    release: Path, config: Path, others: tuple[Path | None, Path | None], *, force: bool
+) -> tuple[list[dict[str, Any]], dict[str, str], list[str]]:
+    """Return an entry for each finding, what attacks lack that were not run, and warnings.
+
+    Parameters
+    ----------
+    others: the original and the second release.
+    """
     from anonymizer.config.load import load_config  # noqa: PLC0415
-    from anonymizer.flow.attack import not_run, run_attacks  # noqa: PLC0415
+    from anonymizer.flow.attack import not_run, origin_warning, run_attacks  # noqa: PLC0415
     from anonymizer.report.attacks import attack_entry  # noqa: PLC0415
 
     loaded = load_config(config)
     with ExitStack() as stack:
-        scene = _scene(stack, loaded, release, original, second)
+        scene = _scene(stack, loaded, release, *others)
+        warning = origin_warning(loaded, scene, force=force)
         attacked, lacking = run_attacks(loaded, scene), not_run(loaded, scene)
-    return [attack_entry(each.finding, each.seconds) for each in attacked], lacking
+    entries = [attack_entry(each.finding, each.seconds) for each in attacked]
+    return entries, lacking, [] if warning is None else [warning]
 
 
 def _scene(

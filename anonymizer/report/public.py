@@ -1,155 +1,414 @@
-"""The public report: what the recipient of a release may know."""
+"""The public report: what the recipient of a release may know.
+
+``PLACED`` lists every key of the internal report with the rule by which it is public. Each value passes
+through it, and a key that is not on the list does not appear.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
 from anonymizer.core.report import Report
+from anonymizer.report.facts.rounding import few, share_step, smallest_shown
 
-SMALLEST_SHOWN = 3
-"""Counts below this, or below k, are left out."""
+OF_THE_RELEASE = frozenset(
+    {"vulnerability", "uniqueness", "homogeneity", "background", "skewness", "similarity", "wildcard"}
+)
+"""Attacks that the recipient can run on the release; what others reach depends on hidden values."""
 
-COUNTS = {
-    "release": ("rows", "suppressed_records", "suppressed_cells", "classes"),
-    "input": ("rows",),
-}
-"""Entries that count records or classes; zero tells nothing of anybody."""
+HIDDEN_THREATS = frozenset({"linkage", "inference"})
+"""Threats of the attack matrix that other attacks measure."""
 
-WHERE = ("path", "database", "url", "table", "query")
-"""Keys that say where the input is, which is nobody else's business."""
+SHARE_METRICS = ("loss", "ncp")
+"""Objectives that are means over the input's records."""
 
-DATABASES = ("database", "url")
-"""Keys that say which database a released table is in; whoever is given it knows, and nobody else should."""
+RELEASE_METRICS = ("discernibility", "average-class-size", "precision", "height")
+"""Objectives that the release, its levels and the number of suppressed records determine."""
 
-OF_CLASSES = ("discernibility", "average_class_size")
-"""Losses that tell sizes of classes; of further records, these are classes that they make by themselves."""
+CLASS_LOSSES = ("discernibility", "average_class_size")
+"""Losses that tell sizes of classes; of appended records, these are classes that they make by themselves."""
 
-OF_THE_OBJECTIVE = ("objective", "bound", "gap", "best_possible")
-"""What is known of the objective: numbers that compare the release with the input."""
+OBJECTIVE_KEYS = ("objective", "bound", "gap", "best_possible")
+"""What is known of the objective."""
+
+PUBLIC_WARNINGS = (
+    "no constraint protects the sensitive attribute ",
+    "the quasi-identifiers are published exact",
+    "k-anonymity holds for the groups",
+    "alpha-k-anonymity holds for the groups",
+)
+"""How warnings begin that follow from the config alone; others tell of the input or the seed."""
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """What the rules need to know of a report.
+
+    Attributes
+    ----------
+    smallest: counts below it, except 0, are not public.
+    records: in the release.
+    fewest_targets: of the attacks whose success depends on hidden values; ``records`` without one.
+    metric: of the objective.
+    place: name of a release that is kept as a table or under a URL; None for a file in ``share/``.
+    """
+
+    smallest: int
+    records: int
+    fewest_targets: int
+    metric: str
+    place: str | None
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any], smallest: int) -> _Terms:
+        config, records = content["config"], content["release"]["rows"]
+        targets = [each["records"] for each in content["attacks"] if each.get("attack") not in OF_THE_RELEASE]
+        output = config.get("output", {})
+        path = output.get("path") or ""
+        place = output.get("table") or (_last_part(path) if "://" in path else None)
+        return cls(smallest, records, min([records, *targets]), config["objective"]["metric"], place)
+
+
+Rule = Callable[[Any, Mapping[str, Any], _Terms], Any]
+"""Takes a value, the entry that it is in, and the terms; returns what is public of the value."""
 
 
 def public_report(report: Report, k: int | None) -> Report:
-    """Return a report without seed, input hash and path, steps, times, and small counts.
+    """Return what is public of a report: each key that ``PLACED`` lists, by its rule.
 
-    A small count is null, and where the number of suppressed records is, so is every number that would tell
-    it. What compares the release with the input is null, and losses are rounded. The report depends on the
-    set of the input's records alone, not on their order. Utility is left out: it is told by the values that
-    the release hides, so that whoever knew all of them but one could try which fits.
+    Counts below max(k, 3) are null, and where the number of suppressed records is, so is every number that
+    would tell it. Numbers that depend on values that the release hides are rounded so coarsely that one
+    record cannot be seen in them, or are null: otherwise, an adversary who knows all values except one could
+    try which candidate gives the published number. The report depends on the set of the input's records, not
+    on their order.
 
     Parameters
     ----------
     k: of the config, None without one.
     """
-    smallest = max(k or 0, SMALLEST_SHOWN)
     content = report.to_dict()
-    _hide_where(content)
-    content["search"] = {
-        key: value for key, value in content["search"].items() if key not in ("seed", "seconds", "steps")
-    }
-    _hide_small_counts(content, smallest)
-    content["attacks"] = [_public_attack(each, smallest) for each in content["attacks"]]
-    content["attack_matrix"] = [
-        {key: _rounded(value) for key, value in row.items()} for row in content["attack_matrix"]
-    ]
-    content["constraints"] = [_public_constraint(each, smallest) for each in content["constraints"]]
-    _round_losses(content)
-    if "applied" in content:
-        # What the new records show by themselves tells where to look for few.
-        difference = content["applied"]["difference"]
-        content["warnings"] = [warning for warning in content["warnings"] if warning != difference]
-        content["applied"] = _public_applied(content["applied"], smallest)
-        _hide_the_batch(content)
-    for key in ("engine", "steps", "diagnosis", "utility", "recoding_file"):
-        content.pop(key, None)
-    return Report(content)
+    smallest = smallest_shown(k)
+    shown = _public(content, PLACEMENT, content, _Terms.of(content, smallest))
+    for section, keys in _revealing(content, smallest):
+        shown[section] = {key: None if key in keys else value for key, value in shown[section].items()}
+    return Report(shown)
 
 
-def _hide_where(content: dict[str, Any]) -> None:
-    """Leave out where input and release are kept; the release keeps its name."""
-    content["config"] = _public_config(content["config"])
-    content["input"] = {"rows": content["input"]["rows"], "columns": content["input"]["columns"]}
-    output = content["config"]["output"]
-    if output.get("table") is not None:
-        content["release"] = {**content["release"], "path": output["table"]}
-    elif "://" in (output.get("path") or ""):
-        # Where a cluster keeps it is no more the recipient's business than where a database is.
-        name = output["path"].rstrip("/").rpartition("/")[2]
-        content["config"]["output"] = {**output, "path": name}
-        content["release"] = {**content["release"], "path": name}
+def unplaced_keys(content: Mapping[str, Any]) -> list[str]:
+    """Return the paths of an internal report that ``PLACED`` does not list; they are not public."""
+    return [".".join(path) for path in _unplaced(content, PLACEMENT, ())]
 
 
-def _hide_small_counts(content: dict[str, Any], smallest: int) -> None:
-    """Leave out small counts, and with the number of suppressed records whatever would tell it."""
-    for section, keys in COUNTS.items():
-        content[section] = _without_small(content[section], keys, smallest)
-    if content["release"]["suppressed_records"] is None:
-        content["input"]["rows"] = None
-        content["loss"] = dict.fromkeys(content["loss"])
-        content["search"] = {**content["search"], **dict.fromkeys(OF_THE_OBJECTIVE)}
+def _revealing(content: Mapping[str, Any], smallest: int) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield sections with the keys of them that would tell a number that is not public."""
+    losses = tuple(content["loss"])
+    if few(content["release"]["suppressed_records"], smallest):
+        yield from (("input", ("rows",)), ("loss", losses), ("search", OBJECTIVE_KEYS))
+    if "applied" not in content:
+        return
+    metric = content["config"]["objective"]["metric"].replace("-", "_")
+    if content["applied"]["rows_added"] < smallest:
+        yield from (("applied", ("rows_before", "rows_added")), ("input", ("rows",)))
+        yield from (("loss", losses), ("search", OBJECTIVE_KEYS))
+    yield "loss", CLASS_LOSSES
+    if metric in CLASS_LOSSES:
+        yield "search", OBJECTIVE_KEYS
 
 
-def _round_losses(content: dict[str, Any]) -> None:
-    """Round losses, and leave out the one that compares values of the release with those of the input."""
-    content["loss"] = {name: _rounded(value) for name, value in content["loss"].items()}
-    content["loss"]["nonuniform_entropy"] = None
-    own = content["config"]["objective"]["metric"] == "nonuniform-entropy"
-    for key in OF_THE_OBJECTIVE:
-        content["search"][key] = None if own else _rounded(content["search"][key])
+def _last_part(url: str) -> str:
+    return url.rstrip("/").rpartition("/")[2]
 
 
-def _public_applied(applied: Mapping[str, Any], smallest: int) -> dict[str, Any]:
-    """Tell how many records were released before, unless the others are so few that it would tell them."""
-    shown = {key: applied[key] for key in ("rows_before", "rows_added")}
-    return dict.fromkeys(shown) if shown["rows_added"] < smallest else shown
+def _exact(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
+    """Show a text, a number, or a list of these."""
+    return value
 
 
-def _hide_the_batch(content: dict[str, Any]) -> None:
-    """Leave out what tells the classes of further records alone, and of few even how many they are."""
-    few = content["applied"]["rows_added"] is None
-    if few:
-        content["input"]["rows"] = None
-    hidden = content["loss"] if few else OF_CLASSES
-    content["loss"] = {**content["loss"], **dict.fromkeys(hidden)}
-    if few or content["config"]["objective"]["metric"].replace("-", "_") in OF_CLASSES:
-        content["search"] = {**content["search"], **dict.fromkeys(OF_THE_OBJECTIVE)}
+def _written(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
+    """Show settings that the publisher wrote; plug-ins name their own keys."""
+    return value
 
 
-def _public_constraint(constraint: Mapping[str, Any], smallest: int) -> dict[str, Any]:
-    """Leave out what the release does not tell: compared with the input, it tells who was suppressed."""
-    if not constraint["verifiable_from_release"]:
-        return {**constraint, "measured": None, "worst_classes": None}
-    return _without_small(constraint, ("worst_classes",), smallest)
+def _left_out(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
+    """Leave the key out."""
+    raise AssertionError("keys that are left out are not looked at")
 
 
-def _public_attack(attack: Mapping[str, Any], smallest: int) -> dict[str, Any]:
-    """Round what an attack reached, and leave out its time and details, which may count few records."""
-    shown = {key: _rounded(value) for key, value in attack.items() if key not in ("seconds", "details")}
-    return _without_small(shown, ("records",), smallest)
+def _null(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
+    """Show that there is such a key, and nothing of its value."""
 
 
-def _rounded(value: Any) -> Any:
-    """Round to three significant digits; all digits of a loss would confirm guesses about single cells."""
+def _count(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
+    """Show a count of records or classes unless it is small."""
+    return None if value is None or few(value, terms.smallest) else value
+
+
+def _rounded(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
+    """Round what the release determines to three significant digits."""
     return float(f"{value:.3g}") if isinstance(value, float) else value
 
 
-def _without_small(section: Mapping[str, Any], keys: tuple[str, ...], smallest: int) -> dict[str, Any]:
-    hidden = {key: None for key in keys if section[key] is not None and 0 < section[key] < smallest}
-    return {**section, **hidden}
+def _coarse(value: Any, records: int, smallest: int) -> float | None:
+    """Round a mean over records to a step that is larger than what one record can change."""
+    step = share_step(records, smallest)
+    if step is None or not isinstance(value, (int, float)):
+        return None
+    return round(round(value / step) * step, 4)
 
 
-def _public_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    public = {key: value for key, value in config.items() if key not in ("seed", "engine", "budget", "apply")}
-    public["input"] = {key: value for key, value in config["input"].items() if key not in WHERE}
-    public["output"] = {key: value for key, value in config.get("output", {}).items() if key not in DATABASES}
-    public["attributes"] = {name: _without_folder(each) for name, each in config["attributes"].items()}
-    return public
+def _share(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
+    """Round a mean over the release's records that depends on hidden values."""
+    return _coarse(value, terms.records, terms.smallest)
 
 
-def _without_folder(attribute: Mapping[str, Any]) -> dict[str, Any]:
-    """Name the file of a hierarchy without its folder, which is nobody else's business."""
-    hierarchy = attribute.get("hierarchy")
-    if not isinstance(hierarchy, Mapping) or "file" not in hierarchy:
-        return dict(attribute)
-    return {**attribute, "hierarchy": {**hierarchy, "file": PurePath(hierarchy["file"]).name}}
+def _objective(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
+    """Show the objective like the loss that it is; not of metrics that are not known to be harmless."""
+    if terms.metric in SHARE_METRICS:
+        return _share(value, entry, terms)
+    return _rounded(value, entry, terms) if terms.metric in RELEASE_METRICS else None
+
+
+def _bound(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
+    """Show what other candidates reach; class sizes of candidates that are not published stay hidden."""
+    return _share(value, entry, terms) if terms.metric in (*SHARE_METRICS, "precision") else None
+
+
+def _measured(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
+    """Show exactly what an audit measures again; compared with the input, it tells who was suppressed."""
+    return _exact(value, entry, terms) if entry["verifiable_from_release"] else None
+
+
+def _worst_classes(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
+    return _count(value, entry, terms) if entry["verifiable_from_release"] else None
+
+
+def _success(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
+    """Show what an attack reached; to three digits only if the recipient can run it."""
+    if entry.get("attack") in OF_THE_RELEASE:
+        return _rounded(value, entry, terms)
+    return _coarse(value, min(terms.records, entry["records"]), terms.smallest)
+
+
+def _strongest(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
+    """Show what the strongest attack reached, no more precisely than the attack's own entry does."""
+    if entry["threat"] in HIDDEN_THREATS:
+        return _coarse(value, terms.fewest_targets, terms.smallest)
+    return _rounded(value, entry, terms)
+
+
+def _warning(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
+    return [each for each in value if each.startswith(PUBLIC_WARNINGS)]
+
+
+def _release_path(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
+    """Show the name of the release; the recipient knows where it is, and others should not."""
+    return value if terms.place is None else terms.place
+
+
+def _output_path(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
+    return _last_part(value) if value and "://" in value else value
+
+
+def _file_name(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
+    """Name a hierarchy's file without its folder."""
+    return PurePath(value).name
+
+
+PLACED: Mapping[str, Rule] = {
+    "schema": _exact,
+    "status": _exact,
+    "interrupted": _exact,
+    "warnings": _warning,
+    "config/input/path": _left_out,
+    "config/input/database": _left_out,
+    "config/input/url": _left_out,
+    "config/input/table": _left_out,
+    "config/input/query": _left_out,
+    "config/input/separator": _exact,
+    "config/input/encoding": _exact,
+    "config/input/decimal": _exact,
+    "config/input/missing": _exact,
+    "config/attributes/*/role": _exact,
+    "config/attributes/*/type": _exact,
+    "config/attributes/*/hierarchy/file": _file_name,
+    "config/attributes/*/hierarchy/*": _written,
+    "config/attributes/*/weight": _exact,
+    "config/attributes/*/levels/min": _exact,
+    "config/attributes/*/levels/max": _exact,
+    "config/attributes/*/distance": _exact,
+    "config/constraints/[]/*": _written,
+    "config/reference": _exact,
+    "config/suppression/limit": _exact,
+    "config/suppression/method": _exact,
+    "config/suppression/keep_rows": _exact,
+    "config/algorithm/*": _written,
+    "config/objective/*": _written,
+    "config/attacks/[]/*": _written,
+    "config/utility/[]/*": _written,
+    "config/output/path": _output_path,
+    "config/output/database": _left_out,
+    "config/output/url": _left_out,
+    "config/output/table": _exact,
+    "config/output/order": _exact,
+    "config/budget": _left_out,
+    "config/engine": _left_out,
+    "config/apply": _left_out,
+    "config/seed": _left_out,
+    "attributes/*/role": _exact,
+    "attributes/*/type": _exact,
+    "attributes/*/hierarchy_sha256": _exact,
+    "input/path": _left_out,
+    "input/sha256": _left_out,
+    "input/separator": _left_out,
+    "input/rows": _count,
+    "input/columns": _exact,
+    "release/path": _release_path,
+    "release/sha256": _exact,
+    "release/rows": _count,
+    "release/suppressed_records": _count,
+    "release/suppressed_cells": _count,
+    "release/classes": _count,
+    "release/verified": _exact,
+    "release/sensitive_table/path": _exact,
+    "release/sensitive_table/sha256": _exact,
+    "release/sensitive_table/rows": _count,
+    "engine": _left_out,
+    "search/algorithm": _exact,
+    # The reasons count distinct rows of the input, and so do the candidates of some algorithms.
+    "search/chosen_because": _left_out,
+    "search/candidates": _null,
+    "search/evaluated": _null,
+    "search/steps": _left_out,
+    "search/optimal": _exact,
+    "search/objective": _objective,
+    "search/bound": _bound,
+    "search/gap": _bound,
+    "search/best_possible": _bound,
+    "search/seconds": _left_out,
+    "search/seed": _left_out,
+    "recoding/levels/*": _exact,
+    "recoding/blanked_cells/*": _count,
+    "recoding/aggregate": _exact,
+    "recoding/k": _exact,
+    # A single outlier can be most of a sum of squares, so that no rounding hides it.
+    "recoding/sse_over_sst": _null,
+    "recoding/grouping": _exact,
+    "recoding/groups": _count,
+    "recoding/smallest_group": _count,
+    "recoding/largest_group": _count,
+    "recoding_file": _left_out,
+    "applied/rows_before": _exact,
+    "applied/rows_added": _exact,
+    "applied/report": _left_out,
+    "applied/recoding": _left_out,
+    "applied/batch_classes": _left_out,
+    "applied/smallest_batch_class": _left_out,
+    "applied/difference": _left_out,
+    "constraints/[]/model": _exact,
+    "constraints/[]/attribute": _exact,
+    "constraints/[]/parameters/*": _written,
+    "constraints/[]/measured": _measured,
+    "constraints/[]/satisfied": _exact,
+    "constraints/[]/worst_classes": _worst_classes,
+    "constraints/[]/verifiable_from_release": _exact,
+    # Means over the input's records by values that the release may hide, such as the range of a column.
+    "loss/loss": _share,
+    "loss/ncp": _share,
+    "loss/discernibility": _rounded,
+    "loss/average_class_size": _rounded,
+    # Depends on every single cell of the input.
+    "loss/nonuniform_entropy": _null,
+    "loss/precision": _rounded,
+    "loss/height": _exact,
+    "attacks/[]/attack": _exact,
+    **{
+        f"attacks/[]/knowledge/{key}": _exact
+        for key in (
+            *("attribute", "attributes", "sensitive", "target", "subsets"),
+            *("linkage", "distance", "overlap", "swap_range", "measure", "width"),
+            *("facts", "rare", "threshold", "level"),
+        )
+    },
+    "attacks/[]/success": _success,
+    "attacks/[]/baseline": _success,
+    "attacks/[]/low": _success,
+    "attacks/[]/high": _success,
+    "attacks/[]/records": _count,
+    "attacks/[]/seconds": _left_out,
+    "attacks/[]/details": _left_out,
+    "attack_matrix/[]/threat": _exact,
+    "attack_matrix/[]/claimed_by": _exact,
+    "attack_matrix/[]/success": _strongest,
+    "attack_matrix/[]/baseline": _strongest,
+    "attack_matrix/[]/contradicted": _exact,
+    "utility": _left_out,
+    "steps": _left_out,
+    "diagnosis": _left_out,
+    "environment/anonymizer": _exact,
+    "environment/python": _exact,
+    "environment/packages/*": _exact,
+}
+"""The rule of each key of the internal report, by its path; ``*`` is any key, ``[]`` an item of a list.
+
+A rule stands for single values and lists of them, ``_written`` and ``_left_out`` also for all below.
+"""
+
+Placement = dict[str, Any]
+"""The rules as nested dicts of the shape of a report, a rule at each end."""
+
+
+def _nested(placed: Mapping[str, Rule]) -> Placement:
+    tree: Placement = {}
+    for path, rule in placed.items():
+        *outer, last = path.split("/")
+        branch = tree
+        for key in outer:
+            branch = branch.setdefault(key, {})
+        branch[last] = rule
+    return tree
+
+
+PLACEMENT = _nested(PLACED)
+
+
+def _rule_of(key: str, placement: Placement) -> Any:
+    """Return the rule or the rules below for a key of a section; None for a key that is not listed."""
+    return placement.get(key, placement.get("*"))
+
+
+def _fits(value: Any, rule: Rule) -> bool:
+    """Tell whether a rule may see a value: keys below one have to be listed by themselves."""
+    items = value if isinstance(value, list) else [value]
+    return rule in (_written, _left_out) or not any(isinstance(each, (Mapping, list)) for each in items)
+
+
+def _public(value: Any, placement: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
+    """Return what is public of a value; entries of a section or list that are not listed are gone."""
+    if callable(placement):
+        return placement(value, entry, terms) if _fits(value, placement) else None
+    if isinstance(value, Mapping):
+        rules = {key: _rule_of(key, placement) for key in value}
+        return {
+            key: _public(item, rules[key], value, terms)
+            for key, item in value.items()
+            if rules[key] is not None and rules[key] is not _left_out
+        }
+    if isinstance(value, list):
+        return [_public(item, placement["[]"], entry, terms) for item in value if "[]" in placement]
+    return None  # absent, such as levels of a recoding without; a single value is not listed here
+
+
+def _unplaced(value: Any, placement: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    if value is None or (callable(placement) and _fits(value, placement)):
+        return
+    if placement is None or callable(placement) or not isinstance(value, (Mapping, list)):
+        yield path
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _unplaced(item, _rule_of(key, placement), (*path, key))
+    else:
+        for item in value:
+            yield from _unplaced(item, placement.get("[]"), (*path, "[]"))

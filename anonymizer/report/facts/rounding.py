@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.report.public import SMALLEST_SHOWN
+
+SMALLEST_SHOWN = 3
+"""Counts of people below this, or below k, are not shown."""
 
 _STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 FINEST = 0.001
