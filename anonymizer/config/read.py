@@ -26,7 +26,7 @@ from anonymizer.config.words import Path as KeyPath
 from anonymizer.config.words import dotted, shown
 from anonymizer.config.yaml_text import lines_of, parse_yaml
 from anonymizer.errors import ConfigError, InputError, Problem
-from anonymizer.settings import TOO_MANY_DIGITS
+from anonymizer.settings import TOO_MANY_DIGITS, path_fault, shortened_path
 
 _LONG_DOTTED_KEY = re.compile(rf"""(?<![\w-])(?:(?:"[^"\n]*"|'[^'\n]*'|[\w-]+)[ \t]*\.[ \t]*){{{DEEPEST}}}""")
 
@@ -70,6 +70,9 @@ def _parsers() -> dict[str, Callable[[str, str], Parsed]]:
 
 
 def _text(path: Path) -> str:
+    fault = path_fault(str(path))
+    if fault is not None:
+        raise InputError(f"config {shortened_path(str(path))}: {fault}")
     try:
         content = path.read_bytes()
     except FileNotFoundError:
