@@ -7,6 +7,7 @@ AnonymizerError
 │   ├── HierarchyError    a generalization hierarchy that is not a tree over the data
 │   └── OutputError       the output cannot be written as asked
 ├── Infeasible            exit 1: no release satisfies the constraints, or none was found in the budget
+├── StdoutError           exit 1: the result cannot be written to standard output
 ├── AuditFailed           exit 1: the written release is not what the search promised
 └── Interrupted           exit 130: stopped by the user before there was a result
 """
@@ -80,6 +81,12 @@ class Infeasible(AnonymizerError):
     def __init__(self, message: str, report: Report) -> None:
         super().__init__(message)
         self.report = report
+
+
+class StdoutError(AnonymizerError):
+    """The result cannot be written to standard output; nothing is released."""
+
+    exit_code = 1
 
 
 class AuditFailed(AnonymizerError):

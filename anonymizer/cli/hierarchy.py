@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from anonymizer.cli.output import Json, Quiet, write_json, write_line
+from anonymizer.cli.output import Json, Quiet, with_usable_paths, write_json, write_line
 from anonymizer.core.hierarchy import Hierarchy
 from anonymizer.core.table import Column
 from anonymizer.core.whole_file import write_whole
@@ -36,6 +36,7 @@ HERE = Path()
 
 
 @hierarchy_app.command()
+@with_usable_paths
 def show(
     source: Source,
     children: Annotated[int, typer.Option(min=1, help="Children drawn under a node.")] = 8,
@@ -68,6 +69,7 @@ def show(
 
 
 @hierarchy_app.command()
+@with_usable_paths
 def validate(
     source: Source, data: Data, column: ColumnName, quiet: Quiet = False, json: Json = False
 ) -> None:
@@ -92,6 +94,7 @@ def validate(
 
 
 @hierarchy_app.command()
+@with_usable_paths
 def build(
     *,
     data: Data,

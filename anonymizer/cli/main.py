@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -13,8 +12,9 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from anonymizer.cli.output import write_error, write_line
-from anonymizer.errors import AnonymizerError, Interrupted, nearest
+from anonymizer.cli.output import hold_streams, with_usable_paths, write_error, write_line
+from anonymizer.cli.stop import end_with_command
+from anonymizer.errors import AnonymizerError, InputError, Interrupted, nearest
 
 INTERRUPTED = Interrupted.exit_code
 
@@ -75,7 +75,7 @@ def load_command(name: str) -> Any:
     found = getattr(import_module(entry.module), entry.name)
     if not isinstance(found, typer.Typer):
         only = typer.Typer(add_completion=False)
-        only.command(name)(found)
+        only.command(name)(with_usable_paths(found))
         found = only
     command = typer.main.get_command(found)
     _make_plain(command)
@@ -128,13 +128,15 @@ def main(args: Sequence[str] | None = None) -> int:
 
     Parameters
     ----------
-    args: words after the program's name; default: those of this process.
+    args: words after the program's name; default: those of this process, whose streams are then prepared.
     """
-    if args is None:
-        # What is imported stays: looking for garbage among it again and again is in vain.
-        gc.set_threshold(GARBAGE)
-    command: Any = typer.main.get_command(app)
     try:
+        if args is None:
+            # What is imported stays: looking for garbage among it again and again is in vain.
+            gc.set_threshold(GARBAGE)
+            hold_streams()
+            end_with_command()
+        command: Any = typer.main.get_command(app)
         code = command.main(args=args, prog_name="anonymizer", standalone_mode=False)
         sys.stdout.flush()
         if code == INTERRUPTED:
@@ -148,15 +150,32 @@ def main(args: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         write_error("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read the output has gone. Python would complain again on its own last flush.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return INTERRUPTED
+    except OSError as error:
+        write_error(_refused_by_system(error))
+        return InputError.exit_code
+    except ValueError as error:
+        if not _is_of_path(error):
+            raise
+        fault = "holds a NUL byte" if "null" in str(error) else "is not UTF-8"
+        write_error(f"a path {fault}; accepted: paths in UTF-8 without NUL bytes")
+        return InputError.exit_code
     return code if isinstance(code, int) else 0
+
+
+def _is_of_path(error: ValueError) -> bool:
+    """Return whether Python refused to hand a path to the system."""
+    return "embedded null" in str(error) or "surrogates not allowed" in str(error)
+
+
+def _refused_by_system(error: OSError) -> str:
+    """Return what the system refused that no other message says, and of which file."""
+    reason = error.strerror or str(error) or type(error).__name__
+    return f"{error.filename}: {reason}" if error.filename is not None else reason
 
 
 def _misused(error: Any) -> int:
     message = str(error.format_message()).rstrip(".")
+    message = message.replace("Value error, embedded null byte", "holds a NUL byte")
     path = error.ctx.command_path if error.ctx is not None else "anonymizer"
     write_error(f"{message[:1].lower()}{message[1:]} (help: {path} --help)")
     exit_code: int = error.exit_code

@@ -2,23 +2,136 @@
 
 With ``--json``, stdout holds one JSON object and nothing else. Errors stay on stderr as text; the exit code
 tells a script their kind.
+
+A result that stdout does not take is an error. A reader that closes its end of a pipe has what it wanted:
+the rest is discarded. Messages that stderr does not take are lost, and change nothing.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from anonymizer.errors import InputError, StdoutError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, nothing else there.")]
+
+
+STDIN, STDOUT, STDERR = range(3)
+"""Descriptors of the standard streams."""
+
+
+class _Stdout(io.FileIO):
+    """The descriptor of stdout: fails once, and from then on takes all and keeps nothing."""
+
+    _lost = False
+
+    def write(self, data: Any) -> int:
+        """Write bytes.
+
+        Raises
+        ------
+        StdoutError: they cannot be written, and somebody may still be waiting for them.
+        """
+        if not self._lost:
+            try:
+                return int(super().write(data) or 0)
+            except BrokenPipeError:
+                self._lost = True
+            except OSError as error:
+                self._lost = True
+                raise _unwritable(error.strerror or type(error).__name__) from None
+        return len(memoryview(data).cast("B"))
+
+
+class _Stderr(io.FileIO):
+    """The descriptor of stderr: what cannot be written is lost."""
+
+    def write(self, data: Any) -> int:
+        """Write bytes, if they can be."""
+        with suppress(OSError):
+            return int(super().write(data) or 0)
+        return len(memoryview(data).cast("B"))
+
+
+def _unwritable(reason: str) -> StdoutError:
+    return StdoutError(
+        f"standard output: cannot be written: {reason}; send it to a file with free space, or to /dev/null"
+    )
+
+
+def hold_streams() -> None:
+    """Prepare the standard streams of this process for whatever they are connected to.
+
+    Raises
+    ------
+    StdoutError: stdout is closed.
+    """
+    _fill_closed()
+    if sys.stderr is None or sys.stderr is sys.__stderr__:
+        sys.stderr = _text_stream(_Stderr(STDERR, "w", closefd=False), sys.stderr)
+    if sys.stdout is None:
+        raise _unwritable("it is closed")
+    if sys.stdout is sys.__stdout__:
+        sys.stdout = _text_stream(_Stdout(STDOUT, "w", closefd=False), sys.stdout)
+
+
+def _fill_closed() -> None:
+    """Open the null device in place of closed streams, whose numbers the next files would get otherwise."""
+    for descriptor in (STDIN, STDOUT, STDERR):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != descriptor:
+                os.dup2(opened, descriptor)
+                os.close(opened)
+            os.set_inheritable(descriptor, True)
+
+
+def _text_stream(raw: io.FileIO, like: Any) -> io.TextIOWrapper:
+    """Return a stream of text over a descriptor, in the encoding of the one that it replaces."""
+    encoding = "utf-8" if like is None else like.encoding
+    errors = "backslashreplace" if like is None else like.errors
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw), encoding, errors, line_buffering=raw.fileno() == STDERR or raw.isatty()
+    )
+
+
+def with_usable_paths(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command that refuses paths that no file can have, before it does anything."""
+
+    @wraps(command)
+    def checked(**given: Any) -> Any:
+        for value in given.values():
+            if isinstance(value, Path):
+                _check_path(value)
+        return command(**given)
+
+    return checked
+
+
+def _check_path(path: Path) -> None:
+    from anonymizer.settings import path_fault, shortened_path  # noqa: PLC0415 - --help needs none of it
+
+    # The current folder counts as well: engines are given it with the path.
+    for each in (str(path), os.path.abspath(path)):  # noqa: PTH100 - a NUL byte is to be named, not to raise
+        fault = path_fault(each)
+        if fault is not None:
+            raise InputError(f"{shortened_path(each)}: {fault}")
 
 
 def write_json(value: Mapping[str, Any]) -> None:

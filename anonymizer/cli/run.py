@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json as json_module
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from anonymizer.cli.output import Json, Quiet, write_line
 from anonymizer.cli.stop import stop_on_interrupt
 from anonymizer.errors import Infeasible
+
+if TYPE_CHECKING:
+    from anonymizer.core.report import Report
 
 Output = Annotated[
     Path | None,
@@ -42,15 +47,21 @@ def run(
 
     loaded = load_config(config, set_ or [])
     directory = output if output is not None else config.parent / "release"
-    with stop_on_interrupt() as stopped, watching(stopped, quiet=quiet) as watch:
+    with stop_on_interrupt() as stopped, ExitStack() as live_line:
+        watch = live_line.enter_context(watching(stopped, quiet=quiet))
+
+        def tell(report: Report) -> None:
+            """Print the result while the release can still be taken back, which happens when it cannot be."""
+            live_line.close()
+            content = json_module.dumps(json_module.loads(report.to_json()), ensure_ascii=False)
+            for line in [content] if json else summary(report, directory):
+                write_line(line)
+            stopped.too_late()
+
         try:
-            report = run_job(loaded, directory, overwrite=overwrite, watch=watch)
+            run_job(loaded, directory, overwrite=overwrite, watch=replace(watch, released=tell))
         except Infeasible as error:
+            live_line.close()
             if json:
                 write_line(error.report.to_json().rstrip())
             raise
-    if json:
-        write_line(json_module.dumps(json_module.loads(report.to_json()), ensure_ascii=False))
-        return
-    for line in summary(report, directory):
-        write_line(line)

@@ -12,6 +12,7 @@ from pydantic_core import CoreSchema
 
 from anonymizer.config.search import Method
 from anonymizer.config.section import Section
+from anonymizer.settings import FilePath
 
 if TYPE_CHECKING:
     from anonymizer.config.model import Config
@@ -37,7 +38,7 @@ class Batch(StrEnum):
 class ApplySettings(Section):
     """The earlier run whose recoding is applied; the path of its report alone will do."""
 
-    report: str = Field(min_length=1, description="report.json of the earlier run, relative to the config")
+    report: FilePath = Field(description="report.json of the earlier run, relative to the config")
     otherwise: Otherwise = Field(
         default=Otherwise.REFUSE,
         description="when constraints break: refuse, or search another recoding for the new records alone",

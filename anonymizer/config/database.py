@@ -6,9 +6,10 @@ import re
 from typing import Annotated
 from urllib.parse import parse_qsl, urlsplit
 
-from pydantic import AfterValidator, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, WithJsonSchema
 
 from anonymizer.config.words import shown
+from anonymizer.settings import FilePath
 
 SCHEMES = ("postgresql", "postgres")
 """What the URL of a database may start with."""
@@ -50,7 +51,7 @@ def _table_name(name: str) -> str:
     return name
 
 
-DatabaseFile = Annotated[str, StringConstraints(min_length=1)]
+DatabaseFile = FilePath
 """The path of a DuckDB file, relative to the config file."""
 
 Url = Annotated[

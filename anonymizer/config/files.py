@@ -15,6 +15,7 @@ from anonymizer.config.database import DatabaseFile, TableName, Url
 from anonymizer.config.section import Section, problem, refusal
 from anonymizer.config.words import shown
 from anonymizer.core.numerals import COMMA_SIGN, POINT_SIGN, Numerals
+from anonymizer.settings import FilePath, usable_path
 
 URL = re.compile(r"[a-z][a-z0-9+.-]+://")
 """How a path on another file system begins."""
@@ -43,8 +44,8 @@ class DecimalSign(StrEnum):
 class InputSettings(Section):
     """The file or table to anonymize and how to read it."""
 
-    path: str | None = Field(
-        default=None, min_length=1, description="relative to the config file; .csv, .csv.gz, .tsv or .parquet"
+    path: FilePath | None = Field(
+        default=None, description="relative to the config file; .csv, .csv.gz, .tsv or .parquet"
     )
     database: DatabaseFile | None = Field(
         default=None, description="instead of path: a DuckDB file, relative to the config file"
@@ -150,6 +151,7 @@ class OutputSettings(Section):
     def _file_name(cls, path: str | None) -> str | None:
         if path is None:
             return None
+        usable_path(path)
         if URL.match(path):
             if not path.endswith(".parquet"):
                 raise ValueError(f"{shown(path)}; accepted: a URL ending in .parquet, which spark writes")

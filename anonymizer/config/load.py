@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from anonymizer.config.attribute import Role
-from anonymizer.config.document import Document, from_python
+from anonymizer.config.document import Document, check_size, from_python
 from anonymizer.config.model import Config, Origin
 from anonymizer.config.override import overridden
 from anonymizer.config.read import read_document
@@ -45,6 +45,7 @@ def _document(source: Config | Mapping[str, Any] | str | Path) -> Document:
     if isinstance(source, Config):
         return Document(source.source, source.folder, from_python(source.to_dict()))
     if isinstance(source, Mapping):
+        check_size("config", source)
         return Document("config", Path(), from_python(source))
     return read_document(Path(source))
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from anonymizer.config.document import Document
+from anonymizer.config.document import DEEPEST, TOO_DEEP, Document, OversizedConfig, check_size
 from anonymizer.config.words import Path, dotted, shown
 from anonymizer.config.yaml_text import joined_key, parse_yaml
 from anonymizer.errors import ConfigError, Problem, nearest
@@ -16,6 +16,9 @@ from anonymizer.errors import ConfigError, Problem, nearest
 _PART = re.compile(r'\.?(?:"((?:[^"\\]|\\.)*)"|\[(\d+)\]|([^."=\[\]]+))')
 COLUMN = 2
 """Length of the path of a column, ``attributes.NAME``."""
+
+LONGEST_SHOWN = 200
+"""Characters of an option that a message repeats."""
 
 _FORM = "accepted: KEY=VALUE, such as suppression.limit=0.05 or constraints.0.k=10"
 
@@ -30,7 +33,7 @@ def overridden(document: Document, overrides: Sequence[str]) -> Document:
 
     Raises
     ------
-    ConfigError: all that is wrong with the overrides.
+    ConfigError: all that is wrong with the overrides, or with the size of what they make.
     """
     problems: list[Problem] = []
     lines: dict[Path, int | None] = dict(document.lines)
@@ -44,9 +47,11 @@ def overridden(document: Document, overrides: Sequence[str]) -> Document:
             lines = {known: line for known, line in lines.items() if known[: len(path)] != place}
             lines[place] = None
         except ValueError as error:
-            problems.append(Problem(f"--set {text}", str(error)))
+            problems.append(Problem(f"--set {shortened(text)}", str(error)))
     if problems:
         raise ConfigError(document.name, problems)
+    if overrides:
+        check_size(document.name, data, lines)
     return replace(document, data=data, lines=lines)
 
 
@@ -65,6 +70,8 @@ def parse_override(text: str) -> tuple[Path, Any]:
         raise ValueError(f"not an override; {_FORM}")
     try:
         value, _ = parse_yaml(text[end + 1 :], "value")
+    except OversizedConfig as error:
+        raise ValueError(error.problems[0].what) from None
     except ConfigError:
         raise ValueError("the value is not YAML; put quotes around a text") from None
     joined = joined_key(text[end + 1 :])
@@ -74,8 +81,17 @@ def parse_override(text: str) -> tuple[Path, Any]:
     return path, value
 
 
+def shortened(text: str) -> str:
+    """Return what was given on the command line as messages repeat it."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+
+
 def parse_key(text: str) -> tuple[Path, int]:
     """Return the path at the beginning of ``path=...``, empty when there is none, and where it ends.
+
+    Raises
+    ------
+    ValueError: it is longer than any path of a config.
 
     >>> parse_key("constraints[0].k=2,5")
     (('constraints', 0, 'k'), 16)
@@ -84,6 +100,8 @@ def parse_key(text: str) -> tuple[Path, int]:
     end = 0
     while match := _PART.match(text, end):
         quoted, index, bare = match.groups()
+        if len(parts) == DEEPEST:
+            raise ValueError(TOO_DEEP)
         parts.append(_part(quoted, index, bare))
         end = match.end()
     return tuple(parts), end

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, time
-from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from anonymizer.config.document import Document
+from anonymizer.config.document import (
+    DEEPEST,
+    TOO_DEEP,
+    TOO_MANY_VALUES,
+    Document,
+    OversizedConfig,
+    OversizedNumber,
+    check_size,
+    parse_decimal,
+    parse_integer,
+)
 from anonymizer.config.words import Path as KeyPath
 from anonymizer.config.words import dotted, shown
 from anonymizer.config.yaml_text import lines_of, parse_yaml
 from anonymizer.errors import ConfigError, InputError, Problem
+from anonymizer.settings import TOO_MANY_DIGITS, path_fault, shortened_path
+
+_LONG_DOTTED_KEY = re.compile(rf"""(?<![\w-])(?:(?:"[^"\n]*"|'[^'\n]*'|[\w-]+)[ \t]*\.[ \t]*){{{DEEPEST}}}""")
 
 Parsed = tuple[Any, dict[KeyPath, int]]
 
@@ -28,7 +39,7 @@ def read_document(path: Path) -> Document:
     Raises
     ------
     InputError: the file cannot be opened or is of an unknown kind.
-    ConfigError: its text is not what its suffix says, or holds no mapping.
+    ConfigError: its text is not what its suffix says, holds no mapping, or is beyond the bounds of a config.
     """
     parse = _parsers().get(path.suffix.lower())
     if parse is None:
@@ -40,9 +51,13 @@ def read_document(path: Path) -> Document:
     text = _text(path)
     try:
         data, lines = parse(text, str(path))
-    except (RecursionError, ValueError, ArithmeticError):
-        what = "nested too deeply, or a number with too many digits; write it shorter"
-        raise ConfigError(str(path), [Problem("", what)]) from None
+    except OversizedNumber as error:
+        place = text.find(error.text)
+        line = text.count("\n", 0, place) + 1 if place >= 0 else None
+        raise OversizedConfig(str(path), [Problem("", str(error), line)]) from None
+    except RecursionError:
+        raise OversizedConfig(str(path), [Problem("", TOO_DEEP)]) from None
+    check_size(str(path), data, lines)
     if not isinstance(data, dict):
         found = "the file is empty" if data is None else f"{shown(data)} at the top"
         what = f"{found}; accepted: a mapping with attributes and constraints"
@@ -55,6 +70,9 @@ def _parsers() -> dict[str, Callable[[str, str], Parsed]]:
 
 
 def _text(path: Path) -> str:
+    fault = path_fault(str(path))
+    if fault is not None:
+        raise InputError(f"config {shortened_path(str(path))}: {fault}")
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -80,10 +98,19 @@ def _neighbours(path: Path) -> str:
 
 
 def _parse_toml(text: str, name: str) -> Parsed:
+    long_key = _LONG_DOTTED_KEY.search(text)
+    if long_key is not None:  # the parser would take the square of its length
+        line = text.count("\n", 0, long_key.start()) + 1
+        raise OversizedConfig(name, [Problem("", TOO_DEEP, line)])
     try:
-        data = tomllib.loads(text, parse_float=Decimal)
+        data = tomllib.loads(text, parse_float=parse_decimal)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(name, [Problem("", f"not valid TOML: {error}")]) from None
+    except OversizedNumber:
+        raise
+    except ValueError:  # Python's own bound, of whole numbers with some thousand digits
+        raise OversizedConfig(name, [Problem("", TOO_MANY_DIGITS)]) from None
+    check_size(name, data)
     return _dates_as_text(data), {}
 
 
@@ -116,12 +143,39 @@ def _parse_json(text: str, name: str) -> Parsed:
     if not text.strip():
         return None, {}
     try:
-        data = json.loads(text, parse_float=Decimal, parse_constant=str, object_pairs_hook=_without_twins)
+        data = json.loads(
+            text,
+            parse_int=parse_integer,
+            parse_float=parse_decimal,
+            parse_constant=str,
+            object_pairs_hook=_without_twins,
+        )
     except json.JSONDecodeError as error:
         raise ConfigError(name, [Problem("", f"not valid JSON: {error.msg}", error.lineno)]) from None
     except _TwiceError as error:
         raise ConfigError(name, [Problem(dotted(error.args), "the key is given twice; keep one")]) from None
+    except RecursionError:
+        _lines_of_json(text, name)
+        raise
     try:
-        return data, lines_of(text)
-    except yaml.YAMLError:  # JSON that no YAML reader takes, as with tabs: valid, but without line numbers
-        return data, {}
+        check_size(name, data)
+    except OversizedConfig as error:
+        # Finding lines takes long in a long text; any other problem is told again, with its line.
+        if error.problems[0].what == TOO_MANY_VALUES:
+            raise
+    return data, _lines_of_json(text, name)
+
+
+def _lines_of_json(text: str, name: str) -> dict[KeyPath, int]:
+    """Return the lines of keys; none of JSON with tabs or the like, which YAML cannot read.
+
+    Raises
+    ------
+    OversizedConfig: the text is beyond the bounds of a config.
+    """
+    try:
+        return lines_of(text, name)
+    except OversizedConfig:
+        raise
+    except ConfigError:
+        return {}

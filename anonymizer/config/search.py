@@ -11,8 +11,9 @@ from pydantic import Field, field_validator, model_validator
 from anonymizer.config.plugged import PLUG_IN_SETTINGS, PluggedSection
 from anonymizer.config.plugins import AnyRegistry, loss_metrics, search_algorithms
 from anonymizer.config.section import Section, problem, refusal
+from anonymizer.config.words import shown
 from anonymizer.loss.aggregate import AGGREGATES, AggregateName
-from anonymizer.settings import Exact, WholeNumber
+from anonymizer.settings import Exact, WholeNumber, path_fault
 
 
 class Method(StrEnum):
@@ -97,6 +98,10 @@ class BudgetSettings(Section):
     )
 
 
+MOST_THREADS = 1024
+"""Beyond that, threads of a database no longer start in some systems, which ends the process."""
+
+
 class EngineName(StrEnum):
     """Where relations live."""
 
@@ -123,10 +128,26 @@ class EngineSettings(Section):
     )
     options: dict[str, bool | WholeNumber | str] = Field(
         default_factory=dict,
-        description="threads: most at once; temp_directory: where what exceeds the memory goes; "
+        description="threads: most at once, 1 to 1024; temp_directory: where what exceeds the memory goes; "
         "combinations: most distinct ones that a search holds in memory; for spark also "
         "master: such as local[4] or spark://host:7077, and Spark's settings by their names, spark.*",
     )
+
+    @field_validator("options")
+    @classmethod
+    def _within_bounds(cls, options: dict[str, bool | int | str]) -> dict[str, bool | int | str]:
+        threads, folder = options.get("threads"), options.get("temp_directory")
+        problems = []
+        # What is not a number or a text at all is refused with the other options of the engine.
+        if type(threads) is int and not 1 <= threads <= MOST_THREADS:
+            what = f"{shown(threads)}; accepted: a whole number from 1 to {MOST_THREADS}"
+            problems.append(problem(what, ("threads",), threads))
+        fault = path_fault(folder) if isinstance(folder, str) else None
+        if fault is not None:
+            problems.append(problem(f"{shown(folder)} {fault}", ("temp_directory",), folder))
+        if problems:
+            raise refusal(problems)
+        return options
 
     @field_validator("memory_limit")
     @classmethod

@@ -9,7 +9,8 @@ from typing import Any
 
 import yaml
 
-from anonymizer.config.override import parse_key
+from anonymizer.config.document import OversizedConfig
+from anonymizer.config.override import parse_key, shortened
 from anonymizer.config.words import Path
 from anonymizer.config.yaml_text import parse_yaml
 from anonymizer.errors import ConfigError, Problem
@@ -60,7 +61,7 @@ def variations(texts: Sequence[str]) -> list[Variation]:
             _check_known(one, found)
             found.append(one)
         except ValueError as error:
-            problems.append(Problem(f"--vary {text}", str(error)))
+            problems.append(Problem(f"--vary {shortened(text)}", str(error)))
     if problems:
         raise ConfigError("the comparison", problems)
     return found
@@ -81,6 +82,8 @@ def _variation(text: str) -> Variation:
         raise ValueError(f"not a key with values; {_FORM}")
     try:
         values, _ = parse_yaml(f"[{text[end + 1 :]}]", "values")
+    except OversizedConfig as error:
+        raise ValueError(error.problems[0].what) from None
     except ConfigError:
         values = None
     if not isinstance(values, list):

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 from typing import Any
 
 import yaml
 
+from anonymizer.config.document import (
+    DEEPEST,
+    MOST_KEYS,
+    MOST_REPEATED,
+    MOST_VALUES,
+    TOO_DEEP,
+    TOO_MANY_KEYS,
+    TOO_MANY_REPEATED,
+    TOO_MANY_VALUES,
+    OversizedConfig,
+    OversizedNumber,
+    parse_decimal,
+    parse_integer,
+    values_of_text,
+)
 from anonymizer.config.words import Path, dotted
 from anonymizer.errors import ConfigError, Problem
 
@@ -19,14 +33,66 @@ _PLAIN = "plain"
 _KNOWN_TAGS = {_PLAIN, "!", *(f"tag:yaml.org,2002:{kind}" for kind in ("str", "map", "seq"))}
 
 
+class _OversizedText(yaml.YAMLError):
+    """A text that stands for more than a config may hold: on which line, and beyond which bound."""
+
+    def __init__(self, what: str, line: int) -> None:
+        super().__init__(what)
+        self.what = what
+        self.line = line
+
+
 class _Loader(yaml.SafeLoader):
-    """Marks every scalar without quotes and tag as plain; ``scalar`` decides what it stands for."""
+    """Marks every scalar without quotes and tag as plain; ``scalar`` decides what it stands for.
+
+    Counts what the text stands for, aliases as what they repeat, and ends where it goes beyond a bound:
+    nothing is built of such a text.
+    """
 
     yaml_implicit_resolvers = {None: [(_PLAIN, re.compile(""))]}
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self._depth = self._values = self._repeated = 0
+        self._values_of: dict[yaml.Node, int] = {}
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node:
+        """Return the next node, counted.
+
+        Raises
+        ------
+        _OversizedText: it is beyond a bound.
+        """
+        line, before = self.peek_event().start_mark.line + 1, self._values  # type: ignore[no-untyped-call]
+        is_alias = self.check_event(yaml.AliasEvent)
+        is_nested = self.check_event(yaml.CollectionStartEvent)
+        self._depth += is_nested
+        if self._depth > DEEPEST:
+            raise _OversizedText(TOO_DEEP, line)
+        node = super().compose_node(parent, index)
+        assert node is not None
+        self._depth -= is_nested
+        if is_alias:
+            # An alias inside what it repeats has no number yet, and is refused when data are made of it.
+            repeated = self._values_of.get(node, 1)
+            self._repeated += repeated
+            self._values += repeated
+        else:
+            self._values += values_of_text(node.value) if isinstance(node, yaml.ScalarNode) else 1
+            self._values_of[node] = self._values - before
+        if self._repeated > MOST_REPEATED:
+            raise _OversizedText(TOO_MANY_REPEATED, line)
+        if self._values > MOST_VALUES:
+            raise _OversizedText(TOO_MANY_VALUES, line)
+        return node
 
 
 def scalar(text: str) -> Any:
     """Return what a plain scalar stands for; Decimal for numbers with a fraction or an exponent.
+
+    Raises
+    ------
+    OversizedNumber: a number with too many digits.
 
     >>> scalar("0.10"), scalar("7"), scalar("007"), scalar("no"), scalar("~")
     (Decimal('0.10'), 7, '007', 'no', None)
@@ -36,8 +102,8 @@ def scalar(text: str) -> Any:
     if _BOOLEAN.fullmatch(text):
         return text.lower() == "true"
     if _INTEGER.fullmatch(text):
-        return int(text)
-    return Decimal(text) if _DECIMAL.fullmatch(text) else text
+        return parse_integer(text)
+    return parse_decimal(text) if _DECIMAL.fullmatch(text) else text
 
 
 def joined_key(text: str) -> str | None:
@@ -62,9 +128,12 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[Path, int]]:
     Raises
     ------
     ConfigError: all that is wrong, by line: syntax, a key given twice, an unknown tag, an endless alias.
+    OversizedConfig: it is beyond the bounds of a config; nothing was built.
     """
     try:
         node = yaml.compose(text, Loader=_Loader)
+    except _OversizedText as error:
+        raise OversizedConfig(name, [Problem("", error.what, error.line)]) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = f"not valid YAML: {error.problem or error.context}"
@@ -74,17 +143,19 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[Path, int]]:
     builder = _Builder()
     data = builder.value(node, ()) if node is not None else None
     if builder.problems:
-        raise ConfigError(name, builder.problems)
+        raise (OversizedConfig if builder.oversized else ConfigError)(name, builder.problems)
     return data, builder.lines
 
 
-def lines_of(text: str) -> dict[Path, int]:
-    """Return the line of each key and list item of a text that YAML can read, as it can most JSON."""
-    builder = _Builder()
-    node = yaml.compose(text, Loader=_Loader)
-    if node is not None:
-        builder.value(node, ())
-    return builder.lines
+def lines_of(text: str, name: str) -> dict[Path, int]:
+    """Return the line of each key and list item of a text that YAML can read, as it can most JSON.
+
+    Raises
+    ------
+    ConfigError: YAML cannot.
+    OversizedConfig: it is beyond the bounds of a config.
+    """
+    return parse_yaml(text, name)[1]
 
 
 class _Builder:
@@ -93,6 +164,7 @@ class _Builder:
     def __init__(self) -> None:
         self.lines: dict[Path, int] = {}
         self.problems: list[Problem] = []
+        self.oversized = False
         self._open: set[int] = set()
 
     def value(self, node: yaml.Node, path: Path) -> Any:
@@ -118,10 +190,22 @@ class _Builder:
                 self.lines[(*path, place)] = item.start_mark.line + 1
                 items.append(self.value(item, (*path, place)))
             return items
-        return scalar(node.value) if node.tag == _PLAIN else node.value
+        return self._scalar(node, path) if node.tag == _PLAIN else node.value
+
+    def _scalar(self, node: yaml.Node, path: Path) -> Any:
+        try:
+            return scalar(node.value)
+        except OversizedNumber as error:
+            self._refuse(node, path, str(error))
+            self.oversized = True
+            return None
 
     def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
         data: dict[str, Any] = {}
+        if len(node.value) > MOST_KEYS:
+            self._refuse(node, path, TOO_MANY_KEYS)
+            self.oversized = True
+            return data
         for key, value in node.value:
             place = (*path, str(key.value))
             if not isinstance(key, yaml.ScalarNode):

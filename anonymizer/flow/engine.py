@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from anonymizer.config.model import Config
-from anonymizer.config.search import EngineName
+from anonymizer.config.search import MOST_THREADS, EngineName
 from anonymizer.engines.machine import memory_of_machine
 from anonymizer.engines.options import EngineOptions
 from anonymizer.errors import ConfigError, nearest
@@ -14,7 +14,7 @@ from anonymizer.errors import Problem as ConfigProblem
 from anonymizer.flow.spark import problems_with_spark, problems_without_spark
 
 OPTION_KINDS: Mapping[str, tuple[type, str]] = {
-    "threads": (int, "a whole number of threads"),
+    "threads": (int, f"a whole number from 1 to {MOST_THREADS}"),
     "temp_directory": (str, "a folder, relative to the config file"),
     "combinations": (int, "a whole number of distinct combinations, at least 1"),
 }

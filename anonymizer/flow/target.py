@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -59,8 +59,12 @@ class ReleaseTarget(Closing):
         """
 
     @abstractmethod
-    def commit(self) -> None:
+    def commit(self, last: Callable[[], None]) -> None:
         """Let the release and its reports appear; when that fails, all is as it was.
+
+        Parameters
+        ----------
+        last: what has to happen as well, while all can still be undone; it is undone when this fails.
 
         Raises
         ------
@@ -93,9 +97,9 @@ class FileTarget(ReleaseTarget):
             stack.pop_all()
         return tables
 
-    def commit(self) -> None:
+    def commit(self, last: Callable[[], None]) -> None:
         """Put the folder in its place."""
-        self._folder.commit()
+        self._folder.commit(last)
 
     def close(self) -> None:
         """Leave it to the folder, which removes what was not committed."""
@@ -130,9 +134,14 @@ class TableTarget(ReleaseTarget):
             raise
         return [relation]
 
-    def commit(self) -> None:
+    def commit(self, last: Callable[[], None]) -> None:
         """Put the reports in their place, and end the transaction; they go back where that fails."""
-        self._folder.commit(lambda: self._table.commit(self._sha256))
+
+        def end() -> None:
+            last()
+            self._table.commit(self._sha256)
+
+        self._folder.commit(end)
 
     def close(self) -> None:
         """Undo what was not committed."""
@@ -161,9 +170,14 @@ class RemoteTarget(ReleaseTarget):
         """Open the folder under that name."""
         return [open_in_spark(self._remote.staged, self._options)]
 
-    def commit(self) -> None:
+    def commit(self, last: Callable[[], None]) -> None:
         """Put the reports in their place, and give the folder its name; they go back where that fails."""
-        self._folder.commit(self._remote.commit)
+
+        def end() -> None:
+            last()
+            self._remote.commit()
+
+        self._folder.commit(end)
 
     def close(self) -> None:
         """Undo what was not committed."""

@@ -16,15 +16,15 @@ from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.graph import Tree
 from anonymizer.hierarchy.rows import Rows, read_rows
+from anonymizer.settings import FilePath
 
 
-class FileSettings(RootModel[str]):
+class FileSettings(RootModel[FilePath]):
     """Path of the file."""
 
     model_config = ConfigDict(frozen=True)
 
-    root: str = Field(
-        min_length=1,
+    root: FilePath = Field(
         description="Headerless CSV file, one row per value: value, level 1, ..., top; separated by , or ;. "
         "Relative to the config.",
     )
@@ -72,6 +72,10 @@ def _check_cells(rows: Rows) -> None:
             raise HierarchyError(
                 f"{rows.name} line {line}: {len(cells)} columns, line {rows.lines[0]} has {width}; every row "
                 "holds the value and its label at each level"
+            )
+        if any("\0" in cell for cell in cells):
+            raise HierarchyError(
+                f"{rows.name} line {line}: holds a NUL byte; remove it, no release can hold one"
             )
         if "" in cells[1:]:
             level = cells.index("", 1)

@@ -11,6 +11,7 @@ from io import StringIO
 from pathlib import Path
 
 from anonymizer.errors import HierarchyError
+from anonymizer.settings import shortened_path, usable_path
 
 SEPARATORS = (",", ";")
 
@@ -49,11 +50,14 @@ def read_rows(path: Path, name: str) -> Rows:
 
 def _read_text(path: Path, name: str) -> str:
     try:
+        usable_path(str(path))
         content = path.read_bytes()
     except OSError as error:
         raise HierarchyError(
             f"hierarchy file {name}: {error.strerror or error}; looked in {path.parent}"
         ) from None
+    except ValueError as error:
+        raise HierarchyError(f"hierarchy file {shortened_path(name)}: {error}") from None
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

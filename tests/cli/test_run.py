@@ -27,7 +27,10 @@ def test_engine_options_reach_the_engine(tmp_path: Path) -> None:
         ({"thread": 1}, "engine.options.thread: unknown option; did you mean 'threads'?"),
         ({"threads": "two"}, "engine.options.threads: 'two'; accepted: a whole number"),
         ({"threads": True}, "engine.options.threads: True; accepted: a whole number"),
-        ({"threads": 0}, "threads from 1"),
+        ({"threads": 0}, "engine.options.threads: 0; accepted: a whole number from 1 to 1024"),
+        ({"threads": 1025}, "engine.options.threads: 1025; accepted: a whole number from 1 to 1024"),
+        ({"threads": 10**9}, "engine.options.threads: 1000000000; accepted: a whole number from 1 to 1024"),
+        ({"temp_directory": "a\0"}, "engine.options.temp_directory: 'a\\x00' holds a NUL byte"),
     ],
 )
 def test_engine_options_that_the_engine_has_not(options: dict[str, Any], said: str, tmp_path: Path) -> None:

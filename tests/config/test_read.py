@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from anonymizer.config import document, yaml_text
+from anonymizer.config.document import OversizedConfig
+from anonymizer.config.load import load_config
 from anonymizer.config.read import read_document
 from anonymizer.errors import ConfigError, InputError
 
@@ -32,9 +37,25 @@ def message(path: Path) -> str:
         ("c.yaml", b"a: !!python/object/apply:os.system [ls]\n", "line 1  a: unknown tag "),
         ("c.yaml", b"a: &x [*x]\n", "line 1  a[0]: an alias that contains itself; write the value out"),
         ("c.yaml", b"[1, 2]: 3\n", "a list or mapping as a key; accepted: text"),
-        ("c.yaml", b"a: " + b"9" * 5000, "a number with too many digits"),
-        ("c.yaml", b"[" * 100000, "nested too deeply"),
-        ("c.json", b"[" * 100000, "nested too deeply"),
+        (
+            "c.yaml",
+            b"b: 1\na: " + b"9" * 5000,
+            "line 2  a: a number with too many digits; accepted: at most 300",
+        ),
+        ("c.yaml", b"a: 1e999999999", "line 1  a: a number with too many digits"),
+        ("c.yaml", b"a: 1e99999999999999999999", "line 1  a: a number with too many digits"),
+        ("c.json", b'{"a":\n' + b"9" * 302 + b"}", "line 2: a number with too many digits"),
+        ("c.json", b'{"a":\n1e-999999999}', "line 2: a number with too many digits"),
+        ("c.toml", b"b = 1\na = 1e999999999", "line 2: a number with too many digits"),
+        ("c.toml", b"a = " + b"9" * 5000, "a number with too many digits"),
+        ("c.toml", b"a = 0x" + b"f" * 300, "a: a number with too many digits"),
+        ("c.yaml", b"a:\n  - " + b"[" * 99, "line 2: nested too deeply; accepted: at most 100"),
+        ("c.yaml", b"[" * 100000, "line 1: nested too deeply"),
+        ("c.json", b"[" * 100000, "line 1: nested too deeply"),
+        ("c.json", b'{"a":\n' + b"[" * 100 + b"]" * 100 + b"}", "line 2: nested too deeply"),
+        ("c.toml", b"a = " + b"[" * 5000, "nested too deeply"),
+        ("c.toml", b"b = 1\na" + b".a" * 100000 + b" = 1", "line 2: nested too deeply"),
+        ("c.json", b'{"a": "\\ud800"}', "line 1  a: a text with half a character"),
         ("c.toml", b"a = 1\na = 2\n", "not valid TOML: "),
         ("c.toml", b"a = \n", "not valid TOML: "),
         ("c.json", b'{"a": 1,\n "b": }', "line 2: not valid JSON: "),
@@ -47,6 +68,90 @@ def test_content_that_is_no_config(tmp_path: Path, name: str, content: bytes, ex
     found = message(path)
     assert expected in found
     assert found.startswith(f"{path} has 1 problem\n")
+
+
+def test_what_is_just_within_the_bounds_is_read(tmp_path: Path) -> None:
+    for name, content in (
+        ("c.yaml", "a: {n}\nd: {e}\nl: {d}\n"),
+        ("c.json", '{{"a": {n}, "d": {e}, "l": {d}}}'),
+        ("c.toml", "a = {n}\nd = {e}\nl = {d}\n"),
+    ):
+        path = tmp_path / name
+        text = content.format(n="9" * 300, e="1e-400", d="[" * 99 + "]" * 99)
+        path.write_text(text, encoding="utf-8")
+        data = read_document(path).data
+        assert (data["a"], data["d"]) == (10**300 - 1, Decimal("1e-400"))
+
+
+BOMB = "\n".join(
+    ["a: &a [x, x, x, x, x, x, x, x, x]"]
+    + [f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]" for before, name in pairwise("abcdefg")]
+)
+"""Seven lines that stand for five million texts."""
+
+
+def test_aliases_are_counted_before_anything_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def built(*_: object) -> None:
+        raise AssertionError("data are made of a text that is beyond the bounds")
+
+    monkeypatch.setattr(yaml_text._Builder, "value", built)
+    path = tmp_path / "c.yaml"
+    path.write_text(BOMB, encoding="utf-8")
+    assert "line 6: aliases repeat more than 100,000 keys and values; " in message(path)
+
+
+@pytest.mark.parametrize(
+    ("bound", "least", "text"),
+    [
+        # The mapping, three keys, a list of two, and the same list twice more.
+        ("MOST_VALUES", 13, "a: &a [1, 2]\nb: *a\nc: *a\n"),
+        ("MOST_REPEATED", 6, "a: &a [1, 2]\nb: *a\nc: *a\n"),
+        ("MOST_KEYS", 3, "a: 1\nb: 2\nc: 3\n"),
+        ("DEEPEST", 3, "a: {b: [c]}\n"),
+    ],
+)
+def test_a_text_of_yaml_is_counted_exactly(
+    bound: str, least: int, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(yaml_text, bound, least)
+    yaml_text.parse_yaml(text, "c.yaml")
+    monkeypatch.setattr(yaml_text, bound, least - 1)
+    with pytest.raises(OversizedConfig):
+        yaml_text.parse_yaml(text, "c.yaml")
+
+
+@pytest.mark.parametrize(
+    ("bound", "least", "data"),
+    [
+        ("MOST_VALUES", 9, {"a": [1, 2], "b": {"c": 3}}),
+        ("MOST_KEYS", 2, {"a": 1, "b": {"c": 1}}),
+        ("DEEPEST", 3, {"a": {"b": [1]}}),
+    ],
+)
+def test_data_are_counted_as_a_text_of_yaml_is(
+    bound: str, least: int, data: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(document, bound, least)
+    document.check_size("config", data)
+    monkeypatch.setattr(document, bound, least - 1)
+    with pytest.raises(OversizedConfig):
+        document.check_size("config", data)
+
+
+def test_long_texts_count_as_what_they_weigh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_text, "MOST_VALUES", 20)
+    yaml_text.parse_yaml("a: " + "x" * 10_000, "c.yaml")
+    with pytest.raises(OversizedConfig):
+        yaml_text.parse_yaml("a: " + "x" * 20_000, "c.yaml")
+
+
+def test_a_mapping_that_holds_itself_is_refused() -> None:
+    config: dict[str, object] = {"seed": 1}
+    config["input"] = {"path": config}
+    with pytest.raises(ConfigError, match="nested too deeply"):
+        load_config(config)
 
 
 def test_a_missing_file_names_its_nearest_neighbour(tmp_path: Path) -> None:

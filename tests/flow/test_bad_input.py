@@ -243,6 +243,111 @@ def test_a_bad_override(settings: list[str], said: str, tmp_path: Path) -> None:
     assert not job.output.exists()
 
 
+NUL, LONG = "a\0b", "x" * 300
+
+PATHS: tuple[tuple[str, Callable[[str], dict[str, object]]], ...] = (
+    ("input.path", lambda path: {"input": {"path": f"{path}.csv"}}),
+    ("input.database", lambda path: {"input": {"database": path, "table": "t"}}),
+    ("output.path", lambda path: {"output": {"path": f"{path}.csv"}}),
+    ("output.database", lambda path: {"output": {"database": path, "table": "t"}}),
+    ("apply.report", lambda path: {"apply": {"report": f"folder/{path}/report.json"}}),
+    ("apply.report", lambda path: {"apply": path}),
+    ("engine.options.temp_directory", lambda path: {"engine": {"options": {"temp_directory": path}}}),
+)
+"""Every path that a config can name, but those of hierarchies."""
+
+
+@pytest.mark.parametrize(("path", "said"), [(NUL, "NUL byte"), (LONG, "at most 255 bytes")])
+@pytest.mark.parametrize(("key", "section"), PATHS)
+def test_a_path_that_no_file_can_have(
+    key: str, section: Callable[[str], dict[str, object]], path: str, said: str, tmp_path: Path
+) -> None:
+    job = Job(tmp_path).write()
+    content = {**job.config, **section(path)}
+    content["attributes"]["sex"] = {"role": "quasi-identifier", "hierarchy": {"file": path}}
+    job.file.write_text(json.dumps(content), encoding="utf-8")
+    before = snapshot(tmp_path)
+    done = call("run", job.file)
+    assert done.code == 2
+    assert_message(done.err, ("2 problems", f"{key}: ", "attributes.sex.hierarchy.file: ", said))
+    assert done.err.count(said) == 2
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize(("path", "said"), [(NUL, "NUL byte"), (LONG, "at most 255"), ("\udcff", "UTF-8")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "{}.json"),
+        ("run", "job.json", "-o", "{}"),
+        ("check", "{}.csv", "--qi", "age"),
+        ("check", "people.csv", "-c", "{}.json"),
+        ("init", "{}.csv"),
+        ("init", "people.csv", "-o", "{}.yaml"),
+        ("audit", "{}.csv"),
+        ("audit", "people.csv", "--report", "{}.json"),
+        ("attack", "{}.csv", "-c", "job.json"),
+        ("attack", "people.csv", "-c", "job.json", "--original", "{}.csv"),
+        ("attack", "people.csv", "-c", "job.json", "--second", "{}.csv"),
+        ("compare", "job.json", "-o", "{}"),
+        ("hierarchy", "show", "{}.csv"),
+        ("hierarchy", "show", "country", "--svg", "{}.svg"),
+        ("hierarchy", "validate", "country", "--data", "{}.csv", "--column", "sex"),
+        ("hierarchy", "build", "--data", "people.csv", "--column", "sex", "--by", "flat", "-o", "{}.csv"),
+    ],
+    ids=" ".join,
+)
+def test_a_path_on_the_command_line_that_no_file_can_have(
+    words: tuple[str, ...], path: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Job(tmp_path).write()
+    monkeypatch.chdir(tmp_path)
+    before = snapshot(tmp_path)
+    done = call(*(word.format(path) for word in words))
+    assert (done.code, done.out) == (2, "")
+    assert_message(done.err, (said,))
+    assert snapshot(tmp_path) == before
+
+
+def test_an_output_folder_whose_name_is_not_utf_8(tmp_path: Path) -> None:
+    job = Job(tmp_path).write()
+    before = snapshot(tmp_path)
+    done = spawn("run", job.file, "-o", str(tmp_path / "out\udcff"))
+    assert (done.code, done.out) == (2, "")
+    assert_message(done.err, ("out\\udcff", "is not UTF-8"))
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(5, "Input/output error", "people.csv"), ValueError("embedded null byte")]
+)
+def test_what_the_system_refuses_is_a_message(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("anonymizer.flow.run.input_source", refused)
+    done = Job(tmp_path).run()
+    assert done.code == 2
+    assert_message(
+        done.err, ("people.csv: Input/output error" if isinstance(error, OSError) else "NUL byte",)
+    )
+
+
+def test_a_nul_byte_in_a_hierarchy_is_named_where_it_stands(tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    tree_file("F,female,*\nM,ma\0le,*\n")(job)
+    done = job.run()
+    assert done.code == 2
+    assert_message(done.err, ("hierarchy file sex.csv line 2", "NUL byte"))
+    job.attribute("sex", role="quasi-identifier", hierarchy={"tree": {"*": {"a\0": ["F"], "b": ["M"]}}})
+    done = job.run()
+    assert done.code == 2
+    assert_message(done.err, ("column 'sex'", "'a\\0'", "NUL byte"))
+    assert not job.output.exists()
+
+
 def test_k_above_the_number_of_rows_says_the_largest_reachable(tmp_path: Path) -> None:
     job = Job(tmp_path).constraints({"model": "k-anonymity", "k": 61}).set("suppression", limit=0).write()
     before = snapshot(tmp_path)

@@ -9,6 +9,7 @@ from anonymizer.errors import InputError, nearest
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.file import FileSettings, FileSource
 from anonymizer.hierarchy.ready import ReadySettings, ReadySource, ready_names
+from anonymizer.settings import path_fault, shortened_path
 
 
 def named_source(source: str) -> HierarchySource[Any]:
@@ -18,6 +19,9 @@ def named_source(source: str) -> HierarchySource[Any]:
     ------
     InputError: there is neither.
     """
+    fault = path_fault(source)
+    if fault is not None:
+        raise InputError(f"{shortened_path(source)}: {fault}")
     if source in ready_names() and not Path(source).is_file():
         return ReadySource(ReadySettings(source))
     if not Path(source).exists():
