@@ -178,7 +178,7 @@ class Relation(Closing):
         return put_together(*(each.dictionary(column) for each in (self, first, second)))
 
     def check_unchanged(self) -> None:
-        """Check that what is read again for each question is still what it was at first.
+        """Check that the input is still what it was at first.
 
         Raises
         ------

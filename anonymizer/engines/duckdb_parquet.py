@@ -27,7 +27,8 @@ def load_parquet(database: Database, path: Path, folder: Path) -> DuckRelation:
     DataError: as for ``open_parquet``.
     """
     files = _readable(path)
-    found, *inside = (FileSource.of(each, "a Parquet file") for each in _watched(path, files))
+    watched = [FileSource.of(each, "a Parquet file") for each in _watched(path, files)]
+    found = watched[0]
     plain = plain_name(path, folder)
     sources = [quoted(plain / each.relative_to(path) if path.is_dir() else plain) for each in files]
     # What is read may well be longer than the file, so it is read again rather than kept, unless records are
@@ -48,11 +49,10 @@ def load_parquet(database: Database, path: Path, folder: Path) -> DuckRelation:
         raise found.damaged(error) from None
     with ThreadPoolExecutor(max_workers=1) as beside:
         digest = beside.submit(sha256_of, path)
-        relation = DuckRelation(database, str(path), columns, source=again)
+        relation = DuckRelation(database, str(path), columns, source=again, watched=watched)
         with reading(path):
             relation.sha256 = digest.result()
-    for each in (found, *inside):
-        each.check()
+    relation.check_unchanged()
     return relation
 
 

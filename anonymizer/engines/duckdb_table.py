@@ -10,6 +10,7 @@ from anonymizer.engines.csv_scan import reading
 from anonymizer.engines.duckdb import DuckRelation
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_sql import identifier, quoted
+from anonymizer.engines.file_source import FileSource
 from anonymizer.engines.header import check_header
 from anonymizer.engines.selection import Selection
 from anonymizer.errors import DataError
@@ -24,7 +25,7 @@ def load_table(database: Database, path: Path, selection: Selection) -> DuckRela
     """
     name = f"{path}: {selection.title}"
     with reading(path), path.open("rb"):
-        pass
+        source = FileSource.of(path, "a DuckDB database")
     # The text of a moment depends on it.
     database.run("SET TimeZone = 'UTC'")
     try:
@@ -47,6 +48,8 @@ def load_table(database: Database, path: Path, selection: Selection) -> DuckRela
     finally:
         database.run("USE memory")
         database.run("DETACH source")
+    # No other program can write by DuckDB meanwhile, but it can put another file there.
+    source.check()
     return DuckRelation(database, name, columns)
 
 

@@ -50,7 +50,12 @@ def _relation(
     numbered = frame.toDF(*(f"c{index}" for index in range(len(columns))))
     values = (_without_zone(f"c{index}", fields.get(name, "")) for index, name in enumerate(columns))
     return SparkRelation(
-        session, numbered.selectExpr(*values), location, columns, sha256=sha256_of(session, files)
+        session,
+        numbered.selectExpr(*values),
+        location,
+        columns,
+        sha256=sha256_of(session, files),
+        files=files,
     )
 
 
