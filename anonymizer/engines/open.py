@@ -56,7 +56,7 @@ def open_in_spark(location: str, options: EngineOptions) -> Relation:
     from anonymizer.engines.spark.open import open_spark  # noqa: PLC0415 - others do without it
     from anonymizer.engines.spark.options import SparkOptions  # noqa: PLC0415
 
-    return open_spark(location, SparkOptions.of(options))
+    return open_spark(location, SparkOptions.of(options), options.named)
 
 
 def open_csv(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions = OPTIONS) -> Relation:
@@ -78,7 +78,7 @@ def open_parquet(path: Path, options: EngineOptions = OPTIONS) -> Relation:
     DataError: missing, not Parquet, without records, two columns of one name or one without, files of a
         folder that differ in their columns.
     """
-    return _opened(options, lambda database, folder: load_parquet(database, path, folder))
+    return _opened(options, lambda database, folder: load_parquet(database, path, folder, options.named))
 
 
 def open_duckdb(

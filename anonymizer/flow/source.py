@@ -6,9 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 
+from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
 from anonymizer.engines.base import Relation
+from anonymizer.engines.duckdb_parquet import parquet_columns
 from anonymizer.engines.location import is_url, location_of
 from anonymizer.engines.open import open_duckdb, open_file, open_in_spark, open_postgres
 from anonymizer.engines.options import CsvDialect, EngineOptions
@@ -65,16 +67,27 @@ class SparkSource(DataSource):
     Parameters
     ----------
     given: its path or URL as the config has it.
-    folder: that a path is relative to.
+    config: that names it.
     """
 
-    def __init__(self, given: str, folder: Path) -> None:
+    def __init__(self, given: str, config: Config) -> None:
+        folder = config.folder
         self.title = given
+        self._config = config
         self.files = () if is_url(given) else (folder / given,)
         self._location = given if is_url(given) else location_of(folder / given)
 
     def open(self, options: EngineOptions) -> Relation:
-        """Open it where it lies."""
+        """Open it where it lies.
+
+        Raises
+        ------
+        ConfigError: its columns are not those of the config, as far as they can be told without Spark.
+        """
+        for path in self.files:
+            columns = parquet_columns(path, frozenset(self._config.attributes))
+            if columns is not None:
+                check_columns(self._config, columns, self.title)
         return open_in_spark(self._location, options)
 
 
@@ -160,7 +173,7 @@ def input_source(config: Config) -> DataSource:
         return QueriedSource(database, config.source) if isinstance(selection, Query) else database
     path = input_path(config)
     if config.engine.name is EngineName.SPARK:
-        return SparkSource(given.path or path.name, config.folder)
+        return SparkSource(given.path or path.name, config)
     return FileSource(given.path or path.name, path, CsvDialect(given.separator, given.encoding))
 
 

@@ -159,6 +159,18 @@ def _fields(session: Session, part: Part) -> list[tuple[str, str]]:
         raise DataError(f"{part.location}: {what}; write it again, or take it out of the folder") from None
 
 
+def pandas_metadata(session: Session, part: Part) -> str | None:
+    """Return what pandas wrote into a Parquet file that was read before, in JSON; None for nothing."""
+    parquet = session.jvm.org.apache.parquet.hadoop
+    _, path = session.file_system(part.location)
+    reader = parquet.ParquetFileReader.open(parquet.util.HadoopInputFile.fromPath(path, session.hadoop))
+    try:
+        found = reader.getFooter().getFileMetaData().getKeyValueMetaData().get("pandas")
+        return None if found is None else str(found)
+    finally:
+        reader.close()
+
+
 def _kind(field: str) -> str:
     """Return a field without what does not change its values: whether it may be null, and its number."""
     return _FIELD_ID.sub("", _FIELD.sub("", field))
