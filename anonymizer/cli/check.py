@@ -57,6 +57,8 @@ def check(
     found = _measure(data, config, qi, sensitive)
     held = all(each.satisfied is not False for each in found.constraints)
     if json:
+        for warning in found.warnings:
+            typer.echo(f"Warning: {warning}", err=True)
         write_line(to_json(_content(found)).rstrip())
     else:
         for line in _lines(found):
@@ -67,6 +69,7 @@ def check(
 def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | None) -> Check:
     from anonymizer.config.load import load_config  # noqa: PLC0415
     from anonymizer.engines.open import open_file  # noqa: PLC0415
+    from anonymizer.engines.options import EngineOptions  # noqa: PLC0415
     from anonymizer.flow.measure import check_config, check_names  # noqa: PLC0415
     from anonymizer.flow.prepare import open_described  # noqa: PLC0415
     from anonymizer.release.pair import find_pair  # noqa: PLC0415
@@ -86,7 +89,7 @@ def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | N
     pair = find_pair(data)
     if pair is not None:
         return _measure_pair(pair, None, *named)
-    with open_file(data) as relation:
+    with open_file(data, options=EngineOptions(named=frozenset((*named[0], *named[1])))) as relation:
         return check_names(relation, *named)
 
 
@@ -135,6 +138,7 @@ def _lines(found: Check) -> list[str]:
     from anonymizer.cli.summary import promise, shown  # noqa: PLC0415
 
     lines = [f"{found.rows:,} records in {found.classes:,} equivalence classes"]
+    lines += [f"Warning: {warning}" for warning in found.warnings]
     lines += [f"{VERDICTS[each.satisfied]:6} {promise(asdict(each))}" for each in found.constraints]
     for each in found.measures:
         choice = " ".join(f"{key}={value}" for key, value in each.parameters.items() if value != NEUTRAL)

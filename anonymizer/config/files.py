@@ -59,6 +59,11 @@ class InputSettings(Section):
     query: str | None = Field(
         default=None, min_length=1, description="of database or url, instead of table: one SELECT"
     )
+    allow_files: bool = Field(
+        default=False,
+        description="whether the query or view may read files of the database's machine, such as "
+        "read_csv('x.csv') in DuckDB or pg_read_file('x') in PostgreSQL",
+    )
     separator: str | None = Field(default=None, description="one character; default: detected, and reported")
     encoding: str = Field(default="utf-8", description="of a text file")
     decimal: DecimalSign = Field(
@@ -101,6 +106,8 @@ class InputSettings(Section):
         for key in ("table", "query"):
             if not in_database and getattr(self, key) is not None:
                 raise refusal([problem("goes with database or url, which is missing", (key,))])
+        if self.allow_files and not in_database:
+            raise refusal([problem("goes with database or url, which is missing", ("allow_files",))])
         for key, default in (("separator", None), ("encoding", "utf-8")):
             if in_database and getattr(self, key) != default:
                 raise refusal([problem("is of a text file, which a database is not; remove it", (key,))])

@@ -35,6 +35,7 @@ class Relation(Closing):
     rows: number of records, at least 1.
     sha256: of the bytes of the file; None for what is not a file.
     separator: of a CSV file, as given or detected; None otherwise.
+    left_out: columns of the file that are not among the columns, as they are the index of pandas.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Relation(Closing):
     rows: int
     sha256: str | None
     separator: str | None
+    left_out: tuple[str, ...] = ()
 
     @abstractmethod
     def dictionary(self, column: str) -> list[tuple[str | None, int]]:
@@ -178,7 +180,7 @@ class Relation(Closing):
         return put_together(*(each.dictionary(column) for each in (self, first, second)))
 
     def check_unchanged(self) -> None:
-        """Check that what is read again for each question is still what it was at first.
+        """Check that the input is still what it was at first.
 
         Raises
         ------

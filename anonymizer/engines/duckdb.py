@@ -39,6 +39,7 @@ class DuckRelation(Relation):
     database: owned from now on, and closed with the relation.
     name, columns, sha256, separator: as for every relation.
     source: the file that the view reads again; None where ``records`` holds what was read.
+    watched: files and folders that must be the same for as long as the relation is in use.
     """
 
     def __init__(
@@ -50,8 +51,10 @@ class DuckRelation(Relation):
         sha256: str | None = None,
         separator: str | None = None,
         source: FileSource | None = None,
+        watched: Sequence[FileSource] = (),
     ) -> None:
         self._database = database
+        self._watched = watched
         database.source = source
         self.name = name
         self.columns = tuple(columns)
@@ -135,6 +138,11 @@ class DuckRelation(Relation):
         """Return about how many distinct combinations columns have, by a sketch of all records."""
         values = ", ".join(f"c{self.position(column)}" for column in columns)
         return int(self._database.rows(f"SELECT approx_count_distinct(hash({values})) FROM records")[0][0])
+
+    def check_unchanged(self) -> None:
+        """Check that what was read is still there as it was, so that its hash in a report can be found."""
+        for each in self._watched:
+            each.check()
 
     @property
     def writer(self) -> DuckWriter:

@@ -8,11 +8,12 @@ import duckdb
 
 from anonymizer.engines.base import CsvDialect
 from anonymizer.engines.csv_header import Header, read_header
-from anonymizer.engines.csv_scan import UTF8, codec, scan
+from anonymizer.engines.csv_scan import UTF8, Scan, codec, reading, scan
 from anonymizer.engines.csv_strict import rewrite
 from anonymizer.engines.duckdb import DuckRelation
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_sql import quoted
+from anonymizer.engines.file_source import FileSource
 from anonymizer.errors import DataError
 
 LONGEST_RECORD = 4 << 20
@@ -26,10 +27,30 @@ def load_csv(database: Database, path: Path, dialect: CsvDialect, folder: Path) 
     plain files alone, the separators that it must have met are counted beforehand, and when the sum is off,
     or it fails, the strict reading finds out why.
 
+    The hash and the records come of several passes, so the file must be the same from before the first to
+    after the last.
+
     Raises
     ------
     DataError: as for ``open_csv``.
     """
+    with reading(path):
+        source = FileSource.of(path, "a CSV file")
+    with source.explaining():
+        header, found = _loaded(database, path, dialect, folder)
+    source.check_bytes(found.sha256)
+    return DuckRelation(
+        database,
+        str(path),
+        header.columns,
+        sha256=found.sha256,
+        separator=header.separator,
+        watched=(source,),
+    )
+
+
+def _loaded(database: Database, path: Path, dialect: CsvDialect, folder: Path) -> tuple[Header, Scan]:
+    """Create the table ``records``; return the header, and what the pass over the bytes found."""
     header = read_header(path, dialect)
     copy = folder / "utf8.csv"
     found = scan(path, dialect.encoding, header.separator, copy)
@@ -41,7 +62,7 @@ def load_csv(database: Database, path: Path, dialect: CsvDialect, folder: Path) 
         whole = Header(header.columns, header.separator, lines=0)
         if not _read(database, strict, whole, strict.stat().st_size + 1, r"new_line = '\n', "):
             raise DataError(f"{path}: cannot be read as CSV; is one of its fields larger than the memory?")
-    return DuckRelation(database, str(path), header.columns, sha256=found.sha256, separator=header.separator)
+    return header, found
 
 
 def plain_name(path: Path, folder: Path) -> Path:

@@ -46,6 +46,9 @@ class Database(Closing):
         config: dict[str, Any] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
+            # A name in a query is neither a variable of this program nor opened with the user's own keys.
+            "python_enable_replacements": False,
+            "allow_persistent_secrets": False,
             "temp_directory": str(self._spill.path),
         }
         if options.memory_limit is not None:

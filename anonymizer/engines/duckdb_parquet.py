@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
 
+from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.csv_scan import reading
 from anonymizer.engines.duckdb import DuckRelation
 from anonymizer.engines.duckdb_csv import plain_name
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_sql import quoted
 from anonymizer.engines.file_source import FileSource
-from anonymizer.engines.header import check_header
+from anonymizer.engines.header import check_header, pandas_index
 from anonymizer.engines.parquet_folder import data_files, sha256_of
 from anonymizer.errors import DataError
 
 
-def load_parquet(database: Database, path: Path, folder: Path) -> DuckRelation:
+def load_parquet(
+    database: Database, path: Path, folder: Path, named: Collection[str] | None = None
+) -> DuckRelation:
     """Open a Parquet file, or a folder of them; ``folder`` takes a link to it where its name needs one.
+
+    Parameters
+    ----------
+    named: columns with a role; see ``EngineOptions``.
 
     Raises
     ------
     DataError: as for ``open_parquet``.
     """
     files = _readable(path)
-    found, *inside = (FileSource.of(each, "a Parquet file") for each in _watched(path, files))
+    watched = [FileSource.of(each, "a Parquet file") for each in _watched(path, files)]
+    found = watched[0]
     plain = plain_name(path, folder)
     sources = [quoted(plain / each.relative_to(path) if path.is_dir() else plain) for each in files]
     # What is read may well be longer than the file, so it is read again rather than kept, unless records are
@@ -40,20 +48,57 @@ def load_parquet(database: Database, path: Path, folder: Path) -> DuckRelation:
         _check_same(database, path, files, sources)
         check_header(str(path), columns)
         names = ", ".join(f"c{index}" for index in range(len(columns)))
+        left_out = pandas_index(columns, _of_pandas(database, sources[0]), named)
+        kept = [index for index, name in enumerate(columns) if name not in left_out]
+        values = ", ".join(f"c{index} AS c{place}" for place, index in enumerate(kept))
         database.run(
-            f"CREATE {'TABLE' if again is None else 'VIEW'} records AS SELECT * "
+            f"CREATE {'TABLE' if again is None else 'VIEW'} records AS SELECT {values} "
             f"FROM read_parquet([{', '.join(sources)}], hive_partitioning = false) AS t({names})"
         )
     except duckdb.Error as error:
         raise found.damaged(error) from None
     with ThreadPoolExecutor(max_workers=1) as beside:
         digest = beside.submit(sha256_of, path)
-        relation = DuckRelation(database, str(path), columns, source=again)
+        relation = DuckRelation(
+            database, str(path), [columns[index] for index in kept], source=again, watched=watched
+        )
         with reading(path):
             relation.sha256 = digest.result()
-    for each in (found, *inside):
-        each.check()
+    relation.left_out = left_out
+    relation.check_unchanged()
     return relation
+
+
+def parquet_columns(path: Path, named: Collection[str]) -> list[str] | None:
+    """Return the columns of a Parquet file, or of a folder as Spark reads it, without reading records.
+
+    Parameters
+    ----------
+    named: columns with a role; see ``EngineOptions``.
+
+    Returns
+    -------
+    None where they cannot be read, or where a character of the path makes a pattern of it.
+    """
+    if any(character in str(path.resolve()) for character in "*?["):
+        return None
+    file = next(iter(data_files(path)), path) if path.is_dir() else path
+    folders = [part.partition("=")[0] for part in file.relative_to(path).parts[:-1] if "=" in part]
+    source = quoted(file.resolve())
+    try:
+        with Database(EngineOptions()) as database:
+            columns = _top_level(database, source)
+            left_out = pandas_index(columns, _of_pandas(database, source), named)
+    except duckdb.Error:
+        return None
+    return [name for name in columns if name not in left_out] + folders
+
+
+def _of_pandas(database: Database, source: str) -> str | None:
+    """Return what pandas wrote of itself into a file."""
+    query = f"SELECT decode(value) FROM parquet_kv_metadata({source}) WHERE decode(key) = 'pandas'"
+    rows = database.rows(query)
+    return str(rows[0][0]) if rows else None
 
 
 def _readable(path: Path) -> Sequence[Path]:

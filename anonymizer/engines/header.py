@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Collection, Sequence
 
 from anonymizer.errors import DataError
+
+_INDEX_LEVEL = re.compile(r"__index_level_\d+__")
 
 
 def check_header(name: str, columns: Sequence[str]) -> None:
@@ -25,3 +29,42 @@ def check_header(name: str, columns: Sequence[str]) -> None:
                 f"{name}: columns {first[column]} and {number} are both named '{column}'; rename one of them"
             )
         first[column] = number
+
+
+def pandas_index(
+    columns: Sequence[str], metadata: str | None, named: Collection[str] | None
+) -> tuple[str, ...]:
+    """Return the columns of a Parquet file that are the index of a pandas frame and have no role.
+
+    Never all columns.
+
+    Parameters
+    ----------
+    metadata: what pandas wrote into the file, in JSON; None for nothing.
+    named: columns with a role; None to return none.
+
+    >>> pandas_index(["a", "id"], '{"index_columns": ["id"]}', {"a"}), pandas_index(["id"], None, None)
+    (('id',), ())
+    """
+    if named is None:
+        return ()
+    try:
+        content = json.loads(metadata or "{}")
+    except ValueError:
+        content = {}
+    stated = content.get("index_columns") if isinstance(content, dict) else None
+    stated = stated if isinstance(stated, list) else []
+    found = tuple(
+        name
+        for name in columns
+        if name not in named and (name in stated or _INDEX_LEVEL.fullmatch(name) is not None)
+    )
+    return found if len(found) < len(columns) else ()
+
+
+def index_warnings(left_out: Sequence[str]) -> list[str]:
+    """Return what to say of columns that were left out because they are the index of pandas."""
+    return [
+        f"column '{name}' is the index of pandas and is left out; to use it, give it a role"
+        for name in left_out
+    ]

@@ -12,11 +12,11 @@ from anonymizer.engines.base import CsvDialect, EngineOptions, Relation
 from anonymizer.engines.duckdb_csv import load_csv
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_parquet import load_parquet
-from anonymizer.engines.duckdb_table import load_table
+from anonymizer.engines.duckdb_table import DuckTableReader
 from anonymizer.engines.frame import FrameRelation
 from anonymizer.engines.location import is_url, location_of
 from anonymizer.engines.parquet_folder import is_parquet_folder
-from anonymizer.engines.selection import Selection
+from anonymizer.engines.selection import Query, Selection
 from anonymizer.engines.spill import SpillFolder
 from anonymizer.errors import DataError
 
@@ -56,7 +56,7 @@ def open_in_spark(location: str, options: EngineOptions) -> Relation:
     from anonymizer.engines.spark.open import open_spark  # noqa: PLC0415 - others do without it
     from anonymizer.engines.spark.options import SparkOptions  # noqa: PLC0415
 
-    return open_spark(location, SparkOptions.of(options))
+    return open_spark(location, SparkOptions.of(options), options.named)
 
 
 def open_csv(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions = OPTIONS) -> Relation:
@@ -78,32 +78,48 @@ def open_parquet(path: Path, options: EngineOptions = OPTIONS) -> Relation:
     DataError: missing, not Parquet, without records, two columns of one name or one without, files of a
         folder that differ in their columns.
     """
-    return _opened(options, lambda database, folder: load_parquet(database, path, folder))
+    return _opened(options, lambda database, folder: load_parquet(database, path, folder, options.named))
 
 
-def open_duckdb(path: Path, selection: Selection, options: EngineOptions = OPTIONS) -> Relation:
+def open_duckdb(
+    path: Path, selection: Selection, options: EngineOptions = OPTIONS, *, allow_files: bool = False
+) -> Relation:
     """Open a table or a query of a DuckDB file, which is read only; texts are as for Parquet.
+
+    Parameters
+    ----------
+    allow_files: whether the query, or a view, may read other files.
 
     Raises
     ------
-    DataError: missing, a directory, not DuckDB, written by another process just now, no such table, a query
-        that is not one SELECT, without records, two columns of one name or one without.
+    DataError: missing, a directory, not DuckDB, written by another process just now, changed meanwhile, no
+        such table, without records, two columns of one name or one without.
+    QueryError: the query is not one SELECT, reads files without leave, or DuckDB refuses it.
     """
-    return _opened(options, lambda database, _: load_table(database, path, selection))
+    reader = DuckTableReader(path, selection, options, allow_files=allow_files)
+    return _opened(options, reader.load)
 
 
-def open_postgres(url: str, selection: Selection, options: EngineOptions = OPTIONS) -> Relation:
+def open_postgres(
+    url: str, selection: Selection, options: EngineOptions = OPTIONS, *, allow_files: bool = False
+) -> Relation:
     """Open a table or a query of PostgreSQL in a transaction that can only read.
 
     Numbers, truth values, dates and times keep their type, the texts of other types are PostgreSQL's own.
 
+    Parameters
+    ----------
+    allow_files: whether the query may call functions that read files of the server.
+
     Raises
     ------
-    DataError: the server cannot be reached or refuses, no such table, a query that is not one SELECT, without
-        records, two columns of one name.
+    DataError: the server cannot be reached or refuses, no such table, without records, two columns of one
+        name.
+    QueryError: the query is not one SELECT, calls what can do more than read, or the server refuses it.
     InputError: the driver is not installed, or an environment variable of the URL is not set.
     """
     from anonymizer.engines.postgres import Postgres, PostgresError  # noqa: PLC0415 - files do without it
+    from anonymizer.engines.postgres_table import check_query  # noqa: PLC0415 - files do without it
 
     try:
         connection = Postgres(url)
@@ -111,6 +127,8 @@ def open_postgres(url: str, selection: Selection, options: EngineOptions = OPTIO
         raise DataError(f"{url}: {error}") from None
     with closing(connection):
         connection.run("SET TRANSACTION READ ONLY")
+        if isinstance(selection, Query):
+            check_query(connection, selection, url, allow_files=allow_files)
         return open_transaction(connection, selection, url, options)
 
 

@@ -18,6 +18,8 @@ class EngineOptions:
     combinations: most distinct combinations that a search may hold in memory; None for as many as the memory
         limit leaves room for.
     spark: settings of Spark with their values, ``master`` among them; None where Spark is not to read.
+    named: columns with a role; the index of pandas in a Parquet file is left out unless it is one of them.
+        None to leave nothing out.
     """
 
     memory_limit: str | None = None
@@ -25,6 +27,7 @@ class EngineOptions:
     temp_directory: Path | None = None
     combinations: int | None = None
     spark: tuple[tuple[str, str], ...] | None = None
+    named: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import duckdb
 
 from anonymizer.engines.duckdb import DuckRelation
 from anonymizer.engines.duckdb_database import Database
+from anonymizer.engines.duckdb_sql import quoted
 from anonymizer.engines.duckdb_table import reason_of
 from anonymizer.engines.header import check_header
 from anonymizer.engines.postgres import Postgres, PostgresError
-from anonymizer.engines.selection import Selection
+from anonymizer.engines.selection import Query, QueryError, Selection
 from anonymizer.errors import DataError
 
 AS_THEY_ARE = frozenset({"bool", "int2", "int4", "int8", "float4", "float8", "bytea"})
@@ -28,6 +30,114 @@ FROM_TEXTS: Mapping[str, str] = {
 
 MOST_DIGITS = 38
 """Of a decimal in DuckDB; a number with more, or of any number of digits, stays a text."""
+
+
+HARMLESS = (
+    "clock_timestamp",
+    "current_query",
+    "currval",
+    "gen_random_bytes",
+    "gen_random_uuid",
+    "lastval",
+    "normal_rand",
+    "pg_database_size",
+    "pg_indexes_size",
+    "pg_relation_size",
+    "pg_table_size",
+    "pg_total_relation_size",
+    "random",
+    "random_normal",
+    "setseed",
+    "timeofday",
+    "uuid_generate_v1",
+    "uuid_generate_v1mc",
+    "uuid_generate_v4",
+    "uuidv4",
+    "uuidv7",
+)
+"""Functions that PostgreSQL calls volatile and that neither change nor reach anything."""
+
+READ_FILES = (
+    "pg_current_logfile",
+    "pg_hba_file_rules",
+    "pg_ident_file_mappings",
+    "pg_read_binary_file",
+    "pg_read_file",
+    "pg_read_file_old",
+    "pg_show_all_file_settings",
+    "pg_stat_file",
+)
+"""Functions that read files of the server and do nothing else, besides ``pg_ls_…``, which list them."""
+
+RUN_TEXTS = ("connectby_text", "connectby_text_serial", "crosstab", "crosstab_hash", "xpath_table")
+"""What runs a statement that it gets as a text though it is not volatile, by the name of the code."""
+
+FILE_VIEWS: Mapping[str, str] = {"pg_file_settings": "pg_show_all_file_settings"}
+"""Views of the server itself over such functions, where they have other names."""
+
+_WORD = re.compile(r"\w+")
+_HIDDEN_NAME = re.compile(r'\bu&"', re.IGNORECASE)
+
+
+def check_query(connection: Postgres, query: Query, source: str, *, allow_files: bool) -> None:
+    """Check that a query is one statement, which calls nothing that can do more than read tables.
+
+    A transaction that can only read still takes ``SELECT lo_export(…)``, ``set_config(…)`` or
+    ``dblink_exec(…)``. PostgreSQL calls such functions volatile. No function can be called whose name is not
+    written in the query, so that the names decide, wherever they stand. What a function in a trusted language
+    does is up to who made it, as what a view reads.
+
+    Parameters
+    ----------
+    source: what messages call the database.
+    allow_files: whether functions that read files of the server are allowed.
+
+    Raises
+    ------
+    QueryError: it is not, or the server refuses it.
+    """
+    name = f"{source}: {query.title}"
+    try:
+        # Parsed by itself: in the parentheses that come around it, it could close them.
+        connection.schema(query.alone)
+        called = _volatile_functions(connection, query.alone)
+    except PostgresError as error:
+        raise QueryError(f"{name} cannot be read: {error}; accepted: one SELECT") from None
+    if _HIDDEN_NAME.search(query.alone):
+        raise QueryError(f'{name} writes a name as U&"..."; write the name itself')
+    reading = [each for each in called if each in READ_FILES or each.startswith("pg_ls_")]
+    other = [each for each in called if each not in reading]
+    if other:
+        raise QueryError(
+            f"{name} names {other[0]}, a function that can do more than read; leave it out, or call it in a "
+            "view of the database"
+        )
+    if reading and not allow_files:
+        raise QueryError(
+            f"{name} names {reading[0]}, which reads files of the server; leave it out, or set "
+            "input.allow_files: true if you trust the query"
+        )
+
+
+def _volatile_functions(connection: Postgres, text: str) -> list[str]:
+    """Return the functions with effects of their own, and in no trusted language, whose name is in a text."""
+    words = {each.lower() for each in _WORD.findall(text)}
+    words |= {function for view, function in FILE_VIEWS.items() if view in words}
+    named = "(lower(proname) = ANY(ARRAY[{words}]) OR proname !~ '^\\w+$' AND strpos({text}, proname) > 0)"
+    found = connection.rows(
+        "SELECT DISTINCT proname::text FROM pg_catalog.pg_proc AS called "
+        "JOIN pg_catalog.pg_language AS made ON made.oid = called.prolang "
+        "WHERE (provolatile = 'v' AND (NOT lanpltrusted OR pronamespace = 'pg_catalog'::regnamespace) "
+        "AND prorettype NOT IN ('internal'::regtype, 'tsm_handler'::regtype) "
+        f"AND proname NOT IN ({_listed(HARMLESS)}) OR prosrc IN ({_listed(RUN_TEXTS)})) AND "
+        + named.format(words=_listed(sorted(words)) or "''", text=quoted(text.replace('""', '"')))
+        + " ORDER BY 1"
+    )
+    return [str(each) for (each,) in found]
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return ", ".join(map(quoted, texts))
 
 
 def load_selection(
@@ -58,12 +168,16 @@ def load_selection(
         with connection.stream(query) as stream, database.holding_stream("incoming", stream):
             database.run(f"CREATE TABLE records AS SELECT {values} FROM incoming")
     except PostgresError as error:
-        raise DataError(f"{name} cannot be read: {error}") from None
+        raise _failure(selection, f"{name} cannot be read: {error}") from None
     except duckdb.Error as error:
-        raise DataError(
-            f"{name} cannot be read: {reason_of(error)}; cast what is odd to text in a query"
+        raise _failure(
+            selection, f"{name} cannot be read: {reason_of(error)}; cast what is odd to text in a query"
         ) from None
     return DuckRelation(database, name, columns)
+
+
+def _failure(selection: Selection, message: str) -> DataError:
+    return QueryError(message) if isinstance(selection, Query) else DataError(message)
 
 
 def _read(column: str, field: Any) -> tuple[str, str]:

@@ -7,8 +7,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from anonymizer.engines.duckdb_sql import identifier
+from anonymizer.errors import DataError
 
 _PART = re.compile(r'"(?:[^"]|"")+"|[^."]+')
+
+
+class QueryError(DataError):
+    """A query that is not one SELECT, does more than read the database, or that the database refuses."""
 
 
 @dataclass(frozen=True)
@@ -108,9 +113,17 @@ class Query(Selection):
 
     @property
     def sql(self) -> str:
-        """The query in parentheses, so that there can be no second statement after it."""
+        """The query in parentheses, in which no database takes a statement that writes.
+
+        That it cannot close them is only certain where the database has parsed it by itself as one statement.
+        """
         # The new line ends a comment on the query's last line.
-        return f"({self.text.strip().removesuffix(';')}\n)"
+        return f"({self.alone}\n)"
+
+    @property
+    def alone(self) -> str:
+        """The query without the semicolons and blanks at its ends."""
+        return self.text.lstrip().rstrip(" \t\r\n;")
 
     @property
     def statement(self) -> str:

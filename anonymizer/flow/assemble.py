@@ -8,6 +8,7 @@ from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
 from anonymizer.core.outcome import Outcome
 from anonymizer.core.released import Released
+from anonymizer.engines.header import index_warnings
 from anonymizer.flow.attributes import describe_attributes
 from anonymizer.flow.diagnose import Diagnosis
 from anonymizer.flow.prepare import Job
@@ -90,6 +91,7 @@ def warnings_of(config: Config, job: Job) -> list[str]:
             for name in config.with_role(Role.SENSITIVE)
             if name not in protected
         ]
+        + index_warnings(job.encoded.relation.left_out)
         + text_warnings(config, [read.column for read in job.encoded.columns])
         + publication_of(config).warnings(config)
     )

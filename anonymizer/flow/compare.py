@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.config.model import Config
+from anonymizer.engines.file_source import FileSource
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.flow.attributes import hierarchy_files
 from anonymizer.flow.comparing.ended import Ended, ended
@@ -75,6 +76,7 @@ def compare(
     InputError: a file cannot be read, or every run refused the input.
     Interrupted: the user ended it; what had ended is kept.
     """
+    watched = _watched(plan)
     hashes = Fingerprints()
     prints = {run.number: hashes.of(run.config) for run in plan}
     found = {number: kept for number, each in prints.items() if (kept := folder.kept(each)) is not None}
@@ -88,6 +90,9 @@ def compare(
         jobs = {run.number: job_of(run.config, Path(work)) for run in missing}
         by_number = {run.number: run for run in plan}
         for number, result in pool.results(jobs, watch.stopped):
+            # Runs on different data are no comparison, and no result of the data that was hashed.
+            for each in watched:
+                each.check()
             folder.keep(prints[number], result)
             found[number] = result
             watch.finished(_compared(by_number[number], result))
@@ -156,6 +161,24 @@ def _bound_on_loss(report: Mapping[str, Any] | None) -> float | None:
         return None
     bound = report["search"]["bound"]
     return float(bound) if isinstance(bound, int | float) else None
+
+
+def _watched(plan: Sequence[PlannedRun]) -> list[FileSource]:
+    """Look at the data and the hierarchy files that runs read.
+
+    Raises
+    ------
+    InputError: a file cannot be read.
+    """
+    found = []
+    for path in sorted(
+        {each for run in plan for each in (input_path(run.config), *hierarchy_files(run.config))}
+    ):
+        try:
+            found.append(FileSource.of(path, "a data file"))
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return found
 
 
 def _files_read(config: Config) -> list[Path]:

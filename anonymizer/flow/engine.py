@@ -75,6 +75,7 @@ def engine_options(config: Config) -> EngineOptions:
         None if folder is None else config.folder / str(folder),
         None if combinations is None else int(combinations),
         None if config.engine.name is not EngineName.SPARK else tuple(sorted(_as_texts(of_spark))),
+        frozenset(config.attributes),
     )
 
 

@@ -15,7 +15,7 @@ from anonymizer.core.whole_file import write_whole
 from anonymizer.engines.base import Relation
 from anonymizer.engines.location import is_url, location_of
 from anonymizer.engines.open import CSV_SUFFIXES, DIALECT, PARQUET_SUFFIXES, open_file
-from anonymizer.engines.options import CsvDialect
+from anonymizer.engines.options import CsvDialect, EngineOptions
 from anonymizer.errors import DataError, InputError, OutputError
 from anonymizer.profile.config_text import config_text
 from anonymizer.profile.proposal import Decide, Proposal, as_proposed, propose
@@ -107,7 +107,7 @@ def config_path(data: Path) -> Path:
 def _opened(data: Path, dialect: CsvDialect) -> Relation:
     """Open the file; what stands in a config elsewhere is an option or an argument here."""
     try:
-        return open_file(data, dialect)
+        return open_file(data, dialect, EngineOptions(named=frozenset()))
     except DataError as error:
         message = str(error)
         for key, option in _OPTIONS.items():

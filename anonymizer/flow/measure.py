@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from anonymizer.audit.count import count_classes
 from anonymizer.audit.measure import measure
@@ -12,6 +12,7 @@ from anonymizer.config.model import Config
 from anonymizer.core.measurement import Measurement
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Relation
+from anonymizer.engines.header import index_warnings
 from anonymizer.errors import InputError, nearest
 from anonymizer.flow.constraints import constraints_of, probes
 from anonymizer.flow.placing import sensitive_attributes
@@ -30,12 +31,14 @@ class Check:
     ----------
     constraints: those of the config, measured as far as the file can tell; empty without one.
     measures: every privacy model, measured with neutral thresholds.
+    warnings: what of the file was not measured.
     """
 
     rows: int
     classes: int
     constraints: list[Measurement]
     measures: list[Measurement]
+    warnings: list[str] = field(default_factory=list)
 
 
 def check_names(relation: Relation, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Check:
@@ -89,4 +92,10 @@ def _check(
     own = measure(classes, counted(asked))
     attacked = [untold(each) for each in asked if isinstance(each, ReleaseConstraint)]
     held = in_order(asked, own, attacked)
-    return Check(relation.rows, classes.number, held, measure(classes, counted(wanted)))
+    return Check(
+        relation.rows,
+        classes.number,
+        held,
+        measure(classes, counted(wanted)),
+        index_warnings(relation.left_out),
+    )

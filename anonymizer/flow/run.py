@@ -66,6 +66,7 @@ def run(config: Config, directory: Path, *, overwrite: bool = False, watch: Watc
         watch.phase("drawing the report")
         shown = gather(promised, job.constraints, moving_reference=job.problem.moving_reference)
         write_reports(folder, report, shown, job, kept)
+        relation.check_unchanged()
         target.commit(lambda: watch.released(report))
     return report
 

@@ -9,6 +9,7 @@ from typing import Any
 from anonymizer.config.attribute import Role
 from anonymizer.core.numerals import POINT, Numerals
 from anonymizer.engines.base import Relation
+from anonymizer.engines.header import index_warnings
 from anonymizer.errors import DataError
 from anonymizer.profile.combinations import WIDEST, Combinations, Together
 from anonymizer.profile.constraints import constraints, proposed_k
@@ -129,7 +130,7 @@ def propose(relation: Relation, decide: Decide = as_proposed) -> Proposal:
         tuple(constraints(relation.rows, sensitive)),
         counter.together(quasi_identifiers, proposed_k(relation.rows)),
         measured.numerals,
-        measured.warnings,
+        (*index_warnings(relation.left_out), *measured.warnings),
     )
 
 

@@ -69,9 +69,9 @@ def test_values(expression: str, text: str | None, kind: str, server: Server) ->
     [
         (WholeTable(TableName("persons")), 'relation "persons" does not exist'),
         (WholeTable(TableName("people", "no")), 'relation "no.people" does not exist'),
-        (Query("SELECT 1; DROP TABLE people"), "syntax error"),
+        (Query("SELECT 1; DROP TABLE people"), "cannot insert multiple commands"),
         (Query("WITH gone AS (DELETE FROM people RETURNING *) SELECT * FROM gone"), "data-modifying"),
-        (Query("SELECT setval('counted', 5)"), "read-only transaction"),
+        (Query("SELECT adding() AS a"), "read-only transaction"),
         (Query("SELECT 1 AS a, 2 AS a"), "columns 1 and 2 are both named 'a'"),
         (Query("SELECT * FROM people WHERE false"), "no records"),
         (Query("SELECT 1 / (age - age) AS a FROM people"), "division by zero"),
@@ -80,7 +80,8 @@ def test_values(expression: str, text: str | None, kind: str, server: Server) ->
     ],
 )
 def test_what_cannot_be_read(selection: Any, words: str, server: Server) -> None:
-    server.run("CREATE SEQUENCE IF NOT EXISTS counted")
+    insert = "INSERT INTO people (name) VALUES ($$x$$) RETURNING 1"
+    server.run(f"CREATE OR REPLACE FUNCTION adding() RETURNS int LANGUAGE sql AS '{insert}'")
     with pytest.raises(DataError) as caught:
         open_postgres(server.url(), selection)
     assert words in str(caught.value)

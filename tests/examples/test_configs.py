@@ -21,7 +21,7 @@ from anonymizer.privacy.registry import PRIVACY_MODELS
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CONFIGS = sorted(path.name for path in EXAMPLES.glob("*.yaml"))
 
-INSTEAD_OF_A_PATH = {"database", "url", "table", "query"}
+INSTEAD_OF_A_PATH = {"database", "url", "table", "query", "allow_files"}
 """Keys that no config has beside a path; the file shows them in comments."""
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 from anonymizer.engines.header import check_header
 from anonymizer.engines.parquet_folder import sha256_of_list
@@ -28,10 +29,14 @@ class Part:
     ----------
     location: as Hadoop writes it, with the file system.
     name: relative to the folder, parts of it separated by ``/``; of a single file its name.
+    size: bytes.
+    modified: milliseconds since 1970; 0 where the file system does not say.
     """
 
     location: str
     name: str
+    size: int
+    modified: int
 
 
 @dataclass(frozen=True)
@@ -69,20 +74,26 @@ def parts_of(session: Session, location: str) -> Parts:
             raise DataError(f"{location}: no such file or folder; check the path")
         top = system.getFileStatus(path)
         if not top.isDirectory():
-            return Parts((Part(str(top.getPath().toString()), str(path.getName())),), in_folder=False)
+            return Parts((_part(top, str(path.getName())),), in_folder=False)
         root = str(top.getPath().toString()).rstrip("/") + "/"
         found = []
         every = system.listFiles(path, True)
         while every.hasNext():
-            each = str(every.next().getPath().toString())
-            name = each.removeprefix(root)
+            each = every.next()
+            name = str(each.getPath().toString()).removeprefix(root)
             if not any(piece.startswith(("_", ".")) for piece in name.split("/")):
-                found.append(Part(each, name))
+                found.append(_part(each, name))
     except Py4JJavaError as error:
         raise DataError(f"{location}: cannot be read: {reason_of(error)}") from None
     if not found:
         raise DataError(f"{location}: no file in the folder; at least one with records is needed")
     return Parts(tuple(sorted(found, key=lambda part: part.name)), in_folder=True)
+
+
+def _part(status: Any, name: str) -> Part:
+    """Return a file by what Hadoop says of it."""
+    location = str(status.getPath().toString())
+    return Part(location, name, int(status.getLen()), int(status.getModificationTime()))
 
 
 def sha256_of(session: Session, files: Parts) -> str:
@@ -146,6 +157,18 @@ def _fields(session: Session, part: Part) -> list[tuple[str, str]]:
         if "AccessControl" in whole_text(error) or "Permission denied" in whole_text(error):
             what = "permission denied"
         raise DataError(f"{part.location}: {what}; write it again, or take it out of the folder") from None
+
+
+def pandas_metadata(session: Session, part: Part) -> str | None:
+    """Return what pandas wrote into a Parquet file that was read before, in JSON; None for nothing."""
+    parquet = session.jvm.org.apache.parquet.hadoop
+    _, path = session.file_system(part.location)
+    reader = parquet.ParquetFileReader.open(parquet.util.HadoopInputFile.fromPath(path, session.hadoop))
+    try:
+        found = reader.getFooter().getFileMetaData().getKeyValueMetaData().get("pandas")
+        return None if found is None else str(found)
+    finally:
+        reader.close()
 
 
 def _kind(field: str) -> str:

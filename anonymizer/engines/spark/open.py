@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from anonymizer.engines.header import pandas_index
 from anonymizer.engines.spark.failures import reading
-from anonymizer.engines.spark.files import Parts, checked_fields, parts_of, sha256_of
+from anonymizer.engines.spark.files import Parts, checked_fields, pandas_metadata, parts_of, sha256_of
 from anonymizer.engines.spark.options import SparkOptions
 from anonymizer.engines.spark.relation import SparkRelation
 from anonymizer.engines.spark.session import Session, close_session, open_session
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def open_spark(location: str, options: SparkOptions) -> SparkRelation:
+def open_spark(location: str, options: SparkOptions, named: Collection[str] | None = None) -> SparkRelation:
     """Open a Parquet file, or a folder with such files and nothing else, wherever Hadoop finds it.
 
     The texts of values are those that DuckDB gives for the same file. Folders named ``column=value`` give a
@@ -24,6 +25,7 @@ def open_spark(location: str, options: SparkOptions) -> SparkRelation:
     Parameters
     ----------
     location: a path, or a URL such as ``hdfs://host/people.parquet``.
+    named: columns with a role; see ``EngineOptions``.
 
     Raises
     ------
@@ -37,20 +39,34 @@ def open_spark(location: str, options: SparkOptions) -> SparkRelation:
             files = parts_of(session, location)
             fields = checked_fields(session, location, files.parts)
             frame = session.spark.read.parquet(location)
-            return _relation(session, frame, location, files, fields)
+            left_out = pandas_index(frame.columns, pandas_metadata(session, files.parts[0]), named)
+            relation = _relation(session, frame, location, files, fields, left_out)
+            relation.left_out = left_out
+            return relation
     except BaseException:
         close_session(session)
         raise
 
 
 def _relation(
-    session: Session, frame: DataFrame, location: str, files: Parts, fields: Mapping[str, str]
+    session: Session,
+    frame: DataFrame,
+    location: str,
+    files: Parts,
+    fields: Mapping[str, str],
+    left_out: Collection[str],
 ) -> SparkRelation:
     columns: Sequence[str] = frame.columns
     numbered = frame.toDF(*(f"c{index}" for index in range(len(columns))))
-    values = (_without_zone(f"c{index}", fields.get(name, "")) for index, name in enumerate(columns))
+    kept = [index for index, name in enumerate(columns) if name not in left_out]
+    values = (_without_zone(f"c{index}", fields.get(columns[index], "")) for index in kept)
     return SparkRelation(
-        session, numbered.selectExpr(*values), location, columns, sha256=sha256_of(session, files)
+        session,
+        numbered.selectExpr(*values).toDF(*(f"c{place}" for place in range(len(kept)))),
+        location,
+        [columns[index] for index in kept],
+        sha256=sha256_of(session, files),
+        files=files,
     )
 
 

@@ -17,7 +17,7 @@ from anonymizer.engines.counted import RecodedWriter
 from anonymizer.engines.spark.beside import SparkBesideWriter, compared
 from anonymizer.engines.spark.combinations import SparkCombinations
 from anonymizer.engines.spark.failures import reading
-from anonymizer.engines.spark.files import parts_of, sha256_of
+from anonymizer.engines.spark.files import Parts, parts_of, sha256_of
 from anonymizer.engines.spark.frames import small_frame
 from anonymizer.engines.spark.keys import KeyWords
 from anonymizer.engines.spark.recoded import SparkRecodedWriter
@@ -56,6 +56,7 @@ class SparkRelation(Relation):
     session: one use of it is given back when the relation is closed.
     frame: with columns of single values.
     name, columns, sha256, separator: as for every relation.
+    files: that the frame reads, as they were when they were hashed; None for a frame that reads none.
 
     Raises
     ------
@@ -71,6 +72,7 @@ class SparkRelation(Relation):
         *,
         sha256: str | None = None,
         separator: str | None = None,
+        files: Parts | None = None,
     ) -> None:
         self.session = session
         self.frame = frame
@@ -78,6 +80,7 @@ class SparkRelation(Relation):
         self.columns = tuple(columns)
         self.sha256 = sha256
         self.separator = separator
+        self._files = files
         self._closed = False
         self._dictionaries: dict[str, Dictionary] = {}
         try:
@@ -240,9 +243,14 @@ class SparkRelation(Relation):
             return compared(whole, one, other)
 
     def check_unchanged(self) -> None:
-        """Check by their hash that the files are still what they were."""
-        found = sha256_of(self.session, parts_of(self.session, self.name))
-        if found != self.sha256:
+        """Check names, sizes and times of the files, and their hash where the file system keeps no times."""
+        if self._files is None:
+            return
+        found = parts_of(self.session, self.name)
+        same = found == self._files
+        if same and not all(part.modified for part in found.parts):
+            same = sha256_of(self.session, found) == self.sha256
+        if not same:
             raise DataError(f"{self.name}: changed while it was read; start again when nobody writes to it")
 
     def _tallied(self, column: str, count: str) -> DataFrame:

@@ -81,6 +81,7 @@ def run_applied(config: Config, directory: Path, *, overwrite: bool, watch: Watc
         report = _report(config, facts, decision, verified, (target, previous))
         watch.phase("drawing the report")
         write_reports(folder, report, _facts_of(decision, sizes), decision.job, decision.kept)
+        relation.check_unchanged()
         target.commit(lambda: watch.released(report))
     return report
 

@@ -196,3 +196,13 @@ def test_combinations_are_those_in_memory(
 
 def same(found: tuple[np.ndarray, np.ndarray], expected: tuple[np.ndarray, np.ndarray]) -> bool:
     return all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))
+
+
+def test_files_that_change_are_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "people.parquet"
+    duckdb.sql(f"COPY (SELECT 'x' AS a) TO '{path}'")
+    with opened(path) as relation:
+        relation.check_unchanged()
+        duckdb.sql(f"COPY (SELECT 'longer' AS a) TO '{path}'")
+        with pytest.raises(DataError, match="changed while it was read"):
+            relation.check_unchanged()
