@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isclose, isfinite
 from typing import Any
 
@@ -42,7 +42,29 @@ ALWAYS: Mapping[str, Sequence[str]] = {
     ),
     "input": ("rows", "columns"),
     "release": ("path", "sha256", "rows", "suppressed_records", "suppressed_cells", "classes", "verified"),
-    "search": ("algorithm", "candidates", "evaluated", "optimal", "objective", "bound", "gap"),
+    "config": (
+        "input",
+        "attributes",
+        "constraints",
+        "reference",
+        "suppression",
+        "algorithm",
+        "objective",
+        "attacks",
+        "utility",
+        "output",
+    ),
+    "search": (
+        "algorithm",
+        "chosen_because",
+        "candidates",
+        "evaluated",
+        "optimal",
+        "objective",
+        "bound",
+        "gap",
+        "best_possible",
+    ),
     "recoding": ("levels",),
     "loss": (
         "average_class_size",
@@ -55,6 +77,14 @@ ALWAYS: Mapping[str, Sequence[str]] = {
     ),
 }
 """Keys that every report has; one that is missing cannot be compared, so it is listed too."""
+
+ALWAYS_INTERNAL: Mapping[str, Sequence[str]] = {
+    "": ("engine", "utility", "steps"),
+    "config": ("budget", "engine", "seed"),
+    "input": ("path", "sha256", "separator"),
+    "search": ("steps", "seconds", "seed"),
+}
+"""Keys that every internal report has beside those."""
 
 
 class Claims:
@@ -73,12 +103,28 @@ class Claims:
         self.internal = any(section in content for section in INTERNAL)
         self.disagreements: list[str] = []
         self._checked: set[Key] = set()
-        self._missing: set[Key] = {
-            key
-            for section, names in ALWAYS.items()
-            for name in names
-            if self.get(key := (*((section,) if section else ()), name)) is ABSENT
-        }
+        self._missing: set[Key] = set()
+        for expected in (ALWAYS, ALWAYS_INTERNAL) if self.internal else (ALWAYS,):
+            for section, names in expected.items():
+                self.expect((section,) if section else (), names)
+
+    def expect(self, section: Key, names: Iterable[str]) -> None:
+        """List the keys of a section that should be in the report and are not."""
+        self._missing |= {key for name in names if self.get(key := (*section, name)) is ABSENT}
+
+    def expect_all(self, key: Key, written: Any) -> None:
+        """Compare how a section is written with how ``run`` writes it, defaults included."""
+        claimed = self.get(key)
+        if claimed is ABSENT:
+            self._missing.add(key)
+        elif isinstance(written, Mapping) and isinstance(claimed, Mapping):
+            for name, value in written.items():
+                self.expect_all((*key, name), value)
+        elif isinstance(written, list) and isinstance(claimed, list) and len(written) == len(claimed):
+            for position, value in enumerate(written):
+                self.expect_all((*key, position), value)
+        elif not agrees(claimed, written):
+            self.refute(key, f"the report says {_text(claimed)}, which run writes as {_text(written)}")
 
     def get(self, key: Key) -> Any:
         """Return what the report says, ``ABSENT`` where it says nothing."""
@@ -90,6 +136,11 @@ class Claims:
                 return ABSENT
             value = value[part]
         return value
+
+    def section(self, key: Key) -> Mapping[str, Any]:
+        """Return a section of the report, an empty one where it has none there."""
+        value = self.get(key)
+        return value if isinstance(value, Mapping) else {}
 
     def number(self, key: Key) -> Any:
         """Return a number of the report, None where it has none there."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.attacks.base import Scene
-from anonymizer.audit.claims import Claims
+from anonymizer.audit.claims import Claims, as_reported
 from anonymizer.audit.count import count_classes
 from anonymizer.audit.pair import classes_for, read_pair
 from anonymizer.config.attribute import Role
@@ -25,7 +25,7 @@ from anonymizer.engines.location import is_url
 from anonymizer.engines.parquet_folder import sha256_of
 from anonymizer.errors import ConfigError, HierarchyError, InputError
 from anonymizer.flow.audit_checks import CHECKS, AuditCase
-from anonymizer.flow.audit_input import check_input
+from anonymizer.flow.audit_input import check_input, check_recoding_file
 from anonymizer.flow.pair import attribute_in_groups
 from anonymizer.flow.placing import sensitive_attributes
 from anonymizer.flow.prepare import grown_trees, open_release
@@ -41,6 +41,9 @@ JUDGED = ("input", "attributes", "constraints", "reference", "suppression", "out
 
 OF_PLUG_INS = ("algorithm", "attacks")
 """Sections that can name what only the publisher has installed; they are left out then."""
+
+LEFT_OUT = "optional keys that config leaves out"
+"""What is never checked: whether the run was asked for more than its config in the report says."""
 
 AGAINST_THE_INPUT = "values of the release against the input"
 """What is not checked where the input is not at hand."""
@@ -91,18 +94,19 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     files = [path] if pair is None else [pair.records, pair.values]
     if _same_files(files, given, reported, claims, found):
         with _noting(found), ExitStack() as stack:
-            config = _judged(reported, given)
+            config = _judged(reported, given, claims)
             case = _opened(stack, pair, path, reported, config, found, claims)
             if case is not None:
                 for check in CHECKS:
                     with _noting(found):
                         check(case)
                 with _noting(found):
+                    check_recoding_file(case, given)
                     compared = check_input(case, given)
                     found.not_checked += [] if compared else [AGAINST_THE_INPUT]
     for disagreement in claims.disagreements:
         found.refute(disagreement)
-    found.not_checked = [*claims.not_checked(), *found.not_checked]
+    found.not_checked = [*claims.not_checked(), LEFT_OUT, *found.not_checked]
     return found
 
 
@@ -131,7 +135,7 @@ def _same_files(
     return True
 
 
-def _judged(reported: Reported, given: Path) -> Config:
+def _judged(reported: Reported, given: Path, claims: Claims) -> Config:
     """Return the config of a report, without sections that name plug-ins which are not here.
 
     Raises
@@ -142,13 +146,18 @@ def _judged(reported: Reported, given: Path) -> Config:
     while True:
         sections = {key: value for key, value in reported.config.items() if key in wanted}
         try:
-            return load_config(sections).located(Origin(str(given), given.parent))
+            config = load_config(sections).located(Origin(str(given), given.parent))
         except ConfigError as error:
             wrong = {problem.where.partition(".")[0].partition("[")[0] for problem in error.problems}
             left_out = wrong & set(OF_PLUG_INS) & sections.keys()
             if not left_out:
                 raise
             wanted = [key for key in wanted if key not in left_out]
+        else:
+            written = as_reported(config.to_dict())
+            for section in sections:
+                claims.expect_all(("config", section), written[section])
+            return config
 
 
 def _opened(

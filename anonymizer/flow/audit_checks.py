@@ -34,9 +34,8 @@ from anonymizer.flow.timed import timed
 from anonymizer.hierarchy.flat import FlatSource
 from anonymizer.privacy.constraint import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
 from anonymizer.release.pair import pair_named
-from anonymizer.report.attacks import attack_entry
+from anonymizer.report.attacks import ENTRY_KEYS, attack_entry
 from anonymizer.report.matrix import attack_matrix
-
 
 IDENTITY = ("model", "attribute", "parameters")
 """The keys of a reported constraint that say which of the config it is."""
@@ -153,6 +152,7 @@ def check_counts(case: AuditCase) -> None:
     if case.in_groups:
         claims.compare(("release", "sensitive_table", "rows"), case.relations[1].rows)
         sizes = case.classes.sizes
+        claims.expect(("recoding",), ("grouping",))
         claims.compare(("recoding", "groups"), len(sizes))
         claims.compare(("recoding", "smallest_group"), int(sizes.min()))
         claims.compare(("recoding", "largest_group"), int(sizes.max()))
@@ -238,12 +238,14 @@ def _check_blanks(case: AuditCase) -> None:
     cells = dict(zip(table.names, (table.counts @ single).tolist(), strict=True))
     if case.config.suppression.method.value != "cells":
         cells = dict.fromkeys(cells, 0)
-    elif blanks.all(axis=0).any() or (alone.any() and not case.config.suppression.keep_rows):
-        # A column of * alone can be at its root, so that its blanks cannot be told.
-        return
+    else:
+        claims.expect(("recoding",), ("blanked_cells",))
+        claims.expect(("recoding", "blanked_cells"), cells)
+        if blanks.all(axis=0).any() or (alone.any() and not case.config.suppression.keep_rows):
+            # A column of * alone can be at its root, so that its blanks cannot be told.
+            return
     claims.compare(("release", "suppressed_cells"), sum(cells.values()))
-    blanked = claims.get(("recoding", "blanked_cells"))
-    for name in blanked if isinstance(blanked, Mapping) else ():
+    for name in claims.section(("recoding", "blanked_cells")):
         claims.compare(("recoding", "blanked_cells", name), cells.get(name))
 
 
@@ -384,8 +386,12 @@ def check_attacks(case: AuditCase) -> None:
     """An attack that needs the release alone reaches what is reported."""
     claims, attacks = case.claims, case.config.attacks
     entries = claims.get(("attacks",))
-    if not isinstance(entries, list) or claims.get(("config", "attacks")) is ABSENT:
+    written = claims.get(("config", "attacks"))
+    # The config has none of those that are of a plug-in which is not here.
+    if not isinstance(entries, list) or not isinstance(written, list) or len(written) != len(attacks):
         return
+    for position in range(len(entries)):
+        claims.expect(("attacks", position), ENTRY_KEYS if claims.internal else ENTRY_KEYS[:-2])
     if not attacks:
         if entries:
             claims.refute(("attacks",), "has attacks that the config of the report does not ask for")
@@ -393,7 +399,7 @@ def check_attacks(case: AuditCase) -> None:
         claims.agree(("config", "attacks"))
         return
     asked = {each.attack for each in attacks}
-    named = {each.get("attack") for each in entries if isinstance(each, Mapping)}
+    named = {str(each.get("attack")) if isinstance(each, Mapping) else str(each) for each in entries}
     if asked != named:
         claims.refute(("attacks",), f"has {_names(named)}, the config of the report asks for {_names(asked)}")
         return
@@ -440,8 +446,8 @@ def _compare_findings(
             claims.compare(("attacks", position, "details"), entry["details"])
 
 
-def _names(names: set[Any]) -> str:
-    return ", ".join(sorted(map(str, names))) or "none"
+def _names(names: set[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
 
 
 def check_matrix(case: AuditCase) -> None:
@@ -482,7 +488,7 @@ def _check_baseline(claims: Claims, position: int, row: Mapping[str, Any]) -> No
         return
     key = ("attack_matrix", position, "baseline")
     entries = claims.get(("attacks",))
-    tied = [each["baseline"] for each in entries if each["success"] == row["success"]]
+    tied = [each.get("baseline") for each in entries if each.get("success") == row["success"]]
     claims.compare(key, claims.get(key) if claims.get(key) in tied else row["baseline"])
 
 

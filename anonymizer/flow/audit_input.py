@@ -14,6 +14,7 @@ from anonymizer.attacks.meaning import meanings_of
 from anonymizer.attacks.original import Links
 from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.truth import reconstructed, same_values
+from anonymizer.audit.claims import ABSENT
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config, Origin
 from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
@@ -31,6 +32,7 @@ from anonymizer.flow.audit_checks import AuditCase
 from anonymizer.flow.constraints import required_size
 from anonymizer.flow.prepare import job_of, open_as, read_attributes
 from anonymizer.loss.all_metrics import all_losses
+from anonymizer.release.existing import RECODING
 
 TextArray = NDArray[np.object_]
 
@@ -77,6 +79,23 @@ def check_input(case: AuditCase, report: Path) -> bool:
         if not case.in_groups:
             _check_losses(case, table, matched)
         return compared and not case.in_groups
+
+
+def check_recoding_file(case: AuditCase, report: Path) -> None:
+    """Compare the hash of the file that further records are recoded by, where it lies beside the report.
+
+    Parameters
+    ----------
+    report: where the report lies.
+    """
+    claims, key = case.claims, ("recoding_file",)
+    path = report.parent / RECODING
+    if not claims.internal or not path.is_file():
+        return
+    claims.expect((), key)
+    if claims.get(key) is not ABSENT:
+        claims.compare((*key, "path"), RECODING)
+        claims.compare((*key, "sha256"), sha256_of(path))
 
 
 def _folder_of_input(case: AuditCase, report: Path) -> Path | None:
@@ -191,7 +210,7 @@ def _check_losses(case: AuditCase, table: Table, matched: _Matched) -> None:
                 what = "the published texts are not of the level that the report says"
                 claims.refute(("recoding", "levels", column.name), what)
             return
-    for name in claims.get(("recoding", "levels")) or ():
+    for name in claims.section(("recoding", "levels")):
         claims.agree(("recoding", "levels", name))
     losses = all_losses(released(recoding, required_size(case.config)))
     if not _certain(matched, recoding):
