@@ -194,10 +194,13 @@ def _counted(
     names = [name for name in relation.columns if config.attributes[name].role is Role.SENSITIVE]
     attributes = _sensitive(config, relation, names, reported, found)
     classes = count_classes(relation, config.with_role(Role.QUASI_IDENTIFIER), attributes)
-    scene = Scene(read_release(_of_release(config, attributes), relation, weight_columns(config)))
     own = [each.name for each in attributes]
+
+    def look() -> Scene:
+        return Scene(read_release(_of_release(config, attributes), relation, weight_columns(config)))
+
     notes, measured = found.findings, found.constraints
-    return AuditCase(claims, config, relations, classes, lambda _: classes, own, scene, measured, notes)
+    return AuditCase(claims, config, relations, classes, lambda _: classes, own, look, measured, notes)
 
 
 def _counted_pair(
@@ -213,7 +216,11 @@ def _counted_pair(
     attribute = _sensitive(config, values, [name], reported, found)[0]
     own = [each for each in records.columns if each in config.with_role(Role.QUASI_IDENTIFIER)]
     grouped = read_pair(records, values, own, attribute)
-    tuples = read_release(_of_release(config, [attribute]), records, weight_columns(config))
+
+    def look() -> Scene:
+        tuples = read_release(_of_release(config, [attribute]), records, weight_columns(config))
+        return Scene(tuples, grouped=grouped)
+
     return AuditCase(
         claims,
         config,
@@ -221,7 +228,7 @@ def _counted_pair(
         grouped.values.classes(),
         lambda each: classes_for(grouped, each),
         [name],
-        Scene(tuples, grouped=grouped),
+        look,
         found.constraints,
         found.findings,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import floor
 from pathlib import Path, PurePath
 from typing import Any
@@ -53,7 +54,7 @@ class AuditCase:
     classes: its equivalence classes; of records in groups, the groups.
     judged: gives what a constraint judges: the classes, or of records in groups the exact tuples.
     sensitive: names of the sensitive attributes.
-    scene: what somebody has who holds the release alone.
+    look: counts what somebody has who holds the release alone.
     constraints: gets what was measured of each constraint.
     notes: gets what could not be told.
     """
@@ -64,9 +65,14 @@ class AuditCase:
     classes: Classes
     judged: Callable[[Constraint], Classes]
     sensitive: Sequence[str]
-    scene: Scene
+    look: Callable[[], Scene]
     constraints: list[dict[str, Any]]
     notes: list[str]
+
+    @cached_property
+    def scene(self) -> Scene:
+        """What somebody has who holds the release alone; counted when it is first asked for."""
+        return self.look()
 
     @property
     def in_groups(self) -> bool:
@@ -83,7 +89,8 @@ class AuditCase:
         """The records of each published text, by quasi-identifier; a null is the empty text."""
         return {
             name: {text or "": records for text, records in self.relations[0].dictionary(name)}
-            for name in self.scene.release.names
+            for name in self.relations[0].columns
+            if name in self.config.with_role(Role.QUASI_IDENTIFIER)
         }
 
 
@@ -203,9 +210,12 @@ def _ranks(values: Sequence[Any]) -> IntArray:
 def check_suppression(case: AuditCase) -> None:
     """Suppressed records are those that the input has and the release has not, and within the limit."""
     claims, settings = case.claims, case.config.suppression
-    if case.appended:
-        return
     key, rows = ("release", "suppressed_records"), case.classes.records
+    if case.appended:
+        before = claims.number(("applied", "rows_before"))
+        if before is not None and not settings.keep_rows:
+            claims.compare(("applied", "rows_added"), rows - int(before))
+        return
     records, suppressed = claims.number(("input", "rows")), claims.number(key)
     if records is not None:
         removed = int(records) - rows
@@ -231,19 +241,19 @@ def _starred(case: AuditCase) -> int:
 
 def _check_blanks(case: AuditCase) -> None:
     """Blanked cells are the ``*`` of columns that also publish other values, but for rows of ``*`` alone."""
-    claims, table = case.claims, case.scene.release
+    claims = case.claims
+    if case.config.suppression.method.value != "cells":
+        claims.compare(("release", "suppressed_cells"), 0)
+        return
+    table = case.scene.release
     blanks = table.blanks
     alone = np.logical_and.reduce(blanks, axis=1)
-    single = blanks & ~alone[:, None]
-    cells = dict(zip(table.names, (table.counts @ single).tolist(), strict=True))
-    if case.config.suppression.method.value != "cells":
-        cells = dict.fromkeys(cells, 0)
-    else:
-        claims.expect(("recoding",), ("blanked_cells",))
-        claims.expect(("recoding", "blanked_cells"), cells)
-        if blanks.all(axis=0).any() or (alone.any() and not case.config.suppression.keep_rows):
-            # A column of * alone can be at its root, so that its blanks cannot be told.
-            return
+    cells = dict(zip(table.names, (table.counts @ (blanks & ~alone[:, None])).tolist(), strict=True))
+    claims.expect(("recoding",), ("blanked_cells",))
+    claims.expect(("recoding", "blanked_cells"), cells)
+    if blanks.all(axis=0).any() or (alone.any() and not case.config.suppression.keep_rows):
+        # A column of * alone can be at its root, so that its blanks cannot be told.
+        return
     claims.compare(("release", "suppressed_cells"), sum(cells.values()))
     for name in claims.section(("recoding", "blanked_cells")):
         claims.compare(("recoding", "blanked_cells", name), cells.get(name))
