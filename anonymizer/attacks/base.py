@@ -113,10 +113,13 @@ class Attack(ABC):
     ----------------
     name: as in the config.
     Settings: its parameters.
+    of_release_alone: whether its findings are a function of the release and its parameters, the same with
+        and without original records, a recipe or randomness; an audit repeats such an attack.
     """
 
     name: ClassVar[str]
     Settings: ClassVar[type[PlugInSettings]] = NoParameters
+    of_release_alone: ClassVar[bool] = False
 
     def __init__(self, settings: PlugInSettings | None = None) -> None:
         self.settings = settings if settings is not None else self.Settings()

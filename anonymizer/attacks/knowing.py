@@ -54,6 +54,7 @@ class ClassDisclosure(Attack):
 
     Settings = KnowledgeSettings
     settings: KnowledgeSettings
+    of_release_alone = True
 
     def lacks(self, scene: Scene) -> str | None:
         """A sensitive attribute is needed."""

@@ -56,6 +56,7 @@ class Uniqueness(Attack):
     """
 
     name = "uniqueness"
+    of_release_alone = True
     Settings = UniquenessSettings
     settings: UniquenessSettings
 

@@ -21,6 +21,7 @@ class Wildcard(Attack):
     """
 
     name = "wildcard"
+    of_release_alone = True
 
     def lacks(self, scene: Scene) -> str | None:  # noqa: ARG002 - the interface's
         """Nothing but the release is needed."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated
 
 import typer
@@ -22,7 +25,8 @@ def audit(
 ) -> int:
     """Verify RELEASE from the file and its public report alone.
 
-    Exit code 1 when it is not what the report says, or a constraint does not hold.
+    With --report report.json and the input where that says it is, it is compared with the input too. Exit
+    code 1 when it is not what the report says, or a constraint does not hold.
     """
     from anonymizer.cli.summary import promise  # noqa: PLC0415 - --help needs none of it
     from anonymizer.core.report import to_json  # noqa: PLC0415
@@ -37,4 +41,17 @@ def audit(
             write_line(f"  {'holds' if each['satisfied'] else 'FAILS':6} {promise(each)}")
         for finding in found.findings:
             write_line(f"  note: {finding}")
+        if found.not_checked:
+            write_line("  not checked, as the files do not tell:")
+            for line in wrap(", ".join(_by_name(found.not_checked)), 94, break_on_hyphens=False):
+                write_line(f"    {line}")
     return 0 if found.verified else 1
+
+
+def _by_name(keys: Iterable[str]) -> list[str]:
+    """Return keys without positions in lists, each once.
+
+    >>> _by_name(["attacks[0].seconds", "attacks[1].seconds", "environment"])
+    ['attacks[].seconds', 'environment']
+    """
+    return list(dict.fromkeys(re.sub(r"\[\d+\]", "[]", key) for key in keys))

@@ -51,7 +51,7 @@ class NodeRecoding(SharedRecoding):
 
     @cached_property
     def _published(self) -> list[tuple[CodeArray, list[str]]]:
-        return [_distinct_nodes(attribute) for attribute in self.table.quasi_identifiers]
+        return [distinct_nodes(attribute) for attribute in self.table.quasi_identifiers]
 
     def shared_cells(self, position: int) -> Cells:
         """Return a quasi-identifier by its nodes; of those that cover the same leaves, the lowest."""
@@ -60,7 +60,7 @@ class NodeRecoding(SharedRecoding):
         return Cells(values, labels, canonical[self._nodes[:, position]])
 
 
-def _distinct_nodes(attribute: QuasiIdentifier) -> tuple[CodeArray, list[str]]:
+def distinct_nodes(attribute: QuasiIdentifier) -> tuple[CodeArray, list[str]]:
     """Return for each node the one that is published for it, and labels that tell these apart.
 
     A tree may repeat a label at another level for other leaves, which only full-domain recoding tells apart

@@ -1,38 +1,52 @@
-"""``audit``: a release verified from the file and its report alone, as a recipient would."""
+"""``audit``: a release verified from the file and its report alone, as a recipient would.
+
+Given the internal report, and the input where that says it is, the release is compared with the input too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from math import isclose
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from anonymizer.attacks.base import Scene
+from anonymizer.audit.claims import Claims, as_reported
 from anonymizer.audit.count import count_classes
-from anonymizer.audit.measure import measure, verifiable
 from anonymizer.audit.pair import classes_for, read_pair
 from anonymizer.config.attribute import Role
 from anonymizer.config.load import load_config
-from anonymizer.config.model import Config, Origin, Reference
-from anonymizer.core.classes import Classes
+from anonymizer.config.model import Config, Origin
 from anonymizer.core.group_recoding import COUNT, GROUP
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Relation
 from anonymizer.engines.location import is_url
 from anonymizer.engines.parquet_folder import sha256_of
-from anonymizer.errors import HierarchyError, InputError
-from anonymizer.flow.constraints import constraints_of
+from anonymizer.errors import ConfigError, HierarchyError, InputError
+from anonymizer.flow.audit_checks import CHECKS, AuditCase
+from anonymizer.flow.audit_input import check_input, check_recoding_file
 from anonymizer.flow.pair import attribute_in_groups
 from anonymizer.flow.placing import sensitive_attributes
 from anonymizer.flow.prepare import grown_trees, open_release
-from anonymizer.flow.reported import Reported, ReportedConstraint, read_reported
+from anonymizer.flow.reported import Reported, read_content, read_reported
 from anonymizer.flow.requests import typed_request
-from anonymizer.privacy.constraint import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
+from anonymizer.flow.scene import read_release
+from anonymizer.flow.weights import weight_columns
 from anonymizer.release.pair import Pair, find_pair
 from anonymizer.table.load import read_columns
 
-JUDGED = ("input", "attributes", "constraints", "reference")
-"""Sections of a config that say what a release promises; the others say how it was found."""
+JUDGED = ("input", "attributes", "constraints", "reference", "suppression", "output")
+"""Sections of a config that say what a release promises; most others say how it was found."""
+
+OF_PLUG_INS = ("algorithm", "attacks")
+"""Sections that can name what only the publisher has installed; they are left out then."""
+
+LEFT_OUT = "optional keys that config leaves out"
+"""What is never checked: whether the run was asked for more than its config in the report says."""
+
+AGAINST_THE_INPUT = "values of the release against the input"
+"""What is not checked where the input is not at hand."""
 
 
 @dataclass
@@ -43,11 +57,14 @@ class ReleaseAudit:
     ----------
     constraints: measured on the file; for those that the file alone cannot tell, what the report claims.
     findings: what does not agree, or could not be told; the first kind makes ``verified`` False.
+    not_checked: keys of the report that nothing was compared with, a section without any that was as one; and
+        what else the files cannot tell.
     """
 
     verified: bool = True
     constraints: list[dict[str, Any]] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
+    not_checked: list[str] = field(default_factory=list)
 
     def refute(self, finding: str) -> None:
         """Note something that the release is not as reported."""
@@ -61,7 +78,8 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     Parameters
     ----------
     report: public or internal report; default: ``report.public.json`` beside the release. Hierarchies that it
-        names are looked for beside it.
+        names are looked for beside it, and the input of an internal one beside it, in the folder above, and
+        in the current folder.
 
     Raises
     ------
@@ -71,30 +89,91 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     if pair is None and not is_url(str(path)) and not path.exists():
         raise InputError(f"{path}: no such file; give the released file")
     given = report if report is not None else path.with_name("report.public.json")
-    reported = read_reported(given)
+    reported, claims = read_reported(given), Claims(read_content(given))
     found = ReleaseAudit()
     files = [path] if pair is None else [pair.records, pair.values]
+    if _same_files(files, given, reported, claims, found):
+        with _noting(found), ExitStack() as stack:
+            config = _judged(reported, given, claims)
+            case = _opened(stack, pair, path, reported, config, found, claims)
+            if case is not None:
+                for check in CHECKS:
+                    with _noting(found):
+                        check(case)
+                with _noting(found):
+                    check_recoding_file(case, given)
+                    compared = check_input(case, given)
+                    found.not_checked += [] if compared else [AGAINST_THE_INPUT]
+    for disagreement in claims.disagreements:
+        found.refute(disagreement)
+    found.not_checked = [*claims.not_checked(), LEFT_OUT, *found.not_checked]
+    return found
+
+
+@contextmanager
+def _noting(found: ReleaseAudit) -> Iterator[None]:
+    """Take what cannot be read or does not fit as something that refutes the report."""
+    try:
+        yield
+    except InputError as error:
+        found.refute(str(error))
+
+
+def _same_files(
+    files: Sequence[Path], given: Path, reported: Reported, claims: Claims, found: ReleaseAudit
+) -> bool:
+    """Compare the hashes; tell whether a report is of a release in as many files."""
     second = reported.release.sensitive_table
     promised = [reported.release.sha256, *([] if second is None else [second.sha256])]
     if len(files) != len(promised):
         found.refute(f"{given.name} is of a release in {len(promised)} files, not of {files[0].name}")
-        return found
-    for file, sha256 in zip(files, promised, strict=True):
+        return False
+    for position, (file, sha256) in enumerate(zip(files, promised, strict=True)):
+        claims.agree(("release", *(("sensitive_table",) if position else ()), "sha256"))
         if _hash(file) != sha256:
             found.refute(f"{file.name} is not the file that {given.name} was written for (SHA-256 differs)")
-    try:
-        sections = {key: value for key, value in reported.config.items() if key in JUDGED}
-        config = load_config(sections).located(Origin(str(given), given.parent))
-        counted = (
-            _counted(path, reported, config, found)
-            if pair is None
-            else _counted_pair(pair, reported, config, found)
-        )
-        if counted is not None:
-            _measure(files[0].name, counted, reported, config, found)
-    except InputError as error:
-        found.refute(str(error))
-    return found
+    return True
+
+
+def _judged(reported: Reported, given: Path, claims: Claims) -> Config:
+    """Return the config of a report, without sections that name plug-ins which are not here.
+
+    Raises
+    ------
+    ConfigError: it says something else that cannot be.
+    """
+    wanted = [*JUDGED, *OF_PLUG_INS]
+    while True:
+        sections = {key: value for key, value in reported.config.items() if key in wanted}
+        try:
+            config = load_config(sections).located(Origin(str(given), given.parent))
+        except ConfigError as error:
+            wrong = {problem.where.partition(".")[0].partition("[")[0] for problem in error.problems}
+            left_out = wrong & set(OF_PLUG_INS) & sections.keys()
+            if not left_out:
+                raise
+            wanted = [key for key in wanted if key not in left_out]
+        else:
+            written = as_reported(config.to_dict())
+            for section in sections:
+                claims.expect_all(("config", section), written[section])
+            return config
+
+
+def _opened(
+    stack: ExitStack,
+    pair: Pair | None,
+    path: Path,
+    reported: Reported,
+    config: Config,
+    found: ReleaseAudit,
+    claims: Claims,
+) -> AuditCase | None:
+    """Open and count a release; None where it has not the columns that it should have."""
+    files = [path] if pair is None else [pair.records, pair.values]
+    relations = [stack.enter_context(open_release(file)) for file in files]
+    counted = _counted if pair is None else _counted_pair
+    return counted(relations, reported, config, found, claims)
 
 
 def _hash(path: Path) -> str | None:
@@ -105,45 +184,64 @@ def _hash(path: Path) -> str | None:
         return relation.sha256
 
 
-@dataclass(frozen=True, eq=False)
-class _Counted:
-    """A release as it was counted.
-
-    Attributes
-    ----------
-    classes: its equivalence classes.
-    judged: gives what a constraint judges: the classes, or of records in groups the exact tuples.
-    sensitive: names of its sensitive attributes.
-    """
-
-    classes: Classes
-    judged: Callable[[Constraint], Classes]
-    sensitive: list[str]
-
-
-def _counted(path: Path, reported: Reported, config: Config, found: ReleaseAudit) -> _Counted | None:
+def _counted(
+    relations: Sequence[Relation], reported: Reported, config: Config, found: ReleaseAudit, claims: Claims
+) -> AuditCase | None:
     """Count a release in one table; None where it has not the columns that it should have."""
-    with open_release(path) as relation:
-        if not _as_expected(relation, _released(config), found):
-            return None
-        names = [name for name in relation.columns if config.attributes[name].role is Role.SENSITIVE]
-        attributes = _sensitive(config, relation, names, reported, found)
-        classes = count_classes(relation, config.with_role(Role.QUASI_IDENTIFIER), attributes)
-    return _Counted(classes, lambda _: classes, [each.name for each in attributes])
+    (relation,) = relations
+    if not _as_expected(relation, _released(config), found):
+        return None
+    names = [name for name in relation.columns if config.attributes[name].role is Role.SENSITIVE]
+    attributes = _sensitive(config, relation, names, reported, found)
+    classes = count_classes(relation, config.with_role(Role.QUASI_IDENTIFIER), attributes)
+    own = [each.name for each in attributes]
+
+    def look() -> Scene:
+        return Scene(read_release(_of_release(config, attributes), relation, weight_columns(config)))
+
+    notes, measured = found.findings, found.constraints
+    return AuditCase(claims, config, relations, classes, lambda _: classes, own, look, measured, notes)
 
 
-def _counted_pair(pair: Pair, reported: Reported, config: Config, found: ReleaseAudit) -> _Counted | None:
+def _counted_pair(
+    relations: Sequence[Relation], reported: Reported, config: Config, found: ReleaseAudit, claims: Claims
+) -> AuditCase | None:
     """Count a release in two tables; None where they have not the columns that they should have."""
-    with open_release(pair.records) as records, open_release(pair.values) as values:
-        name = attribute_in_groups(config)
-        if not _as_expected(records, (_released(config) - {name}) | {GROUP}, found):
-            return None
-        if not _as_expected(values, {GROUP, name, COUNT}, found):
-            return None
-        attribute = _sensitive(config, values, [name], reported, found)[0]
-        own = [each for each in records.columns if each in config.with_role(Role.QUASI_IDENTIFIER)]
-        grouped = read_pair(records, values, own, attribute)
-    return _Counted(grouped.values.classes(), lambda each: classes_for(grouped, each), [name])
+    records, values = relations
+    name = attribute_in_groups(config)
+    if not _as_expected(records, (_released(config) - {name}) | {GROUP}, found):
+        return None
+    if not _as_expected(values, {GROUP, name, COUNT}, found):
+        return None
+    attribute = _sensitive(config, values, [name], reported, found)[0]
+    own = [each for each in records.columns if each in config.with_role(Role.QUASI_IDENTIFIER)]
+    grouped = read_pair(records, values, own, attribute)
+
+    def look() -> Scene:
+        tuples = read_release(_of_release(config, [attribute]), records, weight_columns(config))
+        return Scene(tuples, grouped=grouped)
+
+    return AuditCase(
+        claims,
+        config,
+        relations,
+        grouped.values.classes(),
+        lambda each: classes_for(grouped, each),
+        [name],
+        look,
+        found.constraints,
+        found.findings,
+    )
+
+
+def _of_release(config: Config, attributes: Sequence[SensitiveAttribute]) -> Config:
+    """Return a config without the sensitive hierarchies that are not at hand, or that grew from the input."""
+    bare = {each.name for each in attributes if each.hierarchy is None} | grown_trees(config)
+    settings = {
+        name: each.model_copy(update={"hierarchy": None}) if name in bare else each
+        for name, each in config.attributes.items()
+    }
+    return config.model_copy(update={"attributes": settings})
 
 
 def _released(config: Config) -> set[str]:
@@ -155,21 +253,6 @@ def _as_expected(relation: Relation, expected: set[str], found: ReleaseAudit) ->
     if set(relation.columns) != expected:
         found.refute(f"{Path(relation.name).name}: has columns {', '.join(relation.columns)}")
     return set(relation.columns) == expected
-
-
-def _measure(name: str, release: _Counted, reported: Reported, config: Config, found: ReleaseAudit) -> None:
-    classes = release.classes
-    for what, counted in (("rows", classes.records), ("classes", classes.number)):
-        claimed = getattr(reported.release, what)
-        if claimed is not None and claimed != counted:
-            found.refute(f"{name}: {counted:,} {what}, the report says {claimed:,}")
-    constraints = constraints_of(config, release.sensitive)
-    claims = [(each.model, each.attribute, each.parameters) for each in reported.constraints]
-    if claims != [(each.model.name, each.attribute, each.parameters()) for each in constraints]:
-        found.refute("the constraints of the report are not those of the config in it")
-        return
-    for constraint, claim in zip(constraints, reported.constraints, strict=True):
-        _judge(constraint, release.judged(constraint), claim, config, found)
 
 
 def _sensitive(
@@ -188,42 +271,3 @@ def _sensitive(
             SensitiveAttribute(column, distance=None if distances[name] is None else str(distances[name]))
             for name, column in columns.items()
         ]
-
-
-def _judge(
-    constraint: Constraint, classes: Classes, claim: ReportedConstraint, config: Config, found: ReleaseAudit
-) -> None:
-    """Measure one constraint, or take over what is reported where the file cannot tell."""
-    if isinstance(constraint, ReleaseConstraint) or not _can_tell(constraint, classes, config):
-        found.constraints.append({**claim.model_dump(), "verifiable_from_release": False})
-        claimed = "holds" if claim.satisfied else "does not hold"
-        found.findings.append(f"{claim.title}: the release alone cannot tell; the report says it {claimed}")
-        if not claim.satisfied:
-            found.refute(f"{claim.title}: does not hold, as reported")
-        return
-    measurement = measure(classes, [constraint])[0]
-    found.constraints.append(asdict(measurement))
-    if not measurement.satisfied:
-        found.refute(f"{claim.title}: measured {measurement.measured}, which does not hold")
-    elif not _same(measurement.measured, claim.measured):
-        found.refute(f"{claim.title}: measured {measurement.measured}, the report says {claim.measured}")
-
-
-def _can_tell(constraint: CountedConstraint, classes: Classes, config: Config) -> bool:
-    compares = isinstance(constraint, ClassConstraint) and constraint.model.uses_reference
-    at_hand = config.reference is Reference.RELEASE or not compares
-    return at_hand and verifiable(classes, constraint, grown_trees(config))
-
-
-def _same(measured: Any, claimed: Any) -> bool:
-    """Tell whether two measures agree up to rounding, numbers and lists of numbers alike."""
-    if isinstance(measured, list):
-        return (
-            isinstance(claimed, list)
-            and len(measured) == len(claimed)
-            and all(_same(one, other) for one, other in zip(measured, claimed, strict=True))
-        )
-    try:
-        return isclose(measured, float(claimed), rel_tol=1e-9, abs_tol=1e-12)
-    except (TypeError, ValueError):
-        return bool(measured == claimed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -46,11 +47,6 @@ class ReportedConstraint(BaseModel):
     satisfied: bool
     worst_classes: int | None
 
-    @property
-    def title(self) -> str:
-        """What findings call it."""
-        return self.model + (f" of {self.attribute}" if self.attribute else "")
-
 
 class Reported(BaseModel):
     """The claims of a report."""
@@ -77,6 +73,12 @@ def read_reported(path: Path) -> Reported:
             "the release: ask the publisher for it, put it there, or name it with --report"
         ) from None
     return parse_report(Reported, path, content, ACCEPTED)
+
+
+def read_content(path: Path) -> dict[str, Any]:
+    """Return all that a report says, in plain JSON types; of one that ``read_reported`` accepts."""
+    content: dict[str, Any] = json.loads(path.read_bytes())
+    return content
 
 
 def parse_report(model: type[Part], path: Path, content: bytes, accepted: str) -> Part:

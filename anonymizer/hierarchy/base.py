@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from anonymizer.core.table import Column
+from anonymizer.core.table import Column, ValueType
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.graph import Tree
 from anonymizer.settings import Settings
@@ -69,6 +70,35 @@ class HierarchySource(ABC, Generic[S]):
     def files(self, folder: Path) -> list[Path]:  # noqa: ARG002 - sources without files need no folder
         """Return the files that the hierarchy is read from."""
         return []
+
+    def levels_of(self, texts: Sequence[str], folder: Path) -> frozenset[int] | None:
+        """Return the levels at which all of some published texts can be, told without the input's values.
+
+        Parameters
+        ----------
+        texts: distinct, without ``*``, ``<missing>`` and the empty text; none where all records have ``*``.
+        folder: what relative paths in the settings are relative to.
+
+        Returns
+        -------
+        None where the settings alone do not tell, as for a tree that a rule builds from the input's values.
+
+        Raises
+        ------
+        HierarchyError: what the settings name is not one tree.
+        OSError: a file is not at hand.
+        """
+        if self.rule_built:
+            return None
+        counts = np.ones(len(texts), dtype=np.int64)
+        tree = self.build(Column("of the release", ValueType.TEXT, tuple(texts), counts, None, None), folder)
+        top = max(tree)
+        by_level: dict[int, set[str]] = {}
+        for level, label in tree:
+            by_level.setdefault(level, set()).add(label)
+        if not texts:
+            return frozenset({top[0]} if top[1] == "*" else ())
+        return frozenset(level for level, labels in by_level.items() if labels.issuperset(texts))
 
     def depends_on(self, column: Column) -> dict[str, Any]:
         """Return what of a column, beside a value itself, decides where the value stands.

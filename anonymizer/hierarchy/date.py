@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from enum import StrEnum
 from itertools import pairwise
@@ -37,6 +38,15 @@ _LABELS: dict[Period, Callable[[datetime], str]] = {
     Period.QUARTER: lambda moment: f"{moment.year:04d}-Q{(moment.month + 2) // 3}",
     Period.YEAR: lambda moment: f"{moment.year:04d}",
     Period.DECADE: lambda moment: f"{moment.year // 10 * 10:04d}s",
+}
+
+
+_PATTERNS = {
+    Period.DAY: re.compile(r"\d{4}-\d\d-\d\d"),
+    Period.MONTH: re.compile(r"\d{4}-\d\d"),
+    Period.QUARTER: re.compile(r"\d{4}-Q\d"),
+    Period.YEAR: re.compile(r"\d{4}"),
+    Period.DECADE: re.compile(r"\d{4}s"),
 }
 
 
@@ -90,6 +100,20 @@ class DateSource(HierarchySource[DateSettings]):
             if period is not Period.DAY or labels != levels[0]:
                 levels.append(labels)
         return tree_of_rows(levels)
+
+    def levels_of(self, texts: Sequence[str], folder: Path) -> frozenset[int] | None:  # noqa: ARG002
+        """Return the levels of the periods that the texts name; days may be a level of their own or not."""
+        periods = self.settings.levels
+        days = Period.DAY in periods
+        if not texts:
+            return frozenset({len(periods), len(periods) + 1}) if days else frozenset({len(periods) + 1})
+        found: set[int] = set()
+        for level, period in enumerate(periods, start=1):
+            if all(_PATTERNS[period].fullmatch(text) for text in texts):
+                found |= {level, level - 1} if days else {level}
+        if all(_PATTERNS[Period.DAY].match(text) for text in texts):
+            found.add(0)
+        return frozenset(found)
 
     def _moment(self, column: Column, code: int) -> datetime:
         try:

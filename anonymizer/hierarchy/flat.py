@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,10 @@ class FlatSource(HierarchySource[Settings]):
     def depends_on(self, column: Column) -> dict[str, Any]:  # noqa: ARG002 - on none
         """Return nothing: every value stands under the root."""
         return {}
+
+    def levels_of(self, texts: Sequence[str], folder: Path) -> frozenset[int] | None:  # noqa: ARG002
+        """Return the level of values, or that of ``*`` where there is nothing else."""
+        return frozenset({0 if texts else 1})
 
     def describe(self) -> str:
         """Return what a message calls this hierarchy."""

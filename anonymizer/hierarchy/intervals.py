@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar
@@ -55,6 +57,20 @@ class IntervalSource(HierarchySource[IntervalSettings]):
         """Return nothing: the interval of a number follows from the number and the type."""
         return {}
 
+    def levels_of(self, texts: Sequence[str], folder: Path) -> frozenset[int] | None:  # noqa: ARG002
+        """Return the levels of the widths that the intervals have."""
+        widths = self.settings.width
+        if not texts:
+            return frozenset({len(widths) + 1})
+        possible = set(range(len(widths) + 1))
+        for text in texts:
+            width = _width(text)
+            if width is None:  # a value of its own, or the only whole number of an interval of width 1
+                possible &= {0, 1} if Decimal(1) in widths else {0}
+            else:
+                possible &= {level for level, each in enumerate(widths, start=1) if each == width}
+        return frozenset(possible)
+
     def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
         """Return the nested intervals of the column's values.
 
@@ -98,6 +114,24 @@ class _Naming:
         decimals = f"{rest:0{self._places}d}".rstrip("0") if rest else ""
         plain = ("-" if scaled < 0 else "") + str(whole) + (f".{decimals}" if decimals else "")
         return self._numerals.written(plain)
+
+
+_HALF_OPEN = re.compile(r"\[(-?[0-9.,]+), (-?[0-9.,]+)\)")
+_WHOLE = re.compile(r"(-?[0-9]+)(?:-| to )(-?[0-9]+)")
+
+
+def _width(text: str) -> Decimal | None:
+    """Return the width of an interval from its name; None where the text is none.
+
+    >>> _width("20-24"), _width("[20, 22.5)"), _width("-5 to -1"), _width("20")
+    (Decimal('5'), Decimal('2.5'), Decimal('5'), None)
+    """
+    whole, half_open = _WHOLE.fullmatch(text), _HALF_OPEN.fullmatch(text)
+    found = whole or half_open
+    if found is None:
+        return None
+    low, high = (Decimal(end.replace(",", ".")) for end in found.groups())
+    return high - low + (1 if whole else 0)
 
 
 def _places(number: Decimal) -> int:

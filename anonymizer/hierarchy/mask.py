@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
@@ -90,6 +90,22 @@ class MaskSource(HierarchySource[MaskSettings]):
                 "leave the record out"
             )
         return MaskSource(self.settings, length)
+
+    def levels_of(self, texts: Sequence[str], folder: Path) -> frozenset[int] | None:  # noqa: ARG002
+        """Return the levels that mask no more than every text shows masked; shorter values show more."""
+        lengths = {len(text) for text in texts}
+        right = self.settings.side is Side.RIGHT
+        masked = min(
+            (len(text) - len(text.rstrip(MASK) if right else text.lstrip(MASK)) for text in texts), default=0
+        )
+        if not texts or (len(lengths) > 1 and masked):
+            return frozenset() if texts else None
+        steps = self.settings.steps or range(1, masked + 1)
+        # Values as they are have several lengths, or nothing masked.
+        own = {0} if not masked else set()
+        return frozenset(
+            own | {level for level, step in enumerate(steps, start=1) if step <= masked and len(lengths) == 1}
+        )
 
     def _longest(self, column: Column) -> int:
         return self._length or max(map(len, column.present), default=1)

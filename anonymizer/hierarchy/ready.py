@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -78,6 +78,11 @@ class ReadySource(HierarchySource[ReadySettings]):
     def depends_on(self, column: Column) -> dict[str, Any]:
         """Return what the shipped hierarchy depends on."""
         return read_ready(self.settings.root).hierarchy.depends_on(column)
+
+    def levels_of(self, texts: Sequence[str], folder: Path) -> frozenset[int] | None:
+        """Return the levels at which published texts can be; of a shipped rule, what that tells."""
+        own = read_ready(self.settings.root).hierarchy
+        return own.levels_of(texts, folder) if own.rule_built else super().levels_of(texts, folder)
 
     def as_for(self, column: Column, before: Mapping[str, Any]) -> HierarchySource[Any]:
         """Return the shipped hierarchy, or the rule of it that places values as before."""

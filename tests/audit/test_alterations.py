@@ -1,0 +1,318 @@
+"""Reports and releases with one thing altered: the audit notices it, or says that it did not look there."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from anonymizer.audit.claims import Key, dotted_key
+from anonymizer.errors import InputError
+from anonymizer.flow.audit import AGAINST_THE_INPUT, LEFT_OUT, audit_release
+from tests.flow.commands import Job
+
+ATTACKS = ["vulnerability", "uniqueness", "homogeneity", "background", "skewness"]
+OPTIONAL = ("type", "levels", "distance")
+"""Keys of an attribute that stand for something else than a default where they are left out."""
+
+MEANS = ("zip", "sex")
+
+JOBS: dict[str, dict[str, Any]] = {
+    "classes": {"suppression": {"limit": 0.1}, "attacks": [*ATTACKS, "wildcard", "linkage"]},
+    "kept rows": {"suppression": {"limit": 0.1, "keep_rows": True}, "attacks": ATTACKS},
+    "records": {"suppression": {"limit": 0.1, "method": "records"}},
+    "cells": {"suppression": {"limit": 0.1, "method": "cells"}, "attacks": ["wildcard"]},
+    "mondrian": {"algorithm": {"name": "mondrian"}, "attacks": ATTACKS},
+    "local": {"algorithm": {"name": "local"}, "attacks": ATTACKS},
+    "microaggregation": {"algorithm": {"name": "microaggregation"}},
+    "anatomy": {
+        "algorithm": {"name": "anatomy"},
+        "constraints": [{"model": "l-diversity", "l": 2}],
+        "attacks": ATTACKS,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Alteration:
+    """One change of a report: a key, what is done to it, and the report with it."""
+
+    key: Key
+    what: str
+    report: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"{dotted_key(self.key)} {self.what}"
+
+
+def made_release(folder: Path, name: str) -> Job:
+    job = Job(folder)
+    job.config.update(deepcopy(JOBS[name]))
+    if name == "microaggregation":
+        for column in MEANS:
+            job.attribute(column, role="insensitive")
+    done = job.run()
+    assert done.code == 0, done.err
+    return job
+
+
+@pytest.fixture(scope="module")
+def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Job]:
+    """A release of every kind, which tests leave as it is."""
+    return {name: made_release(tmp_path_factory.mktemp("job"), name) for name in JOBS}
+
+
+def leaves(value: Any, key: Key = ()) -> Iterator[Key]:
+    """Give the keys of all figures, and those of empty lists and mappings."""
+    parts: list[Any] = list(value) if isinstance(value, dict) else []
+    if isinstance(value, list):
+        parts = list(range(len(value)))
+    if not parts:
+        yield key
+    for part in parts:
+        yield from leaves(value[part], (*key, part))
+
+
+def other_values(value: Any) -> list[Any]:
+    if isinstance(value, bool):
+        return [not value, "yes"]
+    if isinstance(value, int):
+        return [value + 1, max(value - 1, 0) if value else 7, str(value)]
+    if isinstance(value, float):
+        return [value * 1.5 + 0.1, value / 2 if value else 0.25]
+    if isinstance(value, str):
+        return [value + "x"]
+    return [["x"]] if value == [] else [{"x": 1}] if value == {} else [5]
+
+
+def alterations(report: dict[str, Any]) -> Iterator[Alteration]:
+    """Give a report with each figure altered, and with each key dropped."""
+    for key in leaves(report):
+        value = at(report, key)
+        for other in other_values(value):
+            altered = deepcopy(report)
+            at(altered, key[:-1])[key[-1]] = other
+            yield Alteration(key, f"{value!r} -> {other!r}", altered)
+    for key in {leaf[:length] for leaf in leaves(report) for length in range(1, len(leaf) + 1)}:
+        if isinstance(key[-1], str):
+            altered = deepcopy(report)
+            del at(altered, key[:-1])[key[-1]]
+            yield Alteration(key, "dropped", altered)
+
+
+def at(report: Any, key: Key) -> Any:
+    for part in key:
+        report = report[part]
+    return report
+
+
+def unnoticed(job: Job, given: Path, alteration: Alteration) -> bool:
+    """Tell whether an audit neither minds an altered report nor lists the key."""
+    path = given.with_name("altered.json")
+    path.write_text(json.dumps(alteration.report), encoding="utf-8")
+    try:
+        found = audit_release(job.release, path)
+    except InputError:
+        return False
+    finally:
+        path.unlink()
+    return found.verified and not listed(alteration, found.not_checked)
+
+
+def listed(alteration: Alteration, not_checked: list[str]) -> bool:
+    key = alteration.key
+    if alteration.what == "dropped" and key[0] == "config" and key[-1] in OPTIONAL:
+        return LEFT_OUT in not_checked
+    return any(dotted_key(key[:length]) in not_checked for length in range(1, len(key) + 1))
+
+
+def report_of(job: Job, *, internal: bool) -> Path:
+    return job.output / "report.json" if internal else job.public_report
+
+
+def all_alterations(releases: dict[str, Job]) -> list[tuple[str, Path, Alteration]]:
+    found = []
+    for name, job in releases.items():
+        for internal in (False, True):
+            given = report_of(job, internal=internal)
+            report = json.loads(given.read_text(encoding="utf-8"))
+            found += [(name, given, each) for each in alterations(report)]
+    return sorted(found, key=lambda each: (each[0], each[1].name, str(each[2])))
+
+
+def missed(releases: dict[str, Job], chosen: list[tuple[str, Path, Alteration]]) -> list[str]:
+    return [
+        f"{name} {given.name}: {alteration}"
+        for name, given, alteration in chosen
+        if unnoticed(releases[name], given, alteration)
+    ]
+
+
+def test_every_release_is_verified_by_either_report(releases: dict[str, Job]) -> None:
+    for name, job in releases.items():
+        for internal in (False, True):
+            found = audit_release(job.release, report_of(job, internal=internal))
+            assert (found.verified, found.findings) == (True, []), name
+            by_owner = internal and name not in ("microaggregation", "anatomy")
+            assert (AGAINST_THE_INPUT in found.not_checked) is not by_owner, name
+
+
+def test_a_sample_of_altered_reports(releases: dict[str, Job]) -> None:
+    every = all_alterations(releases)
+    assert len(every) > 3000
+    assert missed(releases, Random(16).sample(every, 50)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", JOBS)
+def test_altered_reports_of_each_kind(name: str, releases: dict[str, Job]) -> None:
+    every = all_alterations({name: releases[name]})
+    assert missed(releases, Random(16).sample(every, 300)) == []
+
+
+Rows = list[list[str]]
+
+
+def swapped(rows: Rows) -> Rows:
+    other = next(place for place, row in enumerate(rows) if row != rows[0])
+    rows[0], rows[other] = rows[other], rows[0]
+    return rows
+
+
+def reversed_rows(rows: Rows) -> Rows:
+    return rows[::-1]
+
+
+def doubled(rows: Rows) -> Rows:
+    return [rows[0], *rows]
+
+
+def one_less(rows: Rows) -> Rows:
+    return rows[:-1]
+
+
+def other_cell(column: int) -> Callable[[Rows], Rows]:
+    """Return what gives the first record another value, one that the column has, and sorts the file again."""
+
+    def altered(rows: Rows) -> Rows:
+        rows[0][column] = next(row[column] for row in rows if row[column] != rows[0][column])
+        return sorted(rows)
+
+    return altered
+
+
+def new_cell(column: int) -> Callable[[Rows], Rows]:
+    def altered(rows: Rows) -> Rows:
+        rows[-1][column] += "?"
+        return sorted(rows)
+
+    return altered
+
+
+def rewritten(job: Job, change: Callable[[Rows], Rows]) -> None:
+    """Alter a release of one file, and both reports so that the hash is that of the altered file."""
+    rows = list(csv.reader(io.StringIO(job.release.read_text(encoding="utf-8"), newline="")))
+    stream = io.StringIO(newline="")
+    csv.writer(stream, lineterminator="\n").writerows([rows[0], *change(rows[1:])])
+    job.release.write_bytes(stream.getvalue().encode())
+    digest = hashlib.sha256(job.release.read_bytes()).hexdigest()
+    for internal in (False, True):
+        path = report_of(job, internal=internal)
+        report = json.loads(path.read_text(encoding="utf-8"))
+        report["release"]["sha256"] = digest
+        path.write_text(json.dumps(report), encoding="utf-8")
+
+
+QUICK = ("classes", "cells", "microaggregation")
+OF_ONE_FILE = [
+    pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in JOBS if name != "anatomy"
+]
+OF_ROWS = [swapped, reversed_rows, doubled, one_less]
+
+
+@pytest.mark.parametrize("change", OF_ROWS, ids=lambda change: change.__name__)
+@pytest.mark.parametrize("name", OF_ONE_FILE)
+def test_altered_rows_are_noticed_by_both(
+    name: str, change: Callable[[Rows], Rows], releases: dict[str, Job], tmp_path: Path
+) -> None:
+    job = releases[name].copied(tmp_path)
+    rewritten(job, change)
+    for internal in (False, True):
+        assert not audit_release(job.release, report_of(job, internal=internal)).verified
+
+
+@pytest.mark.parametrize("altered", [other_cell, new_cell], ids=["other", "new"])
+@pytest.mark.parametrize("name", OF_ONE_FILE)
+def test_an_altered_cell_is_noticed_by_the_owner_or_listed(
+    name: str, altered: Callable[[int], Callable[[Rows], Rows]], releases: dict[str, Job], tmp_path: Path
+) -> None:
+    for column in range(5):
+        job = releases[name].copied(tmp_path / str(column))
+        rewritten(job, altered(column))
+        recipient = audit_release(job.release)
+        assert not recipient.verified or AGAINST_THE_INPUT in recipient.not_checked
+        # Means are of no record of the input, and are compared with none.
+        owner = audit_release(job.release, report_of(job, internal=True))
+        assert not owner.verified or (name, column) == ("microaggregation", 0), column
+
+
+def lies(report: dict[str, Any]) -> Iterator[tuple[Key, Any]]:
+    """Give what a report that passed for true once could say."""
+    release, constraint = report["release"], ("constraints", 0)
+    yield ("status",), "infeasible"
+    yield ("release", "verified"), False
+    yield (*constraint, "satisfied"), False
+    yield (*constraint, "worst_classes"), report["constraints"][0]["worst_classes"] + 1
+    yield (*constraint, "verifiable_from_release"), False
+    yield ("release", "suppressed_records"), release["suppressed_records"] + 1
+    yield ("config", "suppression", "limit"), 0.01
+    yield ("loss", "discernibility"), report["loss"]["discernibility"] + 1
+    yield ("loss", "average_class_size"), report["loss"]["average_class_size"] + 0.1
+    yield ("attacks", 0, "success"), 0.001
+    yield ("attack_matrix", 1, "success"), 0.001
+    yield ("recoding", "levels", "age"), 1
+    yield ("attributes", "zip", "role"), "insensitive"
+
+
+@pytest.mark.parametrize("number", range(13))
+def test_what_file_and_report_tell_is_compared(number: int, releases: dict[str, Job], tmp_path: Path) -> None:
+    job = releases["classes"].copied(tmp_path)
+    report = json.loads(job.public_report.read_text(encoding="utf-8"))
+    key, value = list(lies(report))[number]
+    at(report, key[:-1])[key[-1]] = value
+    job.public_report.write_text(json.dumps(report), encoding="utf-8")
+    found = audit_release(job.release)
+    assert not found.verified
+    assert any(str(key[-1]) in finding or "limit" in finding for finding in found.findings), found.findings
+
+
+def test_the_owner_compares_losses_with_the_input(releases: dict[str, Job], tmp_path: Path) -> None:
+    for name in ("classes", "kept rows", "cells", "local"):
+        job = releases[name].copied(tmp_path / name)
+        path = report_of(job, internal=True)
+        report = json.loads(path.read_text(encoding="utf-8"))
+        for section, key in (("loss", "ncp"), ("loss", "precision"), ("input", "rows")):
+            altered = deepcopy(report)
+            altered[section][key] += 1
+            path.write_text(json.dumps(altered), encoding="utf-8")
+            found = audit_release(job.release, path)
+            assert any(f"{section}.{key}: " in finding for finding in found.findings), (name, key)
+
+
+def test_an_unknown_key_lists_itself(releases: dict[str, Job], tmp_path: Path) -> None:
+    job = releases["classes"].copied(tmp_path)
+    report = json.loads(job.public_report.read_text(encoding="utf-8"))
+    report["release"]["notes"], report["extra"] = "all is well", {"a": [1, 2]}
+    job.public_report.write_text(json.dumps(report), encoding="utf-8")
+    found = audit_release(job.release)
+    assert found.verified
+    assert {"release.notes", "extra"} <= set(found.not_checked)
