@@ -37,20 +37,23 @@ GROUPS = {
 
 LEFT_TO_SLOW = {
     "algorithms": "auto-many-rows local-seed mondrian-relaxed-set microaggregation-median "
-    "microaggregation-mean-variable microaggregation-k anatomy-largest lattice-nodes",
+    "microaggregation-mean-variable microaggregation-k anatomy-largest lattice-nodes "
+    "local-steps mondrian-relaxed-interval anatomy-similar",
     "suppression": "classes-kept-release classes-removed-input records-removed-input records-kept-release "
-    "cells-kept-release cells-removed-input local-kept mondrian-records",
+    "cells-kept-release cells-removed-input local-kept mondrian-records cells-removed-release",
     "models": "inference-risk linkage-risk-assignment t-closeness-own-distance vulnerability-inference "
-    "missing-sensitive delta-disclosure t-closeness-equal sensitive-unprotected",
+    "missing-sensitive delta-disclosure t-closeness-equal linkage-risk recursive-cl sensitive-unprotected",
     "objectives": "average-class-size loss-geometric-mean loss-arithmetic-mean ncp-maximum "
     "ncp-geometric-mean precision-arithmetic-mean precision-maximum mondrian-discernibility",
     "hierarchies": "file-semicolons tree date order auto-default intervals-fractions none",
     "engines": "auto memory duckdb-t-closeness duckdb-anatomy duckdb-local duckdb-cells memory-many "
     "beyond-mondrian-interval beyond-lattice beyond-lattice-t-closeness beyond-attacks",
-    "applying": "lattice-duckdb batch-required-search search same-folder no-report",
+    "applying": "lattice-duckdb batch-required-search search same-folder no-report another-promise "
+    "cannot-be-applied",
     "formats": "tsv bars byte-order-mark query table parquet decimal-comma-means windows-line-ends "
-    "semicolons",
-    "attacks": "linkage-mondrian command-anatomy command-lacks-original nothing-to-attack command-original",
+    "semicolons quoted to-csv-gz parquet-to-parquet",
+    "attacks": "linkage-mondrian command-anatomy command-lacks-original nothing-to-attack command-original "
+    "command-second",
     "utility": "mondrian means",
     "commands": "compare-all check-release audit-anatomy",
     "shipped": "sample hospital sample-init sample-mondrian",
