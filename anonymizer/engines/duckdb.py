@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import groupby
 from math import prod
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from anonymizer.engines.duckdb_many import ManyTexts
 from anonymizer.engines.duckdb_packed import PackedQuery
 from anonymizer.engines.duckdb_plan import plan, sources
 from anonymizer.engines.duckdb_recoded import DuckRecodedWriter, RecordColumns
-from anonymizer.engines.duckdb_sql import copy_csv, copy_parquet
+from anonymizer.engines.duckdb_sql import as_few_keys, copy_csv, copy_parquet
 from anonymizer.engines.duckdb_values import ColumnValues
 from anonymizer.engines.file_source import FileSource
 from anonymizer.engines.packed_groups import packed_groups
@@ -165,24 +166,34 @@ class DuckRelation(Relation):
 
     def sorted_rows(self, projection: Projection) -> IntArray:
         """Return the numbers of the published records, sorted by what is published of them."""
-        keys = []
         nulls = []
-        for place, column in enumerate(projection.columns):
-            if column in projection.replacements:
-                keys.append(f"r{place}")
-            else:
-                index = self.position(column)
-                keys.append(f"coalesce({self._values.texts[index]}, '')")
-                # Records that differ only in a null against an empty text must not stay as they came.
-                nulls.extend([f"c{index} IS NULL"] if self._values.nullable(index) else [])
+        for column in projection.columns:
+            index = self.position(column)
+            # Records that differ only in a null against an empty text must not stay as they came.
+            if column not in projection.replacements and self._values.nullable(index):
+                nulls.append(f"c{index} IS NULL")
+        keys = self._sort_keys(projection)
         self.load()
         with self._database.holding("plan", plan(projection, kept=projection.kept)):
             fetched = self._database.arrays(
                 "SELECT r FROM (SELECT *, records.rowid AS r FROM records POSITIONAL JOIN plan) "
-                f"WHERE kept ORDER BY {', '.join(keys + nulls)}"
+                f"WHERE kept ORDER BY {', '.join(keys + as_few_keys(nulls))}"
             )
         rows: IntArray = fetched["r"].astype(np.int64, copy=False)
         return rows
+
+    def _sort_keys(self, projection: Projection) -> list[str]:
+        """Return SQL for what the published columns are sorted by, left to right."""
+        keys: list[str] = []
+        for replaced, run in groupby(
+            enumerate(projection.columns), lambda each: each[1] in projection.replacements
+        ):
+            if replaced:
+                keys += [f"r{place}" for place, _ in run]
+            else:
+                texts = [self._values.texts[self.position(column)] for _, column in run]
+                keys += as_few_keys([f"coalesce({text}, '')" for text in texts])
+        return keys
 
     def write_csv(self, projection: Projection, rows: IntArray, path: Path, separator: str) -> None:
         """Write records as CSV: quotes where needed, nothing at all for a null or an empty text."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from anonymizer.core.arrays import CodeArray
 from anonymizer.engines.duckdb_codes import (
     ENUM_VALUES,
@@ -15,10 +17,13 @@ from anonymizer.engines.duckdb_codes import (
 )
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_packed import NumberCodes, codes_of_digits
-from anonymizer.engines.duckdb_sql import quoted, text_of
+from anonymizer.engines.duckdb_sql import WIDE, quoted, text_of
 
 Dictionary = list[tuple[str | None, int]]
 """Distinct texts with their records, sorted, a null last."""
+
+CELLS_TOGETHER, COLUMNS_TOGETHER = 1 << 18, 1 << 10
+"""Cells and columns that one query of a wide table counts at most."""
 
 
 class ColumnValues:
@@ -52,6 +57,10 @@ class ColumnValues:
 
     def dictionary(self, index: int) -> Dictionary:
         """Return the distinct texts of a column with their records, sorted, a null last."""
+        if index not in self._sizes:
+            neighbours = [each for each in self._neighbours(index) if each not in self._sizes]
+            if len(neighbours) > 1:
+                self._count_together(neighbours)
         if index not in self._dictionaries:
             counted = (
                 f"SELECT {self.texts[index]} AS t, count(*) FROM records GROUP BY t ORDER BY t NULLS LAST"
@@ -60,6 +69,27 @@ class ColumnValues:
             if not self.remember(index, rows):
                 return rows
         return list(self._dictionaries[index])
+
+    def _neighbours(self, index: int) -> range:
+        """Return the columns that one query counts together with a column, which is one of them."""
+        if len(self.texts) < WIDE:
+            return range(index, index + 1)
+        number = max(1, min(COLUMNS_TOGETHER, CELLS_TOGETHER // max(1, self._records)))
+        first = index - index % number
+        return range(first, min(first + number, len(self.texts)))
+
+    def _count_together(self, indices: Sequence[int]) -> None:
+        """Read the dictionaries of some columns with one query."""
+        texts = ", ".join(self.texts[index] for index in indices)
+        rows = self._database.rows(
+            f"SELECT i, t, count(*) FROM (SELECT unnest(range({len(indices)})) AS i, unnest([{texts}]) AS t "
+            "FROM records) GROUP BY i, t ORDER BY i, t NULLS LAST"
+        )
+        found: list[Dictionary] = [[] for _ in indices]
+        for place, text, count in rows:
+            found[place].append((text, count))
+        for index, dictionary in zip(indices, found, strict=True):
+            self.remember(index, dictionary)
 
     def remember(self, index: int, rows: Dictionary) -> bool:
         """Note the size of a dictionary, and keep it unless it is large; say whether it was kept."""
@@ -74,8 +104,11 @@ class ColumnValues:
     def nullable(self, index: int) -> bool:
         """Tell whether a column has nulls; where its dictionary was read, that says so."""
         if index not in self._with_nulls:
-            query = f"SELECT count(c{index}) FROM records"
-            self._with_nulls[index] = int(self._database.rows(query)[0][0]) < self._records
+            indices = [each for each in self._neighbours(index) if each not in self._with_nulls]
+            counts = ", ".join(f"count(c{each})" for each in indices)
+            present = self._database.rows(f"SELECT {counts} FROM records")[0]
+            for each, number in zip(indices, present, strict=True):
+                self._with_nulls[each] = int(number) < self._records
         return self._with_nulls[index]
 
     def many(self, index: int) -> bool:
