@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from anonymizer.core.arrays import CodeArray
 from anonymizer.engines.duckdb_codes import (
     ENUM_VALUES,
@@ -58,7 +60,7 @@ class ColumnValues:
     def dictionary(self, index: int) -> Dictionary:
         """Return the distinct texts of a column with their records, sorted, a null last."""
         if index not in self._sizes:
-            neighbours = [each for each in self._neighbours(index) if each not in self._sizes]
+            neighbours = [each for each in self.neighbours(index) if each not in self._sizes]
             if len(neighbours) > 1:
                 self._count_together(neighbours)
         if index not in self._dictionaries:
@@ -70,11 +72,15 @@ class ColumnValues:
                 return rows
         return list(self._dictionaries[index])
 
-    def _neighbours(self, index: int) -> range:
-        """Return the columns that one query counts together with a column, which is one of them."""
+    def few_cells(self, index: int) -> bool:
+        """Tell whether a column is one of so many, of so few records, that they are counted together."""
+        return len(self.neighbours(index)) > 1
+
+    def neighbours(self, index: int, most: int = COLUMNS_TOGETHER) -> range:
+        """Return the columns, a given one among them and at most so many, that one query reads together."""
         if len(self.texts) < WIDE:
             return range(index, index + 1)
-        number = max(1, min(COLUMNS_TOGETHER, CELLS_TOGETHER // max(1, self._records)))
+        number = max(1, min(most, CELLS_TOGETHER // max(1, self._records)))
         first = index - index % number
         return range(first, min(first + number, len(self.texts)))
 
@@ -104,7 +110,7 @@ class ColumnValues:
     def nullable(self, index: int) -> bool:
         """Tell whether a column has nulls; where its dictionary was read, that says so."""
         if index not in self._with_nulls:
-            indices = [each for each in self._neighbours(index) if each not in self._with_nulls]
+            indices = [each for each in self.neighbours(index) if each not in self._with_nulls]
             counts = ", ".join(f"count(c{each})" for each in indices)
             present = self._database.rows(f"SELECT {counts} FROM records")[0]
             for each, number in zip(indices, present, strict=True):
@@ -148,6 +154,10 @@ class ColumnValues:
         if found is None:
             found = code_of_enumerated(self._enumerated(index, self.texts[index]), of_texts)
         return found.else_code(int(codes[-1])) if self.nullable(index) else found
+
+    def positions(self, index: int) -> CodeSql:
+        """Return SQL for the position in its dictionary of a column that has not too many texts."""
+        return self.code(index, np.arange(len(self.dictionary(index)), dtype=np.int32))
 
     def number_codes(self, index: int, codes: CodeArray) -> NumberCodes | None:
         """Return the codes of a column of many texts that are numbers; None of any other."""
