@@ -7,14 +7,14 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from anonymizer.cli.output import write_error, write_line
-from anonymizer.errors import AnonymizerError, Interrupted, nearest
+from anonymizer.cli.output import write_error, write_line, write_warning
+from anonymizer.distribution import namesakes, own_version
+from anonymizer.errors import AnonymizerError, InputError, Interrupted, nearest
 
 INTERRUPTED = Interrupted.exit_code
 
@@ -101,7 +101,7 @@ app = typer.Typer(
 
 def _print_version(asked: bool) -> None:
     if asked:
-        write_line(f"anonymizer {installed_version()}")
+        write_line(f"anonymizer {own_version()}")
         raise typer.Exit
 
 
@@ -113,14 +113,6 @@ def anonymizer(
     ] = False,
 ) -> None:
     """Anonymize files about people: provably optimal recoding, privacy verified on the written file."""
-
-
-def installed_version() -> str:
-    """Return the version of the installed package."""
-    try:
-        return version("anonymizer")
-    except PackageNotFoundError:
-        return "of a source tree"
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -135,6 +127,8 @@ def main(args: Sequence[str] | None = None) -> int:
         gc.set_threshold(GARBAGE)
     command: Any = typer.main.get_command(app)
     try:
+        if args is None:
+            _check_namesakes()
         code = command.main(args=args, prog_name="anonymizer", standalone_mode=False)
         sys.stdout.flush()
         if code == INTERRUPTED:
@@ -153,6 +147,19 @@ def main(args: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INTERRUPTED
     return code if isinstance(code, int) else 0
+
+
+def _check_namesakes() -> None:
+    """Name other distributions whose package has this one's name.
+
+    Raises
+    ------
+    InputError: files of one have replaced files of this one.
+    """
+    for each in namesakes():
+        if each.mixed:
+            raise InputError(str(each))
+        write_warning(str(each))
 
 
 def _misused(error: Any) -> int:
