@@ -6,14 +6,14 @@ import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from anonymizer.cli.output import hold_streams, with_usable_paths, write_error, write_line
+from anonymizer.cli.output import hold_streams, with_usable_paths, write_error, write_line, write_warning
 from anonymizer.cli.stop import end_with_command
+from anonymizer.distribution import namesakes, own_version
 from anonymizer.errors import AnonymizerError, InputError, Interrupted, nearest
 
 INTERRUPTED = Interrupted.exit_code
@@ -101,7 +101,7 @@ app = typer.Typer(
 
 def _print_version(asked: bool) -> None:
     if asked:
-        write_line(f"anonymizer {installed_version()}")
+        write_line(f"anonymizer {own_version()}")
         raise typer.Exit
 
 
@@ -113,14 +113,6 @@ def anonymizer(
     ] = False,
 ) -> None:
     """Anonymize files about people: provably optimal recoding, privacy verified on the written file."""
-
-
-def installed_version() -> str:
-    """Return the version of the installed package."""
-    try:
-        return version("anonymizer")
-    except PackageNotFoundError:
-        return "of a source tree"
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -136,6 +128,7 @@ def main(args: Sequence[str] | None = None) -> int:
             gc.set_threshold(GARBAGE)
             hold_streams()
             end_with_command()
+            _check_namesakes()
         command: Any = typer.main.get_command(app)
         code = command.main(args=args, prog_name="anonymizer", standalone_mode=False)
         sys.stdout.flush()
@@ -171,6 +164,19 @@ def _refused_by_system(error: OSError) -> str:
     """Return what the system refused that no other message says, and of which file."""
     reason = error.strerror or str(error) or type(error).__name__
     return f"{error.filename}: {reason}" if error.filename is not None else reason
+
+
+def _check_namesakes() -> None:
+    """Name other distributions whose package has this one's name.
+
+    Raises
+    ------
+    InputError: files of one have replaced files of this one.
+    """
+    for each in namesakes():
+        if each.mixed:
+            raise InputError(str(each))
+        write_warning(str(each))
 
 
 def _misused(error: Any) -> int:

@@ -154,6 +154,11 @@ def write_error(text: str) -> None:
     typer.echo(f"error: {safe_text(text)}", err=True)
 
 
+def write_warning(text: str) -> None:
+    """Print a warning on stderr, as ``write_error`` prints an error."""
+    typer.echo(f"warning: {safe_text(text)}", err=True)
+
+
 def safe_text(text: str) -> str:
     """Return a text with what no terminal should be sent escaped; line ends stay."""
     return "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)

@@ -68,7 +68,8 @@ def check_columns(config: Config, columns: Sequence[str], source: str) -> None:
     ------
     ConfigError: naming every column of the config that the data lacks and every column without a role.
     """
-    lacking = [name for name in config.attributes if name not in columns]
+    present = frozenset(columns)
+    lacking = [name for name in config.attributes if name not in present]
     without_role = [name for name in columns if name not in config.attributes]
     found = [
         (name, f"{source} has no such column; {nearest(name, without_role or columns)}") for name in lacking

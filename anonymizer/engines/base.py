@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -255,7 +256,12 @@ class Relation(Closing):
         DataError: no such column; the message names the nearest one.
         """
         try:
-            return self.columns.index(column)
-        except ValueError:
+            return self._positions[column]
+        except KeyError:
             message = f"{self.name}: no column '{column}'; {nearest(column, self.columns)}"
             raise DataError(message) from None
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        """Where each column stands; looked for in ``columns``, each would take time by their number."""
+        return {column: index for index, column in enumerate(self.columns)}

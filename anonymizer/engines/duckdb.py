@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import groupby
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +24,7 @@ from anonymizer.engines.duckdb_many import ManyTexts
 from anonymizer.engines.duckdb_packed import PackedQuery
 from anonymizer.engines.duckdb_plan import plan, sources
 from anonymizer.engines.duckdb_recoded import DuckRecodedWriter, RecordColumns
-from anonymizer.engines.duckdb_sql import copy_csv, copy_parquet
+from anonymizer.engines.duckdb_sql import WIDE, as_few_keys, copy_csv, copy_parquet
 from anonymizer.engines.duckdb_values import ColumnValues
 from anonymizer.engines.file_source import FileSource
 from anonymizer.engines.packed_groups import packed_groups
@@ -62,6 +64,7 @@ class DuckRelation(Relation):
         self.separator = separator
         self.rows = int(database.rows("SELECT count(*) FROM records")[0][0])
         self._values = ColumnValues(database, self.rows)
+        self._codes_together: dict[int, Any] = {}
         self._many = ManyTexts(database, self._values.texts, self.rows)
 
     def dictionary(self, column: str) -> list[tuple[str | None, int]]:
@@ -76,10 +79,19 @@ class DuckRelation(Relation):
             self.load()
             ranked = f"dense_rank() OVER (ORDER BY {self._values.texts[index]} NULLS LAST) - 1"
             fetched = self._database.arrays(f"SELECT {ranked} AS k FROM records ORDER BY rowid")
-        else:
-            found = self._values.code(index, np.arange(len(self.dictionary(column)), dtype=np.int32))
-            fetched = self._database.arrays(f"SELECT {found.text} AS k FROM records", found.parameters)
-        return told_codes(self.name, fetched["k"]).astype(np.int32, copy=False)
+            return self._whole_codes(fetched["k"])
+        if index not in self._codes_together:
+            # Columns of a short, wide table together: see ``ColumnValues``.
+            indices = [each for each in self._values.neighbours(index, WIDE) if not self._values.many(each)]
+            found = [self._values.positions(each) for each in indices]
+            terms = ", ".join(f"{each.text} AS k{place}" for place, each in enumerate(found))
+            parameters = [value for each in found for value in each.parameters]
+            fetched = self._database.arrays(f"SELECT {terms} FROM records", parameters)
+            self._codes_together = {each: fetched[f"k{place}"] for place, each in enumerate(indices)}
+        return self._whole_codes(self._codes_together.pop(index))
+
+    def _whole_codes(self, fetched: Any) -> CodeArray:
+        return told_codes(self.name, fetched).astype(np.int32, copy=False)
 
     def packed(self, codings: Sequence[Coding]) -> Packing:
         """Return the codes of columns packed by the engine, as far as they fit one integer."""
@@ -105,7 +117,7 @@ class DuckRelation(Relation):
     def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> Spread:
         """Return how records are spread over the texts of a column."""
         index = self.position(column)
-        if not self._values.known(index):
+        if not self._values.known(index) and not self._values.few_cells(index):
             rows = self._many.fetched(index, limit + len(absent) + 1)
             if rows is None:
                 return self._many.spread(index, limit, absent)
@@ -173,24 +185,34 @@ class DuckRelation(Relation):
 
     def sorted_rows(self, projection: Projection) -> IntArray:
         """Return the numbers of the published records, sorted by what is published of them."""
-        keys = []
         nulls = []
-        for place, column in enumerate(projection.columns):
-            if column in projection.replacements:
-                keys.append(f"r{place}")
-            else:
-                index = self.position(column)
-                keys.append(f"coalesce({self._values.texts[index]}, '')")
-                # Records that differ only in a null against an empty text must not stay as they came.
-                nulls.extend([f"c{index} IS NULL"] if self._values.nullable(index) else [])
+        for column in projection.columns:
+            index = self.position(column)
+            # Records that differ only in a null against an empty text must not stay as they came.
+            if column not in projection.replacements and self._values.nullable(index):
+                nulls.append(f"c{index} IS NULL")
+        keys = self._sort_keys(projection)
         self.load()
         with self._database.holding("plan", plan(projection, kept=projection.kept)):
             fetched = self._database.arrays(
                 "SELECT r FROM (SELECT *, records.rowid AS r FROM records POSITIONAL JOIN plan) "
-                f"WHERE kept ORDER BY {', '.join(keys + nulls)}"
+                f"WHERE kept ORDER BY {', '.join(keys + as_few_keys(nulls))}"
             )
         rows: IntArray = fetched["r"].astype(np.int64, copy=False)
         return rows
+
+    def _sort_keys(self, projection: Projection) -> list[str]:
+        """Return SQL for what the published columns are sorted by, left to right."""
+        keys: list[str] = []
+        for replaced, run in groupby(
+            enumerate(projection.columns), lambda each: each[1] in projection.replacements
+        ):
+            if replaced:
+                keys += [f"r{place}" for place, _ in run]
+            else:
+                texts = [self._values.texts[self.position(column)] for _, column in run]
+                keys += as_few_keys([f"coalesce({text}, '')" for text in texts])
+        return keys
 
     def write_csv(self, projection: Projection, rows: IntArray, path: Path, separator: str) -> None:
         """Write records as CSV: quotes where needed, nothing at all for a null or an empty text."""

@@ -10,6 +10,13 @@ from anonymizer.errors import OutputError
 RELEASED = "(SELECT * FROM (SELECT * FROM records POSITIONAL JOIN plan) WHERE place >= 0 ORDER BY place)"
 """The published records in their order, each with what is published of it."""
 
+WIDE = 64
+"""Columns from which on DuckDB plans a query of a few records longer than it runs it: so many more columns
+lengthen every plan, and a query for each column would take time by the square of their number."""
+
+NO_TEXT = "\uffff"
+"""A noncharacter of Unicode, which texts hardly hold; one that does is only quoted without need."""
+
 
 def quoted(text: str | Path) -> str:
     """Return a SQL string literal."""
@@ -33,6 +40,14 @@ def text_of(column: str, kind: str) -> str:
     return cast
 
 
+def as_few_keys(keys: Sequence[str]) -> list[str]:
+    """Return SQL for the same order by fewer keys where there are very many, all of one type and never null.
+
+    DuckDB sorts by many keys in time by the square of their number, but by a list as by its elements.
+    """
+    return list(keys) if len(keys) < WIDE else [f"[{', '.join(keys)}]"]
+
+
 def copy_csv(
     columns: Sequence[str], texts: Sequence[str], path: Path, separator: str, rows: str = RELEASED
 ) -> str:
@@ -44,12 +59,14 @@ def copy_csv(
     texts: SQL for the text of each, over the rows.
     rows: SQL for what is written, in its order.
     """
-    # Readers drop a line that is empty altogether, so a single column has its empty texts quoted.
-    empty = "coalesce({}, '')" if len(columns) == 1 else "nullif({}, '')"
-    sources = ", ".join(empty.format(text) for text in texts)
+    # Readers drop a line that is empty altogether, so a single column has its empty texts quoted, as is every
+    # text that equals NULLSTR. An expression that names its column twice, as nullif does once it is expanded,
+    # takes DuckDB's planner time by the square of the columns; hence no null is left, and NULLSTR is no text.
+    nulls = "" if len(columns) == 1 else NO_TEXT
+    sources = ", ".join(f"coalesce({text}, '')" for text in texts)
     # DuckDB would change a header whose names differ in case alone, hence a header that is a row like others.
     header = ", ".join(quoted(column) for column in columns)
-    options = f"HEADER false, DELIMITER {quoted(separator)}, QUOTE '\"', ESCAPE '\"', NULLSTR ''"
+    options = f"HEADER false, DELIMITER {quoted(separator)}, QUOTE '\"', ESCAPE '\"', NULLSTR {quoted(nulls)}"
     return (
         f"COPY (SELECT {header} UNION ALL SELECT {sources} FROM {rows}) "
         f"TO {quoted(path)} (FORMAT csv, {options}, USE_TMP_FILE false)"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from anonymizer.core.arrays import CodeArray
 from anonymizer.engines.duckdb_codes import (
     ENUM_VALUES,
@@ -15,10 +19,13 @@ from anonymizer.engines.duckdb_codes import (
 )
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_packed import NumberCodes, codes_of_digits
-from anonymizer.engines.duckdb_sql import quoted, text_of
+from anonymizer.engines.duckdb_sql import WIDE, quoted, text_of
 
 Dictionary = list[tuple[str | None, int]]
 """Distinct texts with their records, sorted, a null last."""
+
+CELLS_TOGETHER, COLUMNS_TOGETHER = 1 << 18, 1 << 10
+"""Cells and columns that one query of a wide table counts at most."""
 
 
 class ColumnValues:
@@ -52,6 +59,10 @@ class ColumnValues:
 
     def dictionary(self, index: int) -> Dictionary:
         """Return the distinct texts of a column with their records, sorted, a null last."""
+        if index not in self._sizes:
+            neighbours = [each for each in self.neighbours(index) if each not in self._sizes]
+            if len(neighbours) > 1:
+                self._count_together(neighbours)
         if index not in self._dictionaries:
             counted = (
                 f"SELECT {self.texts[index]} AS t, count(*) FROM records GROUP BY t ORDER BY t NULLS LAST"
@@ -60,6 +71,31 @@ class ColumnValues:
             if not self.remember(index, rows):
                 return rows
         return list(self._dictionaries[index])
+
+    def few_cells(self, index: int) -> bool:
+        """Tell whether a column is one of so many, of so few records, that they are counted together."""
+        return len(self.neighbours(index)) > 1
+
+    def neighbours(self, index: int, most: int = COLUMNS_TOGETHER) -> range:
+        """Return the columns, a given one among them and at most so many, that one query reads together."""
+        if len(self.texts) < WIDE:
+            return range(index, index + 1)
+        number = max(1, min(most, CELLS_TOGETHER // max(1, self._records)))
+        first = index - index % number
+        return range(first, min(first + number, len(self.texts)))
+
+    def _count_together(self, indices: Sequence[int]) -> None:
+        """Read the dictionaries of some columns with one query."""
+        texts = ", ".join(self.texts[index] for index in indices)
+        rows = self._database.rows(
+            f"SELECT i, t, count(*) FROM (SELECT unnest(range({len(indices)})) AS i, unnest([{texts}]) AS t "
+            "FROM records) GROUP BY i, t ORDER BY i, t NULLS LAST"
+        )
+        found: list[Dictionary] = [[] for _ in indices]
+        for place, text, count in rows:
+            found[place].append((text, count))
+        for index, dictionary in zip(indices, found, strict=True):
+            self.remember(index, dictionary)
 
     def remember(self, index: int, rows: Dictionary) -> bool:
         """Note the size of a dictionary, and keep it unless it is large; say whether it was kept."""
@@ -74,8 +110,11 @@ class ColumnValues:
     def nullable(self, index: int) -> bool:
         """Tell whether a column has nulls; where its dictionary was read, that says so."""
         if index not in self._with_nulls:
-            query = f"SELECT count(c{index}) FROM records"
-            self._with_nulls[index] = int(self._database.rows(query)[0][0]) < self._records
+            indices = [each for each in self.neighbours(index) if each not in self._with_nulls]
+            counts = ", ".join(f"count(c{each})" for each in indices)
+            present = self._database.rows(f"SELECT {counts} FROM records")[0]
+            for each, number in zip(indices, present, strict=True):
+                self._with_nulls[each] = int(number) < self._records
         return self._with_nulls[index]
 
     def many(self, index: int) -> bool:
@@ -115,6 +154,10 @@ class ColumnValues:
         if found is None:
             found = code_of_enumerated(self._enumerated(index, self.texts[index]), of_texts)
         return found.else_code(int(codes[-1])) if self.nullable(index) else found
+
+    def positions(self, index: int) -> CodeSql:
+        """Return SQL for the position in its dictionary of a column that has not too many texts."""
+        return self.code(index, np.arange(len(self.dictionary(index)), dtype=np.int32))
 
     def number_codes(self, index: int, codes: CodeArray) -> NumberCodes | None:
         """Return the codes of a column of many texts that are numbers; None of any other."""

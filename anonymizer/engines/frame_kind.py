@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from anonymizer.distribution import installing
 from anonymizer.errors import InputError
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def frame_kind(frame: Any) -> FrameKind:
         import pyarrow as pa  # noqa: F401, PLC0415
     except ImportError:
         raise InputError(
-            f"the data are a {found}, which needs more than pandas; install anonymizer[frames]"
+            f"the data are a {found}, which needs more than pandas; run: {installing('frames')}"
         ) from None
     try:
         known = narwhals.from_native(frame, eager_only=True)

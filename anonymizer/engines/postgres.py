@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
+from anonymizer.distribution import installing
 from anonymizer.engines.duckdb_sql import identifier
 from anonymizer.errors import InputError
 
@@ -69,7 +70,7 @@ class Postgres:
             from adbc_driver_postgresql import dbapi  # noqa: PLC0415 - an extra that files do without
         except ImportError:
             raise InputError(
-                f"{url}: reading and writing PostgreSQL needs a driver; install anonymizer[sql]"
+                f"{url}: reading and writing PostgreSQL needs a driver; run: {installing('sql')}"
             ) from None
         expanded, self._secrets = _expanded(url)
         self._driver = dbapi

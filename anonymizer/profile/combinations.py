@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,12 @@ WIDEST = 20_000
 RECORDS_A_CELL = 5
 """Records per pair of values from which on their dependence is more than chance."""
 
+A_PAIR = 2_000
+"""Records or cells that take as long to count as one more pair of columns does, however few it has."""
+
 WORK = 150_000_000
-"""Records and cells, summed over pairs of columns, that are counted; beyond it, columns are left out."""
+"""Records, cells and ``A_PAIR``, summed over pairs of columns, that are counted; beyond it, columns are left
+out: pairs of several hundred columns at most."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ class Combinations:
     Parameters
     ----------
     relation: open as long as this is in use.
-    work: records and cells, summed over pairs of columns, that are counted at most.
+    work: records, cells and ``A_PAIR``, summed over pairs of columns, that are counted at most.
     """
 
     def __init__(self, relation: Relation, work: int = WORK) -> None:
@@ -94,9 +99,11 @@ class Combinations:
 
     def _affordable(self, ranked: Sequence[ColumnFacts]) -> int:
         """Return how many of some columns, from the first on, can be paired with each other."""
-        sizes = np.array([column.distinct + 1 for column in ranked], dtype=np.float64)
+        most = isqrt(2 * self._work // A_PAIR) + 2
+        sizes = np.array([column.distinct + 1 for column in ranked[:most]], dtype=np.float64)
         cells = np.outer(sizes, sizes)
-        work = np.tril(np.where(cells > CELLS, 0.0, cells + self._relation.rows), -1).sum(axis=1).cumsum()
+        of_pairs = np.where(cells > CELLS, 0.0, cells + self._relation.rows) + A_PAIR
+        work = np.tril(of_pairs, -1).sum(axis=1).cumsum()
         return int(np.searchsorted(work, self._work, side="right"))
 
     def together(self, names: Sequence[str], k: int) -> Together:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from anonymizer.core.table import ValueType
 from anonymizer.hierarchy.draw import NO_COLUMN
@@ -65,9 +65,15 @@ def match_listed(column: ColumnFacts) -> Match | None:
     if not column.whole or not column.texts or column.type in (ValueType.NUMBER, ValueType.DATE):
         return None
     opaque = sum(OPAQUE.fullmatch(text) is not None for text in column.texts) * 2 > len(column.texts)
-    found = [_match(name, column) for name in ready_names()]
+    found = [_match(name, column) for name in _shipped()]
     fitting = [each for each in found if each is not None and (each.named or not opaque)]
     return max(fitting, key=lambda each: (each.named, each.placed, each.name), default=None)
+
+
+@cache
+def _shipped() -> list[str]:
+    """Return the names of the shipped hierarchies; their folder is not read again for every column."""
+    return ready_names()
 
 
 def named_for(column: ColumnFacts, ready: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 from anonymizer.core.measurement import Measurement
 from anonymizer.core.outcome import Outcome, Step
 from anonymizer.core.report import Report
+from anonymizer.distribution import own_version
 
 PACKAGES = ("duckdb", "networkx", "numpy", "ortools", "pandas", "pydantic", "scipy")
 """Distributions whose versions can change a result."""
@@ -169,16 +170,16 @@ def _step(step: Step) -> dict[str, Any]:
 def environment() -> dict[str, Any]:
     """Return the versions that a result depends on."""
     return {
-        "anonymizer": _version("anonymizer", "of a source tree"),
+        "anonymizer": own_version(),
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
     }
 
 
 @cache
-def _version(name: str, otherwise: str = "not installed") -> str:
+def _version(name: str) -> str:
     # Looking a distribution up takes longer than counting a small file.
     try:
         return version(name)
     except PackageNotFoundError:
-        return otherwise
+        return "not installed"

@@ -40,3 +40,35 @@ def test_pages_name_no_place_of_a_machine() -> None:
         assert not re.search(r"(?<![\w.])/(home|tmp|work|root|Users)/", page.read_text(encoding="utf-8")), (
             page
         )
+
+
+def installed_words() -> list[tuple[str, str]]:
+    """Return each word after ``pip install`` in pages, commands and the code, with its file."""
+    files = [*pages(), ROOT / ".ci" / "run", *(ROOT / "anonymizer").rglob("*.py")]
+    found = []
+    for path in files:
+        for said in re.findall(r"\bpip install ([^`\n;&]*)", path.read_text(encoding="utf-8")):
+            words = [word.strip("'\"") for word in said.split() if not word.startswith("-")]
+            found += [(path.name, word) for word in words]
+    return found
+
+
+def test_only_this_distribution_is_installed_and_by_its_name() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = [".", project["name"]]
+    accepted = {
+        *names,
+        *(f"{name}[{extra}]" for name in names for extra in project["optional-dependencies"]),
+        ".[browser,dev]",
+        # What the code puts together: see tests/test_distribution.py.
+        "{requirement(extra)}",
+        "{requirement()}",
+    }
+    words = installed_words()
+    assert len(words) >= 10
+    assert [each for each in words if each[1] not in accepted] == []
+
+
+def test_no_extra_is_named_as_that_of_the_package() -> None:
+    for path in [*pages(), *(ROOT / "anonymizer").rglob("*.py"), ROOT / "pyproject.toml"]:
+        assert not re.search(r"(?<![\w.-])anonymizer\[", path.read_text(encoding="utf-8")), path

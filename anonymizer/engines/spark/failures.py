@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from anonymizer.distribution import installing
 from anonymizer.engines.spark.launch import PYTHON
 from anonymizer.engines.spark.session import reason_of
 from anonymizer.errors import DataError, InputError, OutputError
@@ -105,8 +106,8 @@ def _refuse_workers(told: str) -> None:
     lacking = _LACKING.search(told)
     if lacking is not None:
         raise InputError(
-            f"engine spark: its workers have no Python package '{lacking[1]}'; install anonymizer[spark] "
-            f"there, the same version as here, or name the Python that has it by {PYTHON}"
+            f"engine spark: its workers have no Python package '{lacking[1]}'; run {installing('spark')} "
+            f"there, with the version that is here, or name the Python that has it by {PYTHON}"
         ) from None
     if "PYTHON_VERSION_MISMATCH" in told or "Cannot run program" in told:
         raise InputError(

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anonymizer.distribution import installing
 from anonymizer.engines.spark.java import check_java
 from anonymizer.engines.spark.options import EVERY_CORE, LOCAL, SparkOptions
 from anonymizer.errors import InputError
@@ -217,9 +218,7 @@ def _classes() -> tuple[Any, Any, Callable[..., Any], Any]:
             from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
             from pyspark.sql import SparkSession  # noqa: PLC0415
     except ImportError as error:
-        raise InputError(
-            f"engine spark: {error.name} is not installed; install it: pip install 'anonymizer[spark]'"
-        ) from None
+        raise InputError(f"engine spark: {error.name} is not installed; run: {installing('spark')}") from None
     return SparkConf, SparkContext, launch_gateway, SparkSession
 
 

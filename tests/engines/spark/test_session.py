@@ -46,7 +46,7 @@ def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setattr(builtins, "__import__", without)
     assert told(SparkOptions("local[1]")) == (
-        "engine spark: pyspark is not installed; install it: pip install 'anonymizer[spark]'"
+        "engine spark: pyspark is not installed; run: pip install '.[spark]'"
     )
 
 

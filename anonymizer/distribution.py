@@ -1,0 +1,127 @@
+"""The distribution that this package comes from, and others on the path whose package has the same name.
+
+The name of the distribution stands in pyproject.toml alone: the index of packages has given the name of the
+package, ``anonymizer``, to somebody else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import Distribution, PathDistribution, entry_points
+from pathlib import Path
+
+PACKAGE = __name__.partition(".")[0]
+"""The name by which this package is imported, which is that of its folder and of its command, too."""
+
+COMMAND = f"{PACKAGE}.cli.main:main"
+"""What the command of this distribution calls, and that of no other."""
+
+FOLDER = Path(__file__).resolve().parent
+
+
+@cache
+def own_distribution() -> Distribution | None:
+    """Return the installed distribution of this package; None of a source tree that is not installed."""
+    commands = entry_points(group="console_scripts", name=PACKAGE)
+    return next((each.dist for each in commands if each.value == COMMAND), None)
+
+
+def own_version() -> str:
+    """Return the version of this package, or that it is a source tree."""
+    found = own_distribution()
+    return "of a source tree" if found is None else found.version
+
+
+def requirement(extra: str = "") -> str:
+    """Return what pip installs this package by, with an extra: its name, or ``.`` in a checkout."""
+    found = own_distribution()
+    name = "." if found is None or in_checkout() else found.name
+    return f"{name}[{extra}]" if extra else name
+
+
+def installing(extra: str) -> str:
+    """Return the command that installs what an extra needs."""
+    return f"pip install '{requirement(extra)}'"
+
+
+def in_checkout(folder: Path = FOLDER) -> bool:
+    """Tell whether a folder of this package is in a checkout, beside the file that names the distribution."""
+    try:
+        with (folder.parent / "pyproject.toml").open("rb") as file:
+            project = tomllib.load(file).get("project", {})
+    except (OSError, tomllib.TOMLDecodeError):
+        return False
+    return bool(project.get("scripts", {}).get(PACKAGE) == COMMAND)
+
+
+@dataclass(frozen=True)
+class Namesake:
+    """Another distribution that has a package of the same name.
+
+    Attributes
+    ----------
+    name, version: of the distribution.
+    folder: that its package stands in.
+    mixed: whether this package stands there, too, so that files of one have replaced files of the other.
+    """
+
+    name: str
+    version: str
+    folder: Path
+    mixed: bool
+
+    def __str__(self) -> str:
+        both = f"{self.folder}: the distribution {self.name} {self.version} also has a package '{PACKAGE}'"
+        if self.mixed:
+            return (
+                f"{both}, and files of one replace files of the other; run: pip uninstall {self.name}, "
+                f"and then: pip install --force-reinstall --no-deps {requirement()}"
+            )
+        return f"{both}, which Python may import instead of this one; run: pip uninstall {self.name}"
+
+
+def namesakes() -> list[Namesake]:
+    """Return the other distributions on the path that have a package of this one's name, in its order.
+
+    Only folders that hold such a package are looked into, which takes milliseconds; pip itself does not mind.
+    """
+    found: list[Namesake] = []
+    for folder in dict.fromkeys(map(Path, sys.path)):
+        package = folder / PACKAGE
+        if package.is_dir() or package.with_suffix(".py").is_file():
+            mixed = package.is_dir() and package.resolve() == FOLDER
+            found += [Namesake(each.name, each.version, folder, mixed) for each in _claiming(folder)]
+    return found
+
+
+def _claiming(folder: Path) -> Iterator[Distribution]:
+    """Yield the other distributions of a folder that say that the package is theirs."""
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(each.name for each in entries if each.name.endswith((".dist-info", ".egg-info")))
+    except OSError:
+        names = []
+    paths = [folder / name for name in names]
+    for path in paths:
+        if _claims(path) and COMMAND.encode() not in _content(path / "entry_points.txt"):
+            yield PathDistribution(path)
+
+
+def _claims(path: Path) -> bool:
+    """Tell whether a distribution lists the package among its files, or else among its packages."""
+    files = b"\n" + _content(path / "RECORD")
+    if len(files) > 1:
+        return f"\n{PACKAGE}/".encode() in files or f"\n{PACKAGE}.py,".encode() in files
+    return PACKAGE.encode() in _content(path / "top_level.txt").split()
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,159 @@
+"""The distribution is not called as its package, and others that have a package of that name are noticed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from anonymizer import distribution
+from anonymizer.distribution import namesakes
+from anonymizer.report.build import environment
+from tests.flow.commands import Done, python
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+class Installed:
+    """A distribution as ``importlib.metadata`` finds it."""
+
+    name = "the-name"
+    version = "7.8.9"
+
+
+def write_distribution(
+    folder: Path, name: str, *, record: str | None = None, top_level: str | None = None, command: str = ""
+) -> None:
+    """Write what an installer notes of a distribution."""
+    notes = folder / f"{name}-0.0.6.dist-info"
+    notes.mkdir(parents=True)
+    files = {
+        "METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.0.6\n",
+        "RECORD": record,
+        "top_level.txt": top_level,
+        "entry_points.txt": f"[console_scripts]\nanonymizer = {command}\n",
+    }
+    for path, content in files.items():
+        if content is not None:
+            (notes / path).write_text(content, encoding="utf-8")
+
+
+def found_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setattr(sys, "path", [str(folder)])
+    return [each.name for each in namesakes()]
+
+
+def test_the_name_is_not_that_of_the_package_and_stands_in_one_place() -> None:
+    assert PROJECT["name"] != "anonymizer"
+    assert PROJECT["scripts"] == {"anonymizer": distribution.COMMAND}
+    needed = [each for extra in PROJECT["optional-dependencies"].values() for each in extra]
+    own = [each for each in needed if "anonymizer" in each]
+    assert own
+    assert all(each.startswith(f"{PROJECT['name']}[") for each in own)
+    files = (ROOT / "anonymizer").rglob("*.py")
+    assert [path for path in files if PROJECT["name"] in path.read_text(encoding="utf-8")] == []
+
+
+def test_an_extra_is_installed_by_the_name_of_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distribution, "own_distribution", Installed)
+    monkeypatch.setattr(distribution, "in_checkout", lambda: False)
+    assert distribution.installing("spark") == "pip install 'the-name[spark]'"
+    assert distribution.own_version() == environment()["anonymizer"] == "7.8.9"
+
+
+def test_an_extra_of_a_checkout_is_installed_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distribution, "own_distribution", Installed)
+    assert distribution.in_checkout()
+    assert distribution.installing("spark") == "pip install '.[spark]'"
+
+
+@pytest.mark.parametrize(
+    "content", [None, "[project]\nname = 'other'", "[project.scripts]\nanonymizer = 'x:y'", "["]
+)
+def test_what_is_no_checkout(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "pyproject.toml").write_text(content, encoding="utf-8")
+    assert not distribution.in_checkout(tmp_path / "anonymizer")
+
+
+@pytest.mark.parametrize(
+    ("notes", "claims"),
+    [
+        ({"record": "anonymizer/__init__.py,sha256=x,1\n"}, True),
+        ({"record": "a/b.py,,\nanonymizer/core.py,,\n"}, True),
+        ({"record": "anonymizer.py,,\n"}, True),
+        ({"record": "anonymizer_other/__init__.py,,\nlib/anonymizer/x.py,,\n"}, False),
+        ({"record": "__editable__.pth,,\n", "top_level": "anonymizer\n"}, False),
+        ({"top_level": "anonymizer\n"}, True),
+        ({"top_level": "anonymizers\n"}, False),
+        ({"record": "anonymizer/__init__.py,,\n", "command": distribution.COMMAND}, False),
+    ],
+)
+def test_who_claims_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, notes: dict[str, str], claims: bool
+) -> None:
+    (tmp_path / "anonymizer").mkdir()
+    write_distribution(tmp_path, "stranger", **notes)
+    assert found_in(tmp_path, monkeypatch) == (["stranger"] if claims else [])
+
+
+def test_a_folder_without_such_a_package_is_not_looked_into(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_distribution(tmp_path, "stranger", record="anonymizer/__init__.py,,\n")
+    looked: list[object] = []
+    monkeypatch.setattr(os, "scandir", looked.append)
+    assert found_in(tmp_path, monkeypatch) == []
+    assert looked == []
+
+
+def version(folder: Path, path: Path | None = None) -> Done:
+    """Ask for the version in a folder, with another one on the path of Python."""
+    done = subprocess.run(
+        [sys.executable, "-m", "anonymizer", "--version"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(path or "")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def test_the_command_warns_of_a_package_elsewhere(tmp_path: Path) -> None:
+    write_distribution(tmp_path, "stranger", record="anonymizer/__init__.py,,\n")
+    (tmp_path / "anonymizer").mkdir()
+    (tmp_path / "anonymizer" / "__init__.py").write_text("", encoding="utf-8")
+    done = version(ROOT, tmp_path)
+    assert done.code == 0
+    assert done.out.startswith("anonymizer ")
+    assert done.err == (
+        f"warning: {tmp_path}: the distribution stranger 0.0.6 also has a package 'anonymizer', which Python "
+        "may import instead of this one; run: pip uninstall stranger\n"
+    )
+
+
+def test_the_command_does_not_start_in_a_folder_of_two_packages(tmp_path: Path) -> None:
+    write_distribution(tmp_path, "stranger", record="anonymizer/__init__.py,,\n")
+    (tmp_path / "anonymizer").symlink_to(ROOT / "anonymizer")
+    done = version(tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"error: {tmp_path}: the distribution stranger 0.0.6 also has a package 'anonymizer', and files of "
+        "one replace files of the other; run: pip uninstall stranger, and then: "
+        "pip install --force-reinstall --no-deps .\n"
+    )
+
+
+def test_the_version_is_not_that_of_another_distribution(tmp_path: Path) -> None:
+    write_distribution(tmp_path, "anonymizer", record="anonymizer/__init__.py,,\n")
+    asked = "from anonymizer.report.build import environment; print(environment()['anonymizer'])"
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])}
+    done = python("-c", asked, env=variables)
+    # One that is installed by the stranger's name is not found behind it.
+    assert done.out.strip() in {distribution.own_version(), "of a source tree"}, done.err
