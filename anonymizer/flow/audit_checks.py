@@ -25,7 +25,7 @@ from anonymizer.config.model import Config, Reference
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.classes import Classes
 from anonymizer.core.group_recoding import COUNT, GROUP
-from anonymizer.core.table import SUPPRESSED
+from anonymizer.core.table import MISSING, SUPPRESSED
 from anonymizer.engines.base import Relation
 from anonymizer.errors import HierarchyError, InputError
 from anonymizer.flow.attributes import hierarchy_digest
@@ -333,14 +333,18 @@ def check_levels(case: AuditCase) -> None:
     if set(levels) != set(texts):
         claims.refute(("recoding", "levels"), "has other columns than the quasi-identifiers")
         return
+    blanking = config.suppression.keep_rows or config.suppression.method.value == "cells"
     for name, level in levels.items():
         if case.appended:
             continue
         settings = config.attributes[name].hierarchy
         source = FlatSource() if settings is None else settings.build()
-        shown = [text for text in texts[name] if text not in ("", SUPPRESSED, "<missing>")]
+        shown = [text for text in texts[name] if text not in ("", SUPPRESSED, MISSING)]
+        # Where * is not the root alone, and nothing else is published, it does not tell the level.
+        if not shown and (SUPPRESSED not in texts[name] or blanking):
+            continue
         try:
-            possible = source.levels_of(shown, config.folder) if shown or SUPPRESSED in texts[name] else None
+            possible = source.levels_of(shown, config.folder)
         except (OSError, HierarchyError):
             continue
         if possible is None or (not possible and settings is not None and settings.unknown.value == "top"):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.attacks.meaning import meanings_of
-from anonymizer.attacks.original import Links
+from anonymizer.attacks.meaning import meaning_of
+from anonymizer.attacks.original import Links, Meaning
 from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.truth import reconstructed, same_values
 from anonymizer.audit.claims import ABSENT
@@ -161,8 +161,9 @@ def _matched(case: AuditCase, table: Table) -> _Matched | None:
     The values of the one stand for those of the other, and sensitive values are the same.
     """
     own = case.scene.release
-    labels = [own.labels[own.names.index(each.name)] for each in table.quasi_identifiers]
-    meanings = list(meanings_of(table.quasi_identifiers, labels, case.config.input.missing))
+    meanings = [
+        _meaning(case, each, own.labels[own.names.index(each.name)]) for each in table.quasi_identifiers
+    ]
     published = [own.codes[:, own.names.index(each.name)] for each in table.quasi_identifiers]
     columns = [table.codes[:, place] for place in range(len(published))]
     for each in () if case.in_groups else table.sensitive:
@@ -179,6 +180,48 @@ def _matched(case: AuditCase, table: Table) -> _Matched | None:
             f"{own.source}: {lacking:,} records stand for no record of the input that no other stands for"
         )
     return _parts(table, links)
+
+
+def _meaning(case: AuditCase, attribute: QuasiIdentifier, labels: Sequence[str | None]) -> Meaning:
+    """Return what published texts stand for, by the recoding of the report.
+
+    A tree may repeat a label on several levels for other values, so the text alone does not tell.
+    """
+    read = meaning_of(attribute, labels, case.config.input.missing)
+    level = case.claims.get(("recoding", "levels", attribute.name))
+    own = _values_by_node(attribute)
+    if type(level) is int and 0 <= level <= attribute.hierarchy.height:
+        own = _values_at(attribute, level)
+    parts = [
+        own[label] if label in own and label != SUPPRESSED else read.values[start:end]
+        for label, start, end in zip(labels, read.starts[:-1], read.starts[1:], strict=True)
+    ]
+    starts = np.cumsum([0, *map(len, parts)]).astype(np.int64)
+    return replace(read, starts=starts, values=np.concatenate(parts).astype(np.int64))
+
+
+def _values_at(attribute: QuasiIdentifier, level: int) -> Mapping[str | None, IntArray]:
+    """Return the codes of the values that each label of a level stands for."""
+    nodes = attribute.nodes(level)
+    labels = attribute.column.texts if level == 0 else attribute.hierarchy.labels
+    names = labels if level == 0 else [labels[node] for node in nodes.tolist()]
+    own: dict[str | None, list[int]] = {}
+    for code, name in enumerate(names):
+        own.setdefault(name, []).append(code)
+    return {name: np.array(codes, dtype=np.int64) for name, codes in own.items()}
+
+
+def _values_by_node(attribute: QuasiIdentifier) -> Mapping[str | None, IntArray]:
+    """Return the codes of the values that each label stands for where recoding is not full-domain."""
+    canonical, labels = distinct_nodes(attribute)
+    tree, leaves = attribute.hierarchy, attribute.leaf
+    order = np.argsort(leaves, kind="stable")
+    nodes = np.unique(canonical)
+    starts, ends = (np.searchsorted(leaves[order], each[nodes]) for each in (tree.first_leaf, tree.last_leaf))
+    return {
+        labels[node]: np.sort(order[start:end])
+        for node, start, end in zip(nodes.tolist(), starts, ends, strict=True)
+    }
 
 
 def _parts(table: Table, links: Links) -> _Matched:
