@@ -187,10 +187,9 @@ class DuckRelation(Relation):
         """Return the numbers of the published records, sorted by what is published of them."""
         nulls = []
         for column in projection.columns:
-            index = self.position(column)
             # Records that differ only in a null against an empty text must not stay as they came.
-            if column not in projection.replacements and self._values.nullable(index):
-                nulls.append(f"c{index} IS NULL")
+            if column not in projection.replacements and self._values.nullable(self.position(column)):
+                nulls.append(f"c{self.position(column)} IS NULL")
         keys = self._sort_keys(projection)
         self.load()
         with self._database.holding("plan", plan(projection, kept=projection.kept)):
