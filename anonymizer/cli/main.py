@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -120,8 +121,18 @@ def main(args: Sequence[str] | None = None) -> int:
 
     Parameters
     ----------
-    args: words after the program's name; default: those of this process, whose streams are then prepared.
+    args: words after the program's name; default: those of this process, whose streams are then prepared,
+        and which ends at once when it is interrupted.
     """
+    code = _exit_code(args)
+    if args is None and code == INTERRUPTED:
+        # All that was open is closed. A solver that goes on in its thread would abort the process at its end.
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def _exit_code(args: Sequence[str] | None) -> int:
     try:
         if args is None:
             # What is imported stays: looking for garbage among it again and again is in vain.

@@ -123,20 +123,23 @@ class Database(Closing):
     @contextmanager
     def holding(self, name: str, arrays: Mapping[str, Any]) -> Iterator[None]:
         """Let arrays of equal length be known as a table."""
-        self._connection.register(name, dict(arrays))
-        try:
+        with self._registered(name, dict(arrays)):
             yield
-        finally:
-            self._connection.unregister(name)
 
     @contextmanager
     def holding_stream(self, name: str, stream: Any) -> Iterator[None]:
         """Let a stream of Arrow record batches be known as a table, which can be read once."""
-        self._connection.register(name, stream)
+        with self._registered(name, stream):
+            yield
+
+    @contextmanager
+    def _registered(self, name: str, table: Any) -> Iterator[None]:
+        """Let data be known as a table; in the thread of statements, as DuckDB takes signals for its own."""
+        self._finished(lambda: self._connection.register(name, table))
         try:
             yield
         finally:
-            self._connection.unregister(name)
+            self._finished(lambda: self._connection.unregister(name))
 
     def close(self) -> None:
         """Give back memory and temporary files; a second call does nothing."""

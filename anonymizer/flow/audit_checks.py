@@ -471,28 +471,42 @@ def check_matrix(case: AuditCase) -> None:
     if not isinstance(entries, list) or not isinstance(rows, list):
         return
     try:
-        lower, upper = (_matrix(case, entries, slack) for slack in (-1.0, 1.0))
+        # As low and as high as rounding lets the figures be, and with the hidden ones at either end.
+        bounds = [_matrix(case, entries, slack, hidden) for slack in (-1.0, 1.0) for hidden in (0.0, 1.0)]
     except (KeyError, TypeError, AttributeError):
-        # A figure that the table is made of is hidden, or is none.
+        # An entry is not one that a run writes.
         return
-    if len(rows) != len(lower):
-        claims.refute(("attack_matrix",), f"has {len(rows)} rows, found {len(lower)}")
+    if len(rows) != len(bounds[0]):
+        claims.refute(("attack_matrix",), f"has {len(rows)} rows, found {len(bounds[0])}")
         return
-    for position, (low, high) in enumerate(zip(lower, upper, strict=True)):
-        for name in ("threat", "claimed_by", "success"):
-            claims.compare(("attack_matrix", position, name), low[name])
-        _check_baseline(claims, position, low)
-        if low["contradicted"] == high["contradicted"]:
-            claims.compare(("attack_matrix", position, "contradicted"), low["contradicted"])
+    for position, found in enumerate(zip(*bounds, strict=True)):
+        row = found[0]
+        certain = {name for name in row if all(each[name] == row[name] for each in found)}
+        for name in ("threat", "claimed_by", "success", "contradicted"):
+            if name in certain:
+                claims.compare(("attack_matrix", position, name), row[name])
+        if {"success", "baseline"} <= certain:
+            _check_baseline(claims, position, row)
 
 
-def _matrix(case: AuditCase, entries: Sequence[Any], slack: float) -> list[dict[str, Any]]:
-    """Return the table of reported entries, each as low or as high as its rounding lets it be."""
+FIGURES = ("success", "baseline", "low", "high")
+"""Of an attack; the public report hides those that would tell of the input."""
+
+
+def _matrix(case: AuditCase, entries: Sequence[Any], slack: float, hidden: float) -> list[dict[str, Any]]:
+    """Return the table of reported entries, each as low or as high as its rounding lets it be.
+
+    Parameters
+    ----------
+    slack: -1 for as low, 1 for as high as can be.
+    hidden: taken for every figure that the report hides.
+    """
     models = [each.model for each in constraints_of(case.config, case.sensitive)]
     # Half a unit in the third digit is at most 0.5 %, of the lower end as of what it is compared with.
     share = 0.0 if case.claims.internal else 0.02 * slack
-    entries = [{**each, "low": each["low"] * (1 + share)} for each in entries]
-    return attack_matrix(models, entries, required_size(case.config))
+    shown = [each | {name: hidden for name in FIGURES if each[name] is None} for each in entries]
+    shown = [each | {"low": each["low"] * (1 + share)} for each in shown]
+    return attack_matrix(models, shown, required_size(case.config))
 
 
 def _check_baseline(claims: Claims, position: int, row: Mapping[str, Any]) -> None:

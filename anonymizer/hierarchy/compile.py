@@ -21,9 +21,8 @@ def compile_tree(tree: Tree, name: str) -> Hierarchy:
     Raises
     ------
     HierarchyError: not exactly one root, a node with two parents, an edge that does not go down by one level,
-        a leaf that is not at level 0, or a label with a NUL byte.
+        or a leaf that is not at level 0.
     """
-    _check_labels(tree, name)
     parents = _parents(tree, name)
     nodes = _preorder(tree, parents, name)
     position = {node: index for index, node in enumerate(nodes)}
@@ -33,14 +32,6 @@ def compile_tree(tree: Tree, name: str) -> Hierarchy:
     for array in (parent, level, first, last, ancestors):
         freeze(array)
     return Hierarchy(tuple(label for _, label in nodes), parent, level, first, last, ancestors)
-
-
-def _check_labels(tree: Tree, name: str) -> None:
-    """Check that every label can stand in a release."""
-    for _, label in tree:
-        if "\0" in label:
-            shown = label.replace("\0", "\\0")
-            raise HierarchyError(f"{name}: '{shown}' holds a NUL byte; remove it, no release can hold one")
 
 
 def _parents(tree: Tree, name: str) -> dict[Node, Node]:

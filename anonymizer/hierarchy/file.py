@@ -75,7 +75,7 @@ def _check_cells(rows: Rows) -> None:
             )
         if any("\0" in cell for cell in cells):
             raise HierarchyError(
-                f"{rows.name} line {line}: holds a NUL byte; remove it, no release can hold one"
+                f"{rows.name} line {line}: holds a NUL byte; remove it, a CSV release cannot hold one"
             )
         if "" in cells[1:]:
             level = cells.index("", 1)

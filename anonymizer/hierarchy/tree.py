@@ -87,6 +87,9 @@ def _children(label: str, below: Any) -> list[tuple[Any, Any]]:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         raise ValueError(f"{value} is a truth value to YAML; quote it, as in 'yes' or 'no'")
+    if isinstance(value, str) and "\0" in value:
+        shown = value.replace("\0", "\\0")
+        raise ValueError(f"'{shown}' holds a NUL byte; remove it, a CSV release cannot hold one")
     if isinstance(value, (str, int, float)):
         return str(value)
     if isinstance(value, date):

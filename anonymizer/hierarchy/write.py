@@ -9,6 +9,7 @@ from typing import Literal
 
 from anonymizer.core.hierarchy import Hierarchy
 from anonymizer.core.whole_file import write_whole
+from anonymizer.errors import OutputError
 
 
 def write_rows(hierarchy: Hierarchy, path: Path) -> None:
@@ -16,9 +17,13 @@ def write_rows(hierarchy: Hierarchy, path: Path) -> None:
 
     Raises
     ------
-    OutputError: the file cannot be written.
+    OutputError: the file cannot be written, or could not be read as a hierarchy again.
     """
     labels = hierarchy.labels
+    if any("\0" in label for label in labels):
+        raise OutputError(
+            f"{path}: cannot hold NUL bytes, which values of the column have; remove them first"
+        )
     # A reader that tries ; as the separator, or that ends a row at a carriage return, must not split a cell.
     quoting: Literal[0, 1] = (
         csv.QUOTE_ALL if any(";" in label or "\r" in label for label in labels) else csv.QUOTE_MINIMAL

@@ -228,6 +228,7 @@ PLACED: Mapping[str, Rule] = {
     "config/input/table": _left_out,
     "config/input/query": _left_out,
     "config/input/separator": _exact,
+    "config/input/allow_files": _exact,
     "config/input/encoding": _exact,
     "config/input/decimal": _exact,
     "config/input/missing": _exact,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,44 @@ def test_engine_options_that_the_engine_has_not(options: dict[str, Any], said: s
 )
 def test_progress_in_a_line(progress: Progress, line: str) -> None:
     assert progress_line(progress) == line
+
+
+class Finalized:
+    """Whose finalizer a request to end comes in."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+
+def test_a_request_to_end_that_comes_in_a_finalizer_is_not_lost(capsys: pytest.CaptureFixture[str]) -> None:
+    def work() -> None:
+        Finalized()
+        time.sleep(5)
+
+    with stop_on_interrupt(), pytest.raises(KeyboardInterrupt):
+        work()
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("error", [ImportError("initialization failed"), RuntimeError("Query interrupted")])
+def test_what_a_library_makes_of_an_interrupt_is_one(error: Exception) -> None:
+    def work() -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:
+            raise error from None
+
+    with pytest.raises(KeyboardInterrupt), stop_on_interrupt():
+        work()
+    with pytest.raises(type(error)), stop_on_interrupt():
+        raise error
+
+
+def test_no_signal_stops_a_run_whose_result_is_printed() -> None:
+    with stop_on_interrupt() as stopped:
+        stopped.too_late()
+        for each in (signal.SIGTERM, signal.SIGINT, signal.SIGINT):
+            signal.raise_signal(each)
 
 
 def test_ctrl_c_is_as_before_when_a_run_has_ended() -> None:

@@ -344,7 +344,7 @@ def test_a_nul_byte_in_a_hierarchy_is_named_where_it_stands(tmp_path: Path) -> N
     job.attribute("sex", role="quasi-identifier", hierarchy={"tree": {"*": {"a\0": ["F"], "b": ["M"]}}})
     done = job.run()
     assert done.code == 2
-    assert_message(done.err, ("column 'sex'", "'a\\0'", "NUL byte"))
+    assert_message(done.err, ("attributes.sex.hierarchy", "'a\\0'", "NUL byte"))
     assert not job.output.exists()
 
 
