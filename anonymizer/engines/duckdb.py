@@ -185,11 +185,11 @@ class DuckRelation(Relation):
 
     def sorted_rows(self, projection: Projection) -> IntArray:
         """Return the numbers of the published records, sorted by what is published of them."""
-        nulls = []
-        for column in projection.columns:
-            # Records that differ only in a null against an empty text must not stay as they came.
-            if column not in projection.replacements and self._values.nullable(self.position(column)):
-                nulls.append(f"c{self.position(column)} IS NULL")
+        # Records that differ only in a null against an empty text must not stay as they came.
+        unchanged = [
+            self.position(each) for each in projection.columns if each not in projection.replacements
+        ]
+        nulls = [f"c{index} IS NULL" for index in unchanged if self._values.nullable(index)]
         keys = self._sort_keys(projection)
         self.load()
         with self._database.holding("plan", plan(projection, kept=projection.kept)):

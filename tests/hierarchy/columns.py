@@ -98,6 +98,8 @@ def dates(smallest: int = 1) -> st.SearchStrategy[Column]:
 
 
 def texts(smallest: int = 1) -> st.SearchStrategy[Column]:
-    values = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8)
+    values = st.text(
+        st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8
+    )
     short = st.sampled_from(["a", "b", "c", "d", "a..b", "{a, b}", "*", "{*, a}", "a (2)", "*a", "*b"])
     return st.lists(values | short, min_size=smallest).map(column)
