@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from anonymizer.config.vary import as_texts, variations
@@ -23,13 +23,12 @@ from anonymizer.flow.frame import anonymize_frame
 from anonymizer.flow.measure import check_names
 from anonymizer.flow.pair_files import check_pair_names, refused_second, scene_of_pair
 from anonymizer.flow.result import Result
-from anonymizer.flow.scene import scene_of_files
+from anonymizer.flow.scene import adversary_from_files
 from anonymizer.flow.utility import measures_of
 from anonymizer.flow.weights import weight_columns
-from anonymizer.report.attacks import ENTRY_KEYS, attack_entry
+from anonymizer.report.attacks import ATTACK_KEYS, attack_entry
 from anonymizer.report.comparing.rows import records
-from anonymizer.report.utility import ENTRY_KEYS as UTILITY_KEYS
-from anonymizer.report.utility import utility_entry
+from anonymizer.report.utility import UTILITY_KEYS, utility_entry
 from anonymizer.utility.comparison import comparison_of
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ def measure_utility(release_df: Any, original_df: Any, config: Configured) -> pa
     loaded = load_config(config)
     first, second = (frame_kind(frame).to_pandas(frame) for frame in (release_df, original_df))
     with open_frame(first) as release, open_frame(second) as original:
-        measured = measures_of(loaded, comparison_of(scene_of_files(loaded, release, original)))
+        measured = measures_of(loaded, comparison_of(adversary_from_files(loaded, release, original)))
     entries = [utility_entry(each.finding, each.seconds) for each in measured]
     return pd.DataFrame(entries, columns=UTILITY_KEYS)
 
@@ -214,7 +213,7 @@ def attack(
         warning = origin_warning(loaded, scene, force=force)
         attacked = run_attacks(loaded, scene)
     entries = [attack_entry(each.finding, each.seconds) for each in attacked]
-    found = pd.DataFrame(entries, columns=ENTRY_KEYS)
+    found = pd.DataFrame(entries, columns=ATTACK_KEYS)
     if warning is not None:
         found.attrs["warnings"] = [warning]
     return found
@@ -226,12 +225,12 @@ def _scene(
     original: Relation | None,
     second: Relation | None,
     values: Relation | None,
-) -> Scene:
+) -> AdversaryView:
     """Return what an adversary has who is given one release or two, in a single table or with its values."""
     assert release is not None
     weights = weight_columns(config)
     if values is None:
-        return scene_of_files(config, release, original, second, weights)
+        return adversary_from_files(config, release, original, second, weights)
     if second is not None:
         raise refused_second("sensitive_table")
     return scene_of_pair(config, (release, values), original, weights)

@@ -34,7 +34,7 @@ class InputError(AnonymizerError):
 
 
 @dataclass(frozen=True)
-class Problem:
+class ConfigProblem:
     """One thing that is wrong: ``where`` it stands (key path, column, line) and ``what`` would do instead."""
 
     where: str
@@ -49,7 +49,7 @@ class Problem:
 class ConfigError(InputError):
     """A config with one or more problems, all of them listed in ``problems``."""
 
-    def __init__(self, source: str, problems: Sequence[Problem]) -> None:
+    def __init__(self, source: str, problems: Sequence[ConfigProblem]) -> None:
         self.source = source
         self.problems = tuple(problems)
         noun = "problem" if len(self.problems) == 1 else "problems"
@@ -57,7 +57,7 @@ class ConfigError(InputError):
         super().__init__("\n".join(lines))
 
 
-class BeyondMemory(InputError):
+class TooManyDistinctRows(InputError):
     """A search needs more combinations in memory than it may hold."""
 
 
@@ -101,7 +101,7 @@ class Interrupted(AnonymizerError):
     exit_code = 130
 
 
-def nearest(given: str, allowed: Iterable[str]) -> str:
+def suggestion(given: str, allowed: Iterable[str]) -> str:
     """Return the end of a message: the nearest allowed name, or all of them.
 
     >>> nearest("hierachy", ["hierarchy", "role"])

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Generic, TypeVar
 
-from anonymizer.errors import InputError, nearest
+from anonymizer.errors import InputError, suggestion
 
 T = TypeVar("T")
 
@@ -98,7 +98,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
     def __getitem__(self, name: str) -> type[T]:
         found = self._find(name)
         if found is None:
-            raise InputError(f"unknown {self.kind} '{name}'; {nearest(name, self)}")
+            raise InputError(f"unknown {self.kind} '{name}'; {suggestion(name, self)}")
         return found
 
     def __contains__(self, name: object) -> bool:

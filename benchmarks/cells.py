@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from anonymizer.config.load import load_config
-from anonymizer.core.blanked_recoding import BlankedRecoding
+from anonymizer.core.blanked_recoding import LocalSuppressionRecoding
 from anonymizer.flow.prepare import input_path, open_as, prepare
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice
 from anonymizer.search.suppression.cell_models import CellModels
@@ -79,7 +79,7 @@ class Case:
             "suppression": {"method": "cells"},
         }
 
-    def problem(self) -> Problem:
+    def problem(self) -> SearchProblem:
         """Return the problem, read afresh."""
         config = load_config(self.config())
         with open_as(config, input_path(config)) as relation:
@@ -94,7 +94,7 @@ CASES = (
 )
 
 
-def smallest_class(recoding: BlankedRecoding) -> int:
+def smallest_class(recoding: LocalSuppressionRecoding) -> int:
     """Return the records of the smallest class as published, counted by a data frame."""
     columns = recoding.published()
     published = pd.DataFrame({own.name: np.array(own.labels)[own.codes] for own in columns})
@@ -118,7 +118,7 @@ def row(case: Case, seconds: float) -> list[object]:
     outcome = Lattice().search(problem, control)
     taken, worked = control.elapsed, time.process_time() - before
     recoding = outcome.recoding
-    assert isinstance(recoding, BlankedRecoding)
+    assert isinstance(recoding, LocalSuppressionRecoding)
     assert outcome.objective is not None
     if smallest_class(recoding) < case.k:
         raise RuntimeError(f"{case.name}: a class as published has fewer than {case.k} records")

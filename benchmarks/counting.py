@@ -12,7 +12,7 @@ from statistics import median
 
 import numpy as np
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.registry import ATTACKS
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
@@ -41,7 +41,7 @@ def measure(path: Path) -> tuple[float, dict[str, float], int]:
     with open_parquet(path) as relation:
         grouped = seconds_of(lambda: relation.group_counts(adult.ATTRIBUTES))
         release = read_release(config(), relation)
-    scene, random = Scene(release), np.random.default_rng(0)
+    scene, random = AdversaryView(release), np.random.default_rng(0)
     seconds = {}
     for name in NAMES:
         attack = ATTACKS[name]()

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from anonymizer.attacks.exchangeable.chain import Chain, Seats
-from anonymizer.attacks.exchangeable.features import Exact
+from anonymizer.attacks.exchangeable.chain import Chain, LatentAssignment
+from anonymizer.attacks.exchangeable.features import ExactFeature
 from anonymizer.attacks.exchangeable.groups import Groups, groups_of
 from anonymizer.attacks.exchangeable.model import NaiveBayes
-from anonymizer.attacks.exchangeable.posterior import Effort, Posterior, posterior
+from anonymizer.attacks.exchangeable.posterior import Posterior, SamplerSettings, posterior
 from anonymizer.attacks.exchangeable.score import Score
 from anonymizer.core.arrays import IntArray
 from benchmarks.common import machine, table
@@ -126,7 +126,7 @@ def grouped(frame: pd.DataFrame, grouping: Grouping, least: int, seed: int) -> C
     codes = np.column_stack([codes for codes, _ in coded]).astype(np.int64)
     ones = np.ones(len(frame), dtype=np.int64)
     groups, kind = groups_of(codes, group, ones, (pairs // size, pairs % size, number), size)
-    model = NaiveBayes(groups, [Exact(len(values)) for _, values in coded], 1.0)
+    model = NaiveBayes(groups, [ExactFeature(len(values)) for _, values in coded], 1.0)
     true = np.bincount(groups.entries_of(kind, secrets), minlength=int(groups.first[-1]))
     return Case(groups, model, true.astype(np.int64))
 
@@ -134,12 +134,12 @@ def grouped(frame: pd.DataFrame, grouping: Grouping, least: int, seed: int) -> C
 def attacked(case: Case, chains: int, sweeps: int, seed: int) -> Posterior:
     """Return the posterior from so many starts; the second half of the sweeps counts."""
     randoms = np.random.default_rng(seed).spawn(chains)
-    return posterior(case.groups, case.model, Effort(chains, sweeps, 1 + 1e-9, ENDLESS), randoms)
+    return posterior(case.groups, case.model, SamplerSettings(chains, sweeps, 1 + 1e-9, ENDLESS), randoms)
 
 
 def seconds_of_sweeps(case: Case, sweeps: int) -> tuple[float, float]:
     """Return the seconds and the seconds of CPU that one chain takes for so many sweeps."""
-    chain = Chain(case.groups, Seats.of(case.groups), case.model, np.random.default_rng(0))
+    chain = Chain(case.groups, LatentAssignment.of(case.groups), case.model, np.random.default_rng(0))
     start, spent = time.perf_counter(), time.process_time()
     for _ in range(sweeps):
         chain.sweep()

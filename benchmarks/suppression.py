@@ -17,9 +17,9 @@ import pandas as pd
 from anonymizer.config.load import load_config
 from anonymizer.engines.open import open_frame
 from anonymizer.flow.prepare import prepare
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.full_domain.rollup import RollUp
-from anonymizer.search.judge import Judge, Verdict
+from anonymizer.search.judge import CandidateVerdict, Judge
 from benchmarks import adult
 from benchmarks.common import machine, table
 
@@ -68,7 +68,7 @@ LARGE: tuple[Models, ...] = (
 class Judged:
     """A verdict and how long it took."""
 
-    verdict: Verdict
+    verdict: CandidateVerdict
     seconds: float
 
 
@@ -77,7 +77,7 @@ def _adult() -> pd.DataFrame:
     return adult.frame()
 
 
-def adult_problem(constraints: Models, reference: str, method: str) -> Problem:
+def adult_problem(constraints: Models, reference: str, method: str) -> SearchProblem:
     """Return what is asked about Adult."""
     names = [name for name in adult.ATTRIBUTES if name != adult.SENSITIVE]
     config = adult.config(adult.data(), 1.0, attributes=names)
@@ -101,7 +101,7 @@ def large_class() -> pd.DataFrame:
     return pd.DataFrame({"class": np.repeat(["own", "other"], [RECORDS, 10 * RECORDS]), "value": values})
 
 
-def large_problem(records: pd.DataFrame, constraints: Models) -> Problem:
+def large_problem(records: pd.DataFrame, constraints: Models) -> SearchProblem:
     """Return what is asked about the large class, with the p of the input."""
     tree: Hierarchy = {"intervals": {"width": [5, 10, 50], "origin": 0}}
     config = {
@@ -117,7 +117,7 @@ def large_problem(records: pd.DataFrame, constraints: Models) -> Problem:
     return prepare(load_config(config), open_frame(records)).problem
 
 
-def judged(problem: Problem, levels: Sequence[int]) -> Judged:
+def judged(problem: SearchProblem, levels: Sequence[int]) -> Judged:
     """Judge the classes at a node."""
     classes = RollUp.of(problem.table).classes(levels)
     judge = Judge(problem)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.original import Links, Original, Truth
 from anonymizer.settings import Settings
 
@@ -20,15 +20,15 @@ class AlignedSettings(Settings):
 
     def links(self, original: Original) -> Links:
         """Return which original combination became which released one."""
-        if self.aligned and original.by_position is not None:
-            return original.by_position
+        if self.aligned and original.aligned_links is not None:
+            return original.aligned_links
         return original.links
 
-    def lacks(self, scene: Scene) -> str | None:
+    def missing_requirement(self, scene: AdversaryView) -> str | None:
         """Return why a scene does not tell, None when it does."""
         if scene.original is None:
             return "original records"
-        if self.aligned and scene.original.by_position is None:
+        if self.aligned and scene.original.aligned_links is None:
             return "an original with as many rows as the release, which aligned: true asks for"
         if not self.aligned and scene.original.truth is Truth.UNKNOWN:
             return (

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from anonymizer.attacks.grouped import GroupedTable
+from anonymizer.attacks.grouped import AnatomyRelease
 from anonymizer.attacks.original import Original
 from anonymizer.attacks.published import PublishedTable
-from anonymizer.attacks.recipe import Recipe
+from anonymizer.attacks.recipe import MechanismKnowledge
 from anonymizer.errors import InputError
 from anonymizer.settings import Settings as PlugInSettings
 
@@ -22,7 +22,7 @@ Share = Fraction | float
 
 
 @dataclass(frozen=True)
-class Finding:
+class AttackResult:
     """What one attack reached.
 
     Attributes
@@ -47,7 +47,7 @@ class Finding:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class AdversaryView:
     """What the adversary has.
 
     Attributes
@@ -64,8 +64,8 @@ class Scene:
     second: PublishedTable | None = None
     original: Original | None = None
     second_original: Original | None = None
-    recipe: Recipe | None = None
-    grouped: GroupedTable | None = None
+    recipe: MechanismKnowledge | None = None
+    grouped: AnatomyRelease | None = None
 
     @property
     def disclosing(self) -> PublishedTable:
@@ -89,7 +89,7 @@ class Scene:
             )
         return self.disclosing.names
 
-    def about(self, sensitive: str) -> Scene:
+    def about(self, sensitive: str) -> AdversaryView:
         """Return the scene of somebody who is after one sensitive attribute.
 
         Parameters
@@ -125,11 +125,11 @@ class Attack(ABC):
         self.settings = settings if settings is not None else self.Settings()
 
     @abstractmethod
-    def lacks(self, scene: Scene) -> str | None:
+    def missing_requirement(self, scene: AdversaryView) -> str | None:
         """Return what the attack would need and the scene has not, None when it applies."""
 
     @abstractmethod
-    def run(self, scene: Scene, random: np.random.Generator) -> Sequence[Finding]:
+    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
         """Attack, once for each sensitive attribute where there are several to learn.
 
         Parameters
@@ -143,14 +143,14 @@ class Attack(ABC):
 
     def counted(
         self,
-        scene: Scene,
+        scene: AdversaryView,
         knowledge: dict[str, Any],
         success: Fraction,
         baseline: Fraction,
         details: dict[str, Any] | None = None,
-    ) -> Finding:
+    ) -> AttackResult:
         """Return a finding that was counted over all records of the release."""
         exact = float(success)
-        return Finding(
+        return AttackResult(
             self.name, knowledge, success, baseline, exact, exact, scene.release.records, details or {}
         )

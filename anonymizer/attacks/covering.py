@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.attacks.original import Meaning
+from anonymizer.attacks.original import ValueCoverage
 from anonymizer.core.arrays import BoolArray, IntArray
 
 BLOCK = 4096
@@ -18,7 +18,7 @@ PAIRS = 1 << 23
 
 
 @dataclass(frozen=True, eq=False)
-class Covering:
+class ConsistentPairs:
     """Pairs of an original and a published combination of which every value covers the original one.
 
     Attributes
@@ -49,12 +49,12 @@ class CoveringJoin:
     published: texts of each published combination, shape (published, attributes).
     """
 
-    def __init__(self, meanings: Sequence[Meaning], published: IntArray) -> None:
+    def __init__(self, meanings: Sequence[ValueCoverage], published: IntArray) -> None:
         self._order = sorted(range(len(meanings)), key=lambda own: _share(meanings[own]))
         self._meanings = [_Inverse.of(meanings[own]) for own in self._order]
         self._tree = _Beginnings(published[:, self._order])
 
-    def blocks(self, original: IntArray) -> Iterator[tuple[IntArray, Covering]]:
+    def blocks(self, original: IntArray) -> Iterator[tuple[IntArray, ConsistentPairs]]:
         """Yield blocks of original combinations with their pairs.
 
         Parameters
@@ -77,7 +77,7 @@ class CoveringJoin:
             else:
                 yield block, covering
 
-    def _join(self, original: IntArray) -> Covering | None:
+    def _join(self, original: IntArray) -> ConsistentPairs | None:
         """Return the pairs of sorted combinations; None when they are too many to be held at once."""
         tree = _Beginnings(original)
         left, right = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
@@ -97,7 +97,7 @@ class CoveringJoin:
         rows, pair = tree.members(left[pair])
         columns = columns[pair]
         by_original = np.lexsort((columns, rows))
-        return Covering(rows[by_original], columns[by_original])
+        return ConsistentPairs(rows[by_original], columns[by_original])
 
 
 class _Beginnings:
@@ -160,7 +160,7 @@ class _Inverse:
     entries: IntArray
 
     @classmethod
-    def of(cls, meaning: Meaning) -> _Inverse:
+    def of(cls, meaning: ValueCoverage) -> _Inverse:
         owners = np.repeat(np.arange(len(meaning.sizes)), meaning.sizes)
         order = np.argsort(meaning.values, kind="stable")
         starts = np.searchsorted(meaning.values[order], np.arange(meaning.column.size + 1))
@@ -176,6 +176,6 @@ class _Inverse:
         return self.entries[places], of_value
 
 
-def _share(meaning: Meaning) -> float:
+def _share(meaning: ValueCoverage) -> float:
     """Return the mean share of the column's values that a text stands for."""
     return len(meaning.values) / max(meaning.column.size * len(meaning.sizes), 1)

@@ -11,16 +11,22 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.base import Attack, Finding, Scene, Share
+from anonymizer.attacks.base import AdversaryView, Attack, AttackResult, Share
 from anonymizer.attacks.exchangeable.groups import Groups
-from anonymizer.attacks.exchangeable.in_groups import InGroups
+from anonymizer.attacks.exchangeable.in_groups import AnatomyFeatures
 from anonymizer.attacks.exchangeable.model import NaiveBayes
-from anonymizer.attacks.exchangeable.posterior import Effort, Posterior, Settling, posterior
+from anonymizer.attacks.exchangeable.posterior import Convergence, Posterior, SamplerSettings, posterior
 from anonymizer.attacks.exchangeable.score import Score, expected_accuracy
-from anonymizer.attacks.exchangeable.view import Knowing, LikePublished, OfOriginals, Published, View
+from anonymizer.attacks.exchangeable.view import (
+    FeatureSource,
+    OriginalFeatures,
+    Published,
+    SimilarFeatures,
+    View,
+)
 from anonymizer.attacks.knowing import KnowledgeSettings
 from anonymizer.attacks.original import Truth
-from anonymizer.attacks.sampling import interval
+from anonymizer.attacks.sampling import clopper_pearson
 from anonymizer.core.arrays import IntArray
 from anonymizer.errors import InputError
 from anonymizer.settings import Exact, WholeNumber
@@ -91,7 +97,7 @@ class Definetti(Attack):
     Settings = DefinettiSettings
     settings: DefinettiSettings
 
-    def lacks(self, scene: Scene) -> str | None:
+    def missing_requirement(self, scene: AdversaryView) -> str | None:
         """A sensitive attribute is needed, and for exact values those of original records."""
         if not self._learned(scene):
             return f"a sensitive attribute with at most {VALUES} values"
@@ -108,43 +114,43 @@ class Definetti(Attack):
             )
         return None
 
-    def run(self, scene: Scene, random: np.random.Generator) -> Sequence[Finding]:
+    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
         """Learn about each sensitive attribute."""
-        lacking = self.lacks(scene)
+        lacking = self.missing_requirement(scene)
         if lacking is not None:
             raise InputError(f"{scene.release.source}: the attack definetti needs {lacking}")
         return [self._attack(scene, name, random) for name in self._learned(scene)]
 
-    def _learned(self, scene: Scene) -> list[str]:
+    def _learned(self, scene: AdversaryView) -> list[str]:
         sensitive = scene.disclosing.sensitive
         return [name for name, own in sensitive.items() if own.attribute.column.size <= VALUES]
 
-    def _attack(self, scene: Scene, name: str, random: np.random.Generator) -> Finding:
+    def _attack(self, scene: AdversaryView, name: str, random: np.random.Generator) -> AttackResult:
         known = scene.release.known(self.settings.knowledge)
         view = self._knowing(scene).view(scene, known, name)
         settings = self.settings
-        effort = Effort(settings.chains, settings.sweeps, float(settings.tolerance), settings.draws)
+        effort = SamplerSettings(settings.chains, settings.sweeps, float(settings.tolerance), settings.draws)
         model = NaiveBayes(view.groups, [own.feature for own in view.told], float(settings.prior))
         found = posterior(view.groups, model, effort, random.spawn(settings.chains))
         return self._finding(view, found, self._features(scene), name)
 
-    def _features(self, scene: Scene) -> Features:
+    def _features(self, scene: AdversaryView) -> Features:
         if scene.grouped is not None:
             return Features.PUBLISHED
         default = Features.EXACT if _linked(scene) else Features.PUBLISHED
         return self.settings.features or default
 
-    def _knowing(self, scene: Scene) -> Knowing:
+    def _knowing(self, scene: AdversaryView) -> FeatureSource:
         if scene.grouped is not None:
-            return InGroups(self.settings.bins)
-        kinds: dict[Features, Knowing] = {
+            return AnatomyFeatures(self.settings.bins)
+        kinds: dict[Features, FeatureSource] = {
             Features.PUBLISHED: Published(),
-            Features.EXACT: OfOriginals(self.settings.bins),
-            Features.SIMILAR: LikePublished(self.settings.bins),
+            Features.EXACT: OriginalFeatures(self.settings.bins),
+            Features.SIMILAR: SimilarFeatures(self.settings.bins),
         }
         return kinds[self._features(scene)]
 
-    def _finding(self, view: View, found: Posterior, features: Features, name: str) -> Finding:
+    def _finding(self, view: View, found: Posterior, features: Features, name: str) -> AttackResult:
         judged = _believed(view.groups, found) if view.true is None else _judged(view, view.true, found)
         details: dict[str, Any] = {
             "features": features.value,
@@ -157,7 +163,9 @@ class Definetti(Attack):
         knowledge = {"attributes": list(view.names), **aim, "sensitive": name}
         ends = [judged.low, judged.high, *judged.by_chain]
         success, baseline = judged.success, judged.baseline
-        return Finding(self.name, knowledge, success, baseline, min(ends), max(ends), judged.targets, details)
+        return AttackResult(
+            self.name, knowledge, success, baseline, min(ends), max(ends), judged.targets, details
+        )
 
 
 @dataclass(frozen=True)
@@ -183,7 +191,7 @@ def _judged(view: View, true: IntArray, found: Posterior) -> _Judged:
     groups, targets = view.groups, int(true.sum())
     score = Score.of(groups, found.chances, true)
     blind = Score.of(groups, groups.shares, true)
-    low, high = interval(float(score.accuracy) * targets, targets)
+    low, high = clopper_pearson(float(score.accuracy) * targets, targets)
     if found.settling is None:
         low = high = float(score.accuracy)
     each = [float(Score.of(groups, own, true).accuracy) for own in found.by_chain]
@@ -207,11 +215,11 @@ def _believed(groups: Groups, found: Posterior) -> _Judged:
     return _Judged(success, baseline, success, success, groups.people, each, details)
 
 
-def _linked(scene: Scene) -> bool:
+def _linked(scene: AdversaryView) -> bool:
     return scene.original is not None and scene.original.truth is not Truth.UNKNOWN
 
 
-def _settling(settling: Settling | None, accuracy: Sequence[float]) -> dict[str, Any] | None:
+def _settling(settling: Convergence | None, accuracy: Sequence[float]) -> dict[str, Any] | None:
     """Return how far the chains agreed, None where nothing was drawn."""
     if settling is None:
         return None

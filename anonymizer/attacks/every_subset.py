@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def every_subset(
+def iter_subsets(
     order: Sequence[int], most: int, full: T, only: Callable[[T, tuple[int, ...]], T]
 ) -> Iterator[tuple[tuple[int, ...], T]]:
     """Yield every non-empty set of at most a size with what is counted by it, each once.
@@ -25,8 +25,8 @@ def every_subset(
     only: returns what is counted by some of the attributes that a table is counted by.
     """
     for own in combinations(order, min(most, len(order))):
-        left_out = [place for place, position in enumerate(order) if position not in own]
-        yield from _below(order, max(left_out, default=-1), own, only(full, own), only)
+        unmatched_columns = [place for place, position in enumerate(order) if position not in own]
+        yield from _below(order, max(unmatched_columns, default=-1), own, only(full, own), only)
 
 
 def _below(

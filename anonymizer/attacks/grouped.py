@@ -16,7 +16,7 @@ from anonymizer.core.grouping import count
 
 
 @dataclass(frozen=True, eq=False)
-class GroupedTruth:
+class AnatomyTruth:
     """What whoever published the release knows: how many records of each row have which sensitive value.
 
     Attributes
@@ -32,7 +32,7 @@ class GroupedTruth:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupedTable:
+class AnatomyRelease:
     """The distinct tuples of quasi-identifiers in each group, and the sensitive values of the group.
 
     Attributes
@@ -56,7 +56,7 @@ class GroupedTable:
     group: IntArray
     counts: IntArray
     sensitive: SensitiveCounts
-    truth: GroupedTruth | None = None
+    truth: AnatomyTruth | None = None
 
     @property
     def records(self) -> int:

@@ -11,11 +11,11 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.aligned import AlignedSettings
-from anonymizer.attacks.base import Attack, Finding, Scene
+from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
 from anonymizer.attacks.knowing import KnowledgeSettings
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
-from anonymizer.attacks.original import Links, Meaning, Original
-from anonymizer.attacks.sampling import drawn, interval
+from anonymizer.attacks.original import Links, Original, ValueCoverage
+from anonymizer.attacks.sampling import clopper_pearson, draw_sample
 from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.errors import InputError
 from anonymizer.settings import WholeNumber
@@ -55,7 +55,7 @@ class _People:
     values: IntArray
     fold: IntArray
     everything: LabelCounts
-    meanings: tuple[Meaning, ...]
+    meanings: tuple[ValueCoverage, ...]
 
     def counts(self, part: BoolArray) -> LabelCounts:
         """Return the counts of some targets' records, shape (targets,), bool."""
@@ -87,18 +87,18 @@ class Inference(Attack):
     Settings = InferenceSettings
     settings: InferenceSettings
 
-    def lacks(self, scene: Scene) -> str | None:
+    def missing_requirement(self, scene: AdversaryView) -> str | None:
         """Original records, what became of them, and something to guess are needed."""
         if not self._guessed(scene):
             return f"a sensitive attribute with at most {VALUES} values"
-        lacking = self.settings.lacks(scene)
+        lacking = self.settings.missing_requirement(scene)
         if lacking is None and scene.original and self.settings.links(scene.original).records < 2:
             return "two released records of people who are known"
         return lacking
 
-    def run(self, scene: Scene, random: np.random.Generator) -> Sequence[Finding]:
+    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
         """Guess each sensitive attribute."""
-        lacking = self.lacks(scene)
+        lacking = self.missing_requirement(scene)
         if lacking is not None or scene.original is None:
             raise InputError(f"{scene.release.source}: the attack inference needs {lacking}")
         names = scene.original.known(self.settings.knowledge)
@@ -110,15 +110,15 @@ class Inference(Attack):
             for each in self._guessed(scene)
         ]
 
-    def _guessed(self, scene: Scene) -> list[str]:
+    def _guessed(self, scene: AdversaryView) -> list[str]:
         sensitive = scene.release.sensitive
         return [name for name, own in sensitive.items() if own.attribute.column.size <= VALUES]
 
     def _drawn(self, links: Links, random: np.random.Generator) -> Links:
-        own = drawn(links.counts, self.settings.targets, random)
+        own = draw_sample(links.counts, self.settings.targets, random)
         return Links(links.original, links.release, own)
 
-    def _attack(self, people: _People, names: Sequence[str], sensitive: str) -> Finding:
+    def _attack(self, people: _People, names: Sequence[str], sensitive: str) -> AttackResult:
         right, baseline, strengths = 0, 0, []
         for fold in range(int(people.fold.max()) + 1):
             held = people.fold == fold
@@ -136,14 +136,14 @@ class Inference(Attack):
             "strengths": strengths,
             "in_sample": people.right(whole, everybody, max(strengths)) / number,
         }
-        low, high = interval(right, number)
+        low, high = clopper_pearson(right, number)
         known: dict[str, Any] = {"attributes": list(names), "sensitive": sensitive}
         success = Fraction(right, number)
-        return Finding(self.name, known, success, Fraction(baseline, number), low, high, number, details)
+        return AttackResult(self.name, known, success, Fraction(baseline, number), low, high, number, details)
 
 
 def _people(
-    scene: Scene,
+    scene: AdversaryView,
     original: Original,
     names: Sequence[str],
     sensitive: str,

@@ -11,17 +11,17 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.aligned import AlignedSettings
-from anonymizer.attacks.base import Attack, Finding, Scene
+from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
 from anonymizer.attacks.covering import CoveringJoin, spans
 from anonymizer.attacks.knowing import KnowledgeSettings
 from anonymizer.attacks.original import Original
 from anonymizer.attacks.published import PublishedTable
-from anonymizer.attacks.sampling import drawn, interval
+from anonymizer.attacks.sampling import clopper_pearson, draw_sample
 from anonymizer.attacks.truth import same_values
 from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.core.classes import SensitiveCodes
 from anonymizer.core.grouping import count, group_keys
-from anonymizer.errors import InputError, nearest
+from anonymizer.errors import InputError, suggestion
 from anonymizer.settings import WholeNumber
 
 MOST = 100_000
@@ -67,21 +67,21 @@ class Intersection(Attack):
     Settings = IntersectionSettings
     settings: IntersectionSettings
 
-    def lacks(self, scene: Scene) -> str | None:
+    def missing_requirement(self, scene: AdversaryView) -> str | None:
         """A second release with a sensitive attribute of the first, and original records, are needed."""
         if scene.second is None or scene.second_original is None:
             return "a second release"
         if not _shared(scene.release, scene.second):
             return "a sensitive attribute that both releases have"
-        return self.settings.lacks(scene)
+        return self.settings.missing_requirement(scene)
 
-    def run(self, scene: Scene, random: np.random.Generator) -> Sequence[Finding]:
+    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
         """Attack each sensitive attribute that both releases have."""
-        lacking = self.lacks(scene)
+        lacking = self.missing_requirement(scene)
         if lacking is not None or scene.original is None or scene.second is None:
             raise InputError(f"{scene.release.source}: the attack intersection needs {lacking}")
         links = self.settings.links(scene.original)
-        own = drawn(links.counts, self.settings.targets, random)
+        own = draw_sample(links.counts, self.settings.targets, random)
         sampled = int(own.sum()) < links.records
         names = self._known(scene)
         found = []
@@ -91,19 +91,25 @@ class Intersection(Attack):
             found.append(self._attack(scene, names, sensitive, targets, sampled=sampled))
         return found
 
-    def _known(self, scene: Scene) -> tuple[str, ...]:
+    def _known(self, scene: AdversaryView) -> tuple[str, ...]:
         assert scene.original is not None
         assert scene.second_original is not None
         both = tuple(name for name in scene.original.names if name in scene.second_original.names)
         for name in self.settings.knowledge or ():
             if name not in both:
                 what = f"{scene.original.source}: '{name}' is no quasi-identifier of both releases"
-                raise InputError(f"{what}; {nearest(name, both)}")
+                raise InputError(f"{what}; {suggestion(name, both)}")
         return tuple(name for name in both if name in (self.settings.knowledge or both))
 
     def _attack(
-        self, scene: Scene, names: tuple[str, ...], sensitive: str, targets: _Targets, *, sampled: bool
-    ) -> Finding:
+        self,
+        scene: AdversaryView,
+        names: tuple[str, ...],
+        sensitive: str,
+        targets: _Targets,
+        *,
+        sampled: bool,
+    ) -> AttackResult:
         assert scene.original is not None
         assert scene.second is not None
         assert scene.second_original is not None
@@ -125,7 +131,7 @@ class Intersection(Attack):
         )
         number = int(targets.counts.sum())
         success = Fraction(hit, number)
-        low, high = interval(hit, number) if sampled else (float(success), float(success))
+        low, high = clopper_pearson(hit, number) if sampled else (float(success), float(success))
         knowledge: dict[str, Any] = {"attributes": list(names), "sensitive": sensitive}
         details = {
             "first_alone": alone / number,
@@ -134,7 +140,7 @@ class Intersection(Attack):
             "sampled": sampled,
         }
         baseline = Fraction(max(alone, also), number)
-        return Finding(self.name, knowledge, success, baseline, low, high, number, details)
+        return AttackResult(self.name, knowledge, success, baseline, low, high, number, details)
 
 
 def _shared(first: PublishedTable, second: PublishedTable) -> list[str]:

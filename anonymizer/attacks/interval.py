@@ -15,11 +15,11 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.aligned import AlignedSettings
-from anonymizer.attacks.base import Attack, Finding, Scene
+from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
 from anonymizer.attacks.original import Original
-from anonymizer.attacks.sampling import interval
+from anonymizer.attacks.sampling import clopper_pearson
 from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.errors import InputError, nearest
+from anonymizer.errors import InputError, suggestion
 from anonymizer.settings import Exact
 
 
@@ -186,16 +186,16 @@ class Interval(Attack):
     Settings = IntervalSettings
     settings: IntervalSettings
 
-    def lacks(self, scene: Scene) -> str | None:
+    def missing_requirement(self, scene: AdversaryView) -> str | None:
         """Original records with a number are needed, and what became of them."""
-        lacking = self.settings.lacks(scene)
+        lacking = self.settings.missing_requirement(scene)
         if lacking is None and scene.original is not None and not _numeric(scene.original):
             return "a quasi-identifier with numbers or dates"
         return lacking
 
-    def run(self, scene: Scene, random: np.random.Generator) -> Sequence[Finding]:  # noqa: ARG002 - it counts
+    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Attack each number by each measure."""
-        lacking = self.lacks(scene)
+        lacking = self.missing_requirement(scene)
         if lacking is not None or scene.original is None:
             raise InputError(f"{scene.release.source}: the attack interval needs {lacking}")
         measures = [self.settings.measure] if self.settings.measure else list(Measure)
@@ -211,10 +211,12 @@ class Interval(Attack):
         for name in self.settings.attributes or ():
             if name not in every:
                 what = f"{original.source}: '{name}' is no quasi-identifier with numbers"
-                raise InputError(f"{what}; {nearest(name, every)}")
+                raise InputError(f"{what}; {suggestion(name, every)}")
         return [name for name in every if name in (self.settings.attributes or every)]
 
-    def _attack(self, scene: Scene, original: Original, name: str, measure: Measure) -> Finding | None:
+    def _attack(
+        self, scene: AdversaryView, original: Original, name: str, measure: Measure
+    ) -> AttackResult | None:
         """Return what one measure finds of one attribute, None when no target has a number."""
         masked = self._masked(scene, original, name)
         targets = int(masked.counts.sum())
@@ -224,15 +226,15 @@ class Interval(Attack):
         if len(masked.numbers):
             rule = _RULES[measure](masked, self.settings.width)
             success, baseline = rule.success() / targets, rule.chance() / targets
-        low, high = interval(float(success) * targets, targets)
+        low, high = clopper_pearson(float(success) * targets, targets)
         knowledge: dict[str, Any] = {
             "attribute": name,
             "measure": measure.value,
             "width": float(self.settings.width),
         }
-        return Finding(self.name, knowledge, success, baseline, low, high, targets)
+        return AttackResult(self.name, knowledge, success, baseline, low, high, targets)
 
-    def _masked(self, scene: Scene, original: Original, name: str) -> _Masked:
+    def _masked(self, scene: AdversaryView, original: Original, name: str) -> _Masked:
         release, links = scene.release, self.settings.links(original)
         own, other = original.names.index(name), release.names.index(name)
         meaning = original.meanings[own]

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from anonymizer.attacks.base import Attack, Finding, Scene
+from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
 from anonymizer.core.arrays import BoolArray
 from anonymizer.core.classes import Reference, SensitiveCounts
 from anonymizer.core.table import SensitiveAttribute
@@ -56,17 +56,17 @@ class ClassDisclosure(Attack):
     settings: KnowledgeSettings
     of_release_alone = True
 
-    def lacks(self, scene: Scene) -> str | None:
+    def missing_requirement(self, scene: AdversaryView) -> str | None:
         """A sensitive attribute is needed."""
         return None if scene.disclosing.sensitive else "a sensitive attribute"
 
-    def run(self, scene: Scene, random: np.random.Generator) -> Sequence[Finding]:  # noqa: ARG002 - it counts
+    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Attack each sensitive attribute."""
         return [
             finding for name in scene.disclosing.sensitive_names if (finding := self._attack(scene, name))
         ]
 
-    def _attack(self, scene: Scene, name: str) -> Finding | None:
+    def _attack(self, scene: AdversaryView, name: str) -> AttackResult | None:
         release = scene.disclosing
         if not self.suits(release.sensitive[name].attribute):
             return None

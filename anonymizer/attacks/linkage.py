@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from anonymizer.attacks.aligned import AlignedSettings
-from anonymizer.attacks.base import Attack, Finding, Scene
+from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
 from anonymizer.attacks.knowing import KnowledgeSettings
 from anonymizer.attacks.learning.exact import Exact
 from anonymizer.attacks.learning.families import FAMILIES
@@ -29,7 +29,7 @@ from anonymizer.attacks.linking.rank import RankDistance
 from anonymizer.attacks.linking.space import ComparisonSpace, comparison_space
 from anonymizer.attacks.linking.swapped import SwapRange
 from anonymizer.attacks.original import Links, Original, Truth
-from anonymizer.attacks.sampling import drawn, interval
+from anonymizer.attacks.sampling import clopper_pearson, draw_sample
 from anonymizer.core.arrays import IntArray
 from anonymizer.errors import InputError
 from anonymizer.settings import Exact as Decimals
@@ -153,13 +153,13 @@ class Linkage(Attack):
     Settings = LinkageSettings
     settings: LinkageSettings
 
-    def lacks(self, scene: Scene) -> str | None:
+    def missing_requirement(self, scene: AdversaryView) -> str | None:
         """Original records are needed, and what became of them."""
-        return self.settings.lacks(scene)
+        return self.settings.missing_requirement(scene)
 
-    def run(self, scene: Scene, random: np.random.Generator) -> Sequence[Finding]:
+    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
         """Link the records that the intruder holds."""
-        lacking = self.lacks(scene)
+        lacking = self.missing_requirement(scene)
         if lacking is not None or scene.original is None:
             raise InputError(f"{scene.release.source}: the attack linkage needs {lacking}")
         original = scene.original
@@ -171,7 +171,7 @@ class Linkage(Attack):
         work = linking.work(space)
         most = self.settings.targets or max(targets.records * WORK // max(work, 1), LEAST)
         if most < targets.records:
-            targets = Links(targets.original, targets.release, drawn(targets.counts, most, random))
+            targets = Links(targets.original, targets.release, draw_sample(targets.counts, most, random))
             if linking.together:
                 held = np.bincount(targets.original, weights=targets.counts, minlength=len(held)).astype(
                     np.int64
@@ -206,7 +206,7 @@ class Linkage(Attack):
                 f"{original.source}: a share {self.settings.overlap} of {original.records} records is none; "
                 "give a larger overlap"
             )
-        own = drawn(np.concatenate([links.counts, lost]), number, random)
+        own = draw_sample(np.concatenate([links.counts, lost]), number, random)
         targets = Links(links.original, links.release, own[: len(links.counts)])
         if not targets.records:
             raise InputError(
@@ -217,13 +217,13 @@ class Linkage(Attack):
         return released.astype(np.int64) + own[len(links.counts) :], targets
 
     def _finding(
-        self, scene: Scene, original: Original, links: Links, space: ComparisonSpace, linked: Linked
-    ) -> Finding:
+        self, scene: AdversaryView, original: Original, links: Links, space: ComparisonSpace, linked: Linked
+    ) -> AttackResult:
         targets = space.truth.records
         right = float(linked.right @ space.truth.counts)
         success = right / targets
-        estimated = linked.by_chance or targets < links.records
-        low, high = interval(right, targets) if estimated else (success, success)
+        estimated = linked.ties_randomized or targets < links.records
+        low, high = clopper_pearson(right, targets) if estimated else (success, success)
         knowledge: dict[str, Any] = {
             "attributes": list(space.names),
             "linkage": self.settings.linkage.value,
@@ -239,7 +239,9 @@ class Linkage(Attack):
             "held_records": int(space.records.sum()),
             "sampled": targets < links.records,
             "without_original": scene.release.records - links.records,
-            "left_out": {name: list(columns) for name, columns in original.left_out.items()},
+            "left_out": {name: list(columns) for name, columns in original.unmatched_columns.items()},
         }
         baseline = Fraction(1, scene.release.records)
-        return Finding(self.name, knowledge, success, baseline, low, high, targets, details | linked.details)
+        return AttackResult(
+            self.name, knowledge, success, baseline, low, high, targets, details | linked.details
+        )

@@ -9,7 +9,7 @@ from datetime import date
 
 import numpy as np
 
-from anonymizer.attacks.original import Meaning
+from anonymizer.attacks.original import ValueCoverage
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.recoding import value_labels
 from anonymizer.core.table import MISSING, SUPPRESSED, QuasiIdentifier, ValueType
@@ -33,14 +33,14 @@ def meanings_of(
     attributes: Sequence[QuasiIdentifier],
     labels: Sequence[Sequence[str | None]],
     missing: Collection[str] = ("",),
-) -> tuple[Meaning, ...]:
+) -> tuple[ValueCoverage, ...]:
     """Return what the published texts of each of some quasi-identifiers stand for; see ``meaning_of``."""
     return tuple(meaning_of(each, own, missing) for each, own in zip(attributes, labels, strict=True))
 
 
 def meaning_of(
     attribute: QuasiIdentifier, labels: Sequence[str | None], missing: Collection[str] = ("",)
-) -> Meaning:
+) -> ValueCoverage:
     """Return what published texts of a quasi-identifier stand for.
 
     ``*`` is every value; nodes of the hierarchy, intervals ``[a, b]`` and sets ``{a, b}`` what they cover.
@@ -56,7 +56,7 @@ def meaning_of(
     reader = _Reader(attribute, labels, frozenset({MISSING, *missing}))
     readings = [reader.read(label) for label in labels]
     sizes = [len(reading.codes) for reading in readings]
-    return Meaning(
+    return ValueCoverage(
         attribute.column,
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         np.concatenate([_NONE, *(reading.codes for reading in readings)]),

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import Attack, Finding, Scene
+from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
 from anonymizer.attacks.original import Original
-from anonymizer.attacks.recipe import Promise, Recipe
+from anonymizer.attacks.recipe import MechanismKnowledge, SensitiveConstraint
 from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.core.classes import Classes
 from anonymizer.core.grouping import count, group_keys
@@ -56,7 +56,7 @@ class Minimality(Attack):
 
     name = "minimality"
 
-    def lacks(self, scene: Scene) -> str | None:
+    def missing_requirement(self, scene: AdversaryView) -> str | None:
         """Everybody's quasi-identifiers and a search that would have published anything better are needed."""
         if scene.original is None:
             return "original records"
@@ -71,9 +71,9 @@ class Minimality(Attack):
             return "original records with every quasi-identifier of the release"
         return None
 
-    def run(self, scene: Scene, random: np.random.Generator) -> Sequence[Finding]:  # noqa: ARG002 - it counts
+    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Look at each node that is one level finer."""
-        lacking = self.lacks(scene)
+        lacking = self.missing_requirement(scene)
         if lacking is not None or scene.original is None or scene.recipe is None:
             raise InputError(f"{scene.release.source}: the attack minimality needs {lacking}")
         original, recipe, links = scene.original, scene.recipe, scene.original.links
@@ -96,7 +96,7 @@ class Minimality(Attack):
         return [self.counted(scene, known, success, Fraction(0), {"finer_nodes": nodes})]
 
 
-def _parts(scene: Scene, original: Original, position: int, level: int) -> _Parts:
+def _parts(scene: AdversaryView, original: Original, position: int, level: int) -> _Parts:
     """Return what the released classes fall into when one attribute is published at a level."""
     links, meaning = original.links, original.meanings[position]
     assert meaning.hierarchy is not None
@@ -111,7 +111,7 @@ def _parts(scene: Scene, original: Original, position: int, level: int) -> _Part
     return _Parts(of_link, owner, count(of_link, links.counts, len(keys)), split)
 
 
-def _certain(classes: Classes, recipe: Recipe, parts: _Parts) -> BoolArray:
+def _certain(classes: Classes, recipe: MechanismKnowledge, parts: _Parts) -> BoolArray:
     """Tell which parts must violate a constraint, shape (parts,), bool."""
     nothing = np.zeros(len(parts.sizes), dtype=bool)
     if (parts.sizes < recipe.size).any():
@@ -127,7 +127,7 @@ def _certain(classes: Classes, recipe: Recipe, parts: _Parts) -> BoolArray:
     return _bound_together(classes, recipe.promises[0], parts, suspects)
 
 
-def _able(classes: Classes, promise: Promise, parts: _Parts) -> BoolArray:
+def _able(classes: Classes, promise: SensitiveConstraint, parts: _Parts) -> BoolArray:
     """Tell which parts of a class can violate a constraint that the class satisfies, shape (parts,), bool."""
     if promise.distinct is None:
         return parts.split
@@ -136,7 +136,7 @@ def _able(classes: Classes, promise: Promise, parts: _Parts) -> BoolArray:
     return able
 
 
-def _room(classes: Classes, promise: Promise, most: int) -> tuple[IntArray, IntArray]:
+def _room(classes: Classes, promise: SensitiveConstraint, most: int) -> tuple[IntArray, IntArray]:
     """Return the records of each class without a value that counts, and those of its most frequent values.
 
     Parameters
@@ -156,7 +156,9 @@ def _room(classes: Classes, promise: Promise, most: int) -> tuple[IntArray, IntA
     )
 
 
-def _bound_together(classes: Classes, promise: Promise, parts: _Parts, suspects: IntArray) -> BoolArray:
+def _bound_together(
+    classes: Classes, promise: SensitiveConstraint, parts: _Parts, suspects: IntArray
+) -> BoolArray:
     """Tell which of several suspects in one class violate the constraint whichever of them does."""
     certain = np.zeros(len(parts.sizes), dtype=bool)
     if promise.distinct is None:
@@ -172,7 +174,7 @@ def _bound_together(classes: Classes, promise: Promise, parts: _Parts, suspects:
     return certain
 
 
-def _distinct(classes: Classes, promise: Promise, position: int) -> int:
+def _distinct(classes: Classes, promise: SensitiveConstraint, position: int) -> int:
     """Return how many values of a class count."""
     counts, _ = classes.sensitive_counts(promise.sensitive)
     missing = None if promise.missing_counts else counts.attribute.column.missing

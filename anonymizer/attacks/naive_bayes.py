@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.attacks.original import Meaning
-from anonymizer.attacks.spreading import spread
+from anonymizer.attacks.original import ValueCoverage
+from anonymizer.attacks.spreading import expand_uniformly
 from anonymizer.core.arrays import FloatArray, IntArray
 
 WEIGHT = 2.0
@@ -66,7 +66,7 @@ class NaiveBayes:
     Source: Cestnik, "Estimating probabilities: a crucial task in machine learning" (ECAI 1990).
     """
 
-    def __init__(self, counts: LabelCounts, meanings: Sequence[Meaning]) -> None:
+    def __init__(self, counts: LabelCounts, meanings: Sequence[ValueCoverage]) -> None:
         size = len(counts.values)
         records = counts.values.sum()
         self._prior = np.log((counts.values + 1 / size) / (records + 1))
@@ -76,9 +76,9 @@ class NaiveBayes:
         ]
 
     @staticmethod
-    def _logarithms(labels: IntArray, meaning: Meaning, totals: IntArray) -> FloatArray:
+    def _logarithms(labels: IntArray, meaning: ValueCoverage, totals: IntArray) -> FloatArray:
         """Return ln P(value | sensitive value), shape (values, sensitive values)."""
-        parts = spread(meaning)
+        parts = expand_uniformly(meaning)
         joint = np.zeros((meaning.column.size, labels.shape[1]))
         np.add.at(joint, parts.values, labels[parts.texts] * parts.shares[:, None])
         overall = (joint.sum(axis=1) + 1 / len(joint)) / (joint.sum() + 1)

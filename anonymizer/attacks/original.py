@@ -13,11 +13,11 @@ from anonymizer.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.core.classes import SensitiveCodes
 from anonymizer.core.hierarchy import Hierarchy
 from anonymizer.core.table import Column
-from anonymizer.errors import InputError, nearest
+from anonymizer.errors import InputError, suggestion
 
 
 @dataclass(frozen=True, eq=False)
-class Meaning:
+class ValueCoverage:
     """What the published texts of one quasi-identifier stand for, to whoever knows the hierarchies.
 
     Attributes
@@ -100,20 +100,20 @@ class Original:
         combinations of the two tables, ``links.counts`` records; shape (links,), int64 each.
     names: of the quasi-identifiers that the original shares with the release, in the release's order.
     truth: where the links are from; ``unknown`` when there are none.
-    by_position: the links when row i of the one file is row i of the other; None where that cannot be.
-    left_out: columns that only one of the two files has.
+    aligned_links: the links when row i of the one file is row i of the other; None where that cannot be.
+    unmatched_columns: columns that only one of the two files has.
     """
 
     source: str
-    meanings: tuple[Meaning, ...]
+    meanings: tuple[ValueCoverage, ...]
     codes: CodeArray
     sensitive: Mapping[str, SensitiveCodes]
     counts: IntArray
     links: Links
     names: tuple[str, ...]
     truth: Truth = Truth.KNOWN
-    by_position: Links | None = None
-    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    aligned_links: Links | None = None
+    unmatched_columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def records(self) -> int:
@@ -130,5 +130,5 @@ class Original:
         for name in names or ():
             if name not in self.names:
                 what = f"{self.source}: records cannot be compared by '{name}', which is no quasi-identifier"
-                raise InputError(f"{what} of both files; {nearest(name, self.names)}")
+                raise InputError(f"{what} of both files; {suggestion(name, self.names)}")
         return tuple(name for name in self.names if names is None or name in names)

@@ -11,7 +11,7 @@ from anonymizer.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.core.classes import Classes, SensitiveCodes
 from anonymizer.core.grouping import count, group_keys
 from anonymizer.core.table import SUPPRESSED
-from anonymizer.errors import InputError, nearest
+from anonymizer.errors import InputError, suggestion
 
 _KEYS = 1 << 62
 """A packed key stays below this."""
@@ -64,7 +64,7 @@ class PublishedTable:
         for name in names:
             if name not in self.names:
                 what = f"{self.source}: an adversary cannot know '{name}', which is no quasi-identifier"
-                raise InputError(f"{what}; {nearest(name, self.names)}")
+                raise InputError(f"{what}; {suggestion(name, self.names)}")
         return tuple(name for name in self.names if name in names)
 
     def classes(self, names: Sequence[str] | None = None) -> Classes:
@@ -101,7 +101,7 @@ class PublishedTable:
         ]
         return np.column_stack(columns)
 
-    def matching(self, items: IntArray, known: Sequence[str]) -> IntArray:
+    def count_matching(self, items: IntArray, known: Sequence[str]) -> IntArray:
         """Return how many records of the release have the same values as each item in these columns.
 
         Parameters

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Promise:
+class SensitiveConstraint:
     """A constraint on the sensitive values of each class.
 
     Attributes
@@ -22,7 +22,7 @@ class Promise:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class MechanismKnowledge:
     """A search that published the node of lowest loss, and would have published any valid one of lower loss.
 
     There is a recipe only where that is so: full-domain recoding, proven optimal, suppression limit 0, an
@@ -42,4 +42,4 @@ class Recipe:
     lowest: tuple[int, ...]
     counted: tuple[bool, ...]
     size: int
-    promises: tuple[Promise, ...]
+    promises: tuple[SensitiveConstraint, ...]

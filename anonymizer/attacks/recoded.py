@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.combinations import numbered
 from anonymizer.attacks.meaning import meanings_of
 from anonymizer.attacks.original import Links, Original
@@ -20,7 +20,7 @@ from anonymizer.core.table import SensitiveAttribute, Table
 from anonymizer.errors import InputError
 
 
-def scene_of_recoding(table: Table, recoding: Recoding) -> Scene:
+def scene_of_recoding(table: Table, recoding: Recoding) -> AdversaryView:
     """Return the scene of a release that was not written: the recoding, the table, and which became which.
 
     Parameters
@@ -29,7 +29,7 @@ def scene_of_recoding(table: Table, recoding: Recoding) -> Scene:
     recoding: of it; at least one record is released.
     """
     release = published_table("the candidate", recoding)
-    return Scene(release, original=known_original("the input", table, recoding, release))
+    return AdversaryView(release, original=known_original("the input", table, recoding, release))
 
 
 def published_table(source: str, recoding: Recoding) -> PublishedTable:

@@ -9,7 +9,7 @@ from anonymizer.core.arrays import IntArray
 CONFIDENCE = 0.95
 
 
-def interval(successes: float, targets: int) -> tuple[float, float]:
+def clopper_pearson(successes: float, targets: int) -> tuple[float, float]:
     """Return the ends of the 95 % interval of Clopper and Pearson for a share.
 
     It holds its level for rare successes too, where Wilson's does not. Successes may be fractions: a tie that
@@ -26,7 +26,7 @@ def interval(successes: float, targets: int) -> tuple[float, float]:
     return low, high
 
 
-def drawn(counts: IntArray, number: int, random: np.random.Generator) -> IntArray:
+def draw_sample(counts: IntArray, number: int, random: np.random.Generator) -> IntArray:
     """Draw records without replacement; return how many of each kind, shape as ``counts``, int64.
 
     Parameters

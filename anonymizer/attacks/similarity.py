@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.knowing import ClassDisclosure, KnowledgeSettings
 from anonymizer.core.arrays import BoolArray
 from anonymizer.core.classes import Reference, SensitiveCounts
@@ -36,7 +36,7 @@ class Similarity(ClassDisclosure):
     Settings = SimilaritySettings
     settings: SimilaritySettings
 
-    def lacks(self, scene: Scene) -> str | None:
+    def missing_requirement(self, scene: AdversaryView) -> str | None:
         """A hierarchy of a sensitive attribute is needed."""
         if any(self.suits(own.attribute) for own in scene.disclosing.sensitive.values()):
             return None

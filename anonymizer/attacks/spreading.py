@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.attacks.original import Meaning
+from anonymizer.attacks.original import ValueCoverage
 from anonymizer.core.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class UniformExpansion:
     """Pairs of a text and a value it stands for, and the value's part in it.
 
     Attributes
@@ -25,7 +25,7 @@ class Spread:
     shares: FloatArray
 
 
-def spread(meaning: Meaning) -> Spread:
+def expand_uniformly(meaning: ValueCoverage) -> UniformExpansion:
     """Return the parts of each text of a column.
 
     A text stands for each of its values in equal parts; a number that no original record has, such as a mean,
@@ -37,16 +37,16 @@ def spread(meaning: Meaning) -> Spread:
     numbers = meaning.column.numbers
     alone = np.flatnonzero((sizes == 0) & ~np.isnan(meaning.low))
     if numbers is None or not len(alone):
-        return Spread(owners, meaning.values, shares)
+        return UniformExpansion(owners, meaning.values, shares)
     nearest = _nearest(numbers[: len(meaning.column.present)], meaning, alone)
-    return Spread(
+    return UniformExpansion(
         np.concatenate([owners, alone]),
         np.concatenate([meaning.values, nearest]),
         np.concatenate([shares, np.ones(len(alone))]),
     )
 
 
-def _nearest(present: FloatArray, meaning: Meaning, texts: IntArray) -> IntArray:
+def _nearest(present: FloatArray, meaning: ValueCoverage, texts: IntArray) -> IntArray:
     if len(present) < 2:
         return np.zeros(len(texts), dtype=np.int64)
     middle = (meaning.low[texts] + meaning.high[texts]) / 2

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymizer.attacks.every_subset import every_subset
-from anonymizer.attacks.told import Told, order_of, told_by_every_subset
+from anonymizer.attacks.every_subset import iter_subsets
+from anonymizer.attacks.told import SubsetRisk, order_of, risk_by_subset
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.grouping import group_keys
 from anonymizer.core.table import pack
@@ -35,10 +35,10 @@ class KnownSubset:
     largest: dict[str, IntArray]
     unique: IntArray
 
-    def told(self) -> Told:
+    def told(self) -> SubsetRisk:
         """Return the numbers alone, which take no memory to speak of."""
         largest = {name: int(own.sum()) for name, own in self.largest.items()}
-        return Told(self.names, len(self.sizes), int((self.sizes == 1).sum()), largest)
+        return SubsetRisk(self.names, len(self.sizes), int((self.sizes == 1).sum()), largest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ def known_subset(release: PublishedTable, names: Sequence[str] | None) -> KnownS
     return KnownSubset(release.known(names), classes.sizes, largest, alone)
 
 
-def by_size(subsets: Sequence[Told], hit: Sequence[int], records: int) -> dict[str, Any]:
+def by_size(subsets: Sequence[SubsetRisk], hit: Sequence[int], records: int) -> dict[str, Any]:
     """Return the share of records that is hit by each set, and the worst and the mean of each size.
 
     The tables are plain and ready to be plotted: ``by_size`` has a row for each number of known attributes,
@@ -99,12 +99,12 @@ def by_size(subsets: Sequence[Told], hit: Sequence[int], records: int) -> dict[s
     return {"by_size": sizes, "subsets": rows}
 
 
-def told_subsets(release: PublishedTable, most: int) -> Iterator[Told]:
+def iter_subset_risks(release: PublishedTable, most: int) -> Iterator[SubsetRisk]:
     """Yield how much is told by every non-empty set of quasi-identifiers of at most a size, each once.
 
     Nothing of the size of the release is held for a set that was told.
     """
-    told = told_by_every_subset(release, most)
+    told = risk_by_subset(release, most)
     return (each.told() for each in known_subsets(release, most)) if told is None else told
 
 
@@ -114,7 +114,7 @@ def known_subsets(release: PublishedTable, most: int) -> Iterator[KnownSubset]:
     def only(tables: dict[str | None, _Counted], own: tuple[int, ...]) -> dict[str | None, _Counted]:
         return {name: _grouped(release, own, each) for name, each in tables.items()}
 
-    for own, tables in every_subset(order_of(release), most, _tables(release), only):
+    for own, tables in iter_subsets(order_of(release), most, _tables(release), only):
         yield _seen(release, own, tables)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.attacks.every_subset import every_subset
+from anonymizer.attacks.every_subset import iter_subsets
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.grouping import BLOCK, add_up, add_up_packed, starts_of
 
@@ -21,7 +21,7 @@ WORD = 63
 
 
 @dataclass(frozen=True)
-class Told:
+class SubsetRisk:
     """How much somebody sees who knows some quasi-identifiers.
 
     Attributes
@@ -53,7 +53,7 @@ class _Keyed:
     counts: NDArray[np.integer]
 
 
-def told_by_every_subset(release: PublishedTable, most: int) -> Iterator[Told] | None:
+def risk_by_subset(release: PublishedTable, most: int) -> Iterator[SubsetRisk] | None:
     """Return how much every non-empty set of quasi-identifiers of at most a size tells, each once.
 
     None where the codes of a combination do not fit one integer.
@@ -77,13 +77,13 @@ def order_of(release: PublishedTable) -> list[int]:
     return sorted(range(len(release.names)), key=lambda each: (-len(release.labels[each]), each))
 
 
-def _together(told: Sequence[Iterator[Told]]) -> Iterator[Told]:
+def _together(told: Sequence[Iterator[SubsetRisk]]) -> Iterator[SubsetRisk]:
     """Yield what all sensitive attributes tell, gone through one after another, as each needs memory."""
-    found: list[Told] = []
+    found: list[SubsetRisk] = []
     for each in told:
         own = list(each)
         found = [
-            Told(new.names, new.classes, new.uniques, before.largest | new.largest)
+            SubsetRisk(new.names, new.classes, new.uniques, before.largest | new.largest)
             for before, new in zip(found or own, own, strict=True)
         ]
     yield from found
@@ -105,9 +105,9 @@ class _Sweep:
         column = None if sensitive is None else release.sensitive[sensitive].attribute.column
         self._value_bits = 0 if column is None else _bits(column.size)
 
-    def told(self, most: int) -> Iterator[Told]:
+    def told(self, most: int) -> Iterator[SubsetRisk]:
         order = order_of(self._release)
-        for own, table in every_subset(order, most, self._full(order), self._only):
+        for own, table in iter_subsets(order, most, self._full(order), self._only):
             yield self._told(own, table)
 
     def _full(self, order: Sequence[int]) -> _Keyed:
@@ -152,16 +152,16 @@ class _Sweep:
                 keys = keys >> (low + width) << low | keys & ((1 << low) - 1)
         return keys
 
-    def _told(self, own: tuple[int, ...], table: _Keyed) -> Told:
+    def _told(self, own: tuple[int, ...], table: _Keyed) -> SubsetRisk:
         names = tuple(self._release.names[position] for position in sorted(own))
         if self._sensitive is None:
-            return Told(names, len(table.keys), int(np.count_nonzero(table.counts == 1)), {})
+            return SubsetRisk(names, len(table.keys), int(np.count_nonzero(table.counts == 1)), {})
         starts = np.flatnonzero(starts_of(table.keys, self._value_bits))
         # A class of one record has one entry, with a count of 1.
         entries = np.diff(starts, append=len(table.keys))
         alone = int(np.count_nonzero((table.counts[starts] == 1) & (entries == 1)))
         largest = int(np.maximum.reduceat(table.counts, starts).sum(dtype=np.int64))
-        return Told(names, len(starts), alone, {self._sensitive: largest})
+        return SubsetRisk(names, len(starts), alone, {self._sensitive: largest})
 
 
 def _bits(codes: int) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from anonymizer.attacks.combinations import numbered
 from anonymizer.attacks.covering import CoveringJoin
-from anonymizer.attacks.original import Links, Meaning
+from anonymizer.attacks.original import Links, ValueCoverage
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.classes import SensitiveCodes
 from anonymizer.core.grouping import count, group_keys
@@ -54,7 +54,7 @@ def located(wanted: IntArray, known: IntArray) -> IntArray:
     return found
 
 
-def same_values(values: SensitiveCodes, published: SensitiveCodes) -> Meaning:
+def same_values(values: SensitiveCodes, published: SensitiveCodes) -> ValueCoverage:
     """Return what the values of a sensitive attribute of a release stand for: the same ones of the original.
 
     Parameters
@@ -77,7 +77,7 @@ def same_values(values: SensitiveCodes, published: SensitiveCodes) -> Meaning:
     exists = np.array([each is not None for each in found], dtype=np.int64)
     nothing = np.full(len(found), np.nan)
     codes = np.array([each for each in found if each is not None], dtype=np.int64)
-    return Meaning(own, np.concatenate([[0], np.cumsum(exists)]), codes, nothing, nothing)
+    return ValueCoverage(own, np.concatenate([[0], np.cumsum(exists)]), codes, nothing, nothing)
 
 
 def codes_in_release(published: SensitiveCodes, own: SensitiveCodes) -> IntArray:
@@ -100,7 +100,7 @@ def labels_in_release(known: Sequence[str | None], published: Sequence[str]) -> 
 
 
 def reconstructed(
-    meanings: Sequence[Meaning],
+    meanings: Sequence[ValueCoverage],
     original: tuple[CodeArray, IntArray],
     published: tuple[CodeArray, IntArray],
 ) -> Links:

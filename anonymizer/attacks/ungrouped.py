@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.combinations import numbered
-from anonymizer.attacks.grouped import GroupedTable, GroupedTruth
+from anonymizer.attacks.grouped import AnatomyRelease, AnatomyTruth
 from anonymizer.attacks.meaning import meanings_of
 from anonymizer.attacks.original import Original
 from anonymizer.attacks.published import PublishedTable
@@ -21,7 +21,7 @@ from anonymizer.core.grouping import count
 from anonymizer.core.table import Table
 
 
-def known_truth(grouped: GroupedTable, recoding: GroupRecoding) -> GroupedTruth:
+def known_truth(grouped: AnatomyRelease, recoding: GroupRecoding) -> AnatomyTruth:
     """Return which records of a release have which value, as its recoding tells.
 
     Parameters
@@ -38,10 +38,10 @@ def known_truth(grouped: GroupedTable, recoding: GroupRecoding) -> GroupedTruth:
     known = np.column_stack([grouped.codes.astype(np.int64), grouped.group])
     rows = located(np.column_stack(columns), known)
     links = links_of_pairs(rows, values, table.counts[kept])
-    return GroupedTruth(links.original, links.release, links.counts)
+    return AnatomyTruth(links.original, links.release, links.counts)
 
 
-def scene_of_groups(table: Table, recoding: GroupRecoding) -> Scene:
+def adversary_from_anatomy(table: Table, recoding: GroupRecoding) -> AdversaryView:
     """Return the scene of a release in groups that was not written.
 
     Parameters
@@ -52,10 +52,12 @@ def scene_of_groups(table: Table, recoding: GroupRecoding) -> Scene:
     grouped = grouped_table("the candidate", recoding)
     release = grouped.tuples
     original = original_of_groups("the input", table, recoding, release)
-    return Scene(release, original=original, grouped=replace(grouped, truth=known_truth(grouped, recoding)))
+    return AdversaryView(
+        release, original=original, grouped=replace(grouped, truth=known_truth(grouped, recoding))
+    )
 
 
-def grouped_table(source: str, recoding: GroupRecoding) -> GroupedTable:
+def grouped_table(source: str, recoding: GroupRecoding) -> AnatomyRelease:
     """Return what a recoding publishes, counted.
 
     Parameters
@@ -71,7 +73,7 @@ def grouped_table(source: str, recoding: GroupRecoding) -> GroupedTable:
     held, _ = Classes(group, table.counts[kept], recoding.groups, {own.name: values}).sensitive_counts(
         own.name
     )
-    return GroupedTable(
+    return AnatomyRelease(
         source,
         tuple(column.name for column in columns),
         tuple(column.labels for column in columns),
@@ -115,7 +117,7 @@ def original_of_groups(
     )
 
 
-def truth_of_tuples(grouped: GroupedTable, original: Original, release: PublishedTable) -> GroupedTruth:
+def truth_of_tuples(grouped: AnatomyRelease, original: Original, release: PublishedTable) -> AnatomyTruth:
     """Return which records have which value, as far as tuples of one group tell who has the originals.
 
     A tuple that is in several groups does not tell which of its records are in which; such rows are left out.
@@ -134,7 +136,7 @@ def truth_of_tuples(grouped: GroupedTable, original: Original, release: Publishe
     whole = np.bincount(links.release, weights=links.counts, minlength=len(row)) == release.counts
     told = (row[links.release] >= 0) & whole[links.release] & (values >= 0)
     pairs = links_of_pairs(row[links.release[told]], values[told], links.counts[told])
-    return GroupedTruth(pairs.original, pairs.release, pairs.counts)
+    return AnatomyTruth(pairs.original, pairs.release, pairs.counts)
 
 
 def _tuples(labels: Sequence[Sequence[str | None]], recoding: GroupRecoding) -> list[IntArray]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from anonymizer.attacks.base import Attack, Finding, Scene
+from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
 from anonymizer.attacks.knowing import SubsetSettings
 from anonymizer.attacks.population.base import SampleClasses, UniquesEstimator
 from anonymizer.attacks.population.negative_binomial import NegativeBinomialUniques, individual_risk
@@ -60,13 +60,13 @@ class Uniqueness(Attack):
     Settings = UniquenessSettings
     settings: UniquenessSettings
 
-    def lacks(self, scene: Scene) -> str | None:
+    def missing_requirement(self, scene: AdversaryView) -> str | None:
         """The column of weights is needed where one is named."""
         if self.settings.weights is not None and self.settings.weights not in scene.release.weights:
             return f"the column of sampling weights '{self.settings.weights}'"
         return None
 
-    def run(self, scene: Scene, random: np.random.Generator) -> Sequence[Finding]:  # noqa: ARG002 - it counts
+    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Count the records that are alone."""
         release = scene.release
         details: dict[str, Any] = {}

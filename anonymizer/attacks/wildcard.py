@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonymizer.attacks.base import Attack, Finding, Scene
+from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
 from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.core.grouping import group_keys
 
@@ -23,11 +23,11 @@ class Wildcard(Attack):
     name = "wildcard"
     of_release_alone = True
 
-    def lacks(self, scene: Scene) -> str | None:  # noqa: ARG002 - the interface's
+    def missing_requirement(self, scene: AdversaryView) -> str | None:  # noqa: ARG002 - the interface's
         """Nothing but the release is needed."""
         return None
 
-    def run(self, scene: Scene, random: np.random.Generator) -> Sequence[Finding]:  # noqa: ARG002 - it counts
+    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Count the records that are unique on what is left.
 
         Whoever is unique on some of the values is so on all of them, blanks included: only records alone in
@@ -43,7 +43,7 @@ class Wildcard(Attack):
                 unique += int((pattern_of == number).sum())
                 continue
             left = [name for name, hidden in zip(release.names, blank, strict=True) if not hidden]
-            unique += int((release.matching(alone[pattern_of == number], left) == 1).sum())
+            unique += int((release.count_matching(alone[pattern_of == number], left) == 1).sum())
         blanks = int((release.blanks.sum(axis=1) * release.counts).sum())
         return [
             self.counted(

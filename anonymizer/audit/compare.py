@@ -16,7 +16,7 @@ from anonymizer.core.recoding import PublishedColumn, Recoding
 from anonymizer.engines.base import Groups
 
 
-def unpromised_records(source: str, groups: Groups, recoding: Recoding) -> int:
+def mismatched_records(source: str, groups: Groups, recoding: Recoding) -> int:
     """Count the records of a file that are not as the recoding publishes them.
 
     Labels and sensitive values are compared together: neither a wrong label nor a sensitive value that
@@ -44,7 +44,7 @@ def unpromised_records(source: str, groups: Groups, recoding: Recoding) -> int:
     return surplus(groups, columns, kept, table.counts)
 
 
-def ungrouped_records(groups: Groups, recoding: Recoding) -> int:
+def misassigned_records(groups: Groups, recoding: Recoding) -> int:
     """Count the records of a file that are not in a class in which the recoding publishes them.
 
     Parameters

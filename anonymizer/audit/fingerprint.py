@@ -21,12 +21,12 @@ def fingerprint(recoding: Recoding) -> int:
     a chance of 1 in 2**64. It takes a look-up for each value and eight bytes for each row.
     """
     table = recoding.table
-    starred = recoding.suppressed & ~recoding.removed
+    kept_suppressed = recoding.suppressed & ~recoding.removed
     rows = np.zeros(table.combinations, dtype=np.uint64)
     for position in range(len(table.quasi_identifiers)):
         cells = recoding.cells(position)
         own = _words(position, cells.labels)[cells.codes]
-        own[starred] = _words(position, [SUPPRESSED])[0]
+        own[kept_suppressed] = _words(position, [SUPPRESSED])[0]
         rows += own
     for position, attribute in enumerate(table.sensitive, start=len(table.quasi_identifiers)):
         codes = table.sensitive_codes(attribute.name)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from anonymizer.attacks.grouped import GroupedTable
+from anonymizer.attacks.grouped import AnatomyRelease
 from anonymizer.audit.count import value_codes
 from anonymizer.audit.measure import measure
 from anonymizer.core.arrays import IntArray
@@ -22,7 +22,7 @@ from anonymizer.privacy.constraint import Constraint, CountedConstraint, TableCo
 
 def read_pair(
     records: Relation, values: Relation, quasi_identifiers: Sequence[str], attribute: SensitiveAttribute
-) -> GroupedTable:
+) -> AnatomyRelease:
     """Count a release in two tables.
 
     Parameters
@@ -46,7 +46,7 @@ def read_pair(
     group = numbers[own.codes[:, -1]]
     sizes = count(group, own.counts, len(names))
     order = np.lexsort((*own.codes[:, :-1].T, group))
-    return GroupedTable(
+    return AnatomyRelease(
         records.name,
         tuple(quasi_identifiers),
         own.values[:-1],
@@ -124,7 +124,7 @@ def _whole(text: str | None) -> int:
 
 
 def measure_pair(
-    grouped: GroupedTable,
+    grouped: AnatomyRelease,
     constraints: Sequence[CountedConstraint],
     references: Mapping[str, Reference] | None = None,
     grown: Collection[str] = (),
@@ -142,7 +142,7 @@ def measure_pair(
     ]
 
 
-def classes_for(grouped: GroupedTable, constraint: Constraint) -> Classes:
+def classes_for(grouped: AnatomyRelease, constraint: Constraint) -> Classes:
     """Return what a constraint judges: the groups, or the records with equal quasi-identifiers."""
     if isinstance(constraint, TableConstraint) and constraint.model.singles_out:
         return grouped.tuples.classes()

@@ -29,7 +29,7 @@ def common_codes(*several: Sequence[str | None]) -> tuple[list[IntArray], int]:
     return codes, len(known)
 
 
-def unpromised_together(
+def mismatched_append(
     source: str,
     groups: Groups,
     earlier: Groups,

@@ -12,7 +12,7 @@ import typer
 from anonymizer.cli.output import Json, Quiet, messages, write_line
 
 if TYPE_CHECKING:
-    from anonymizer.attacks.base import Scene
+    from anonymizer.attacks.base import AdversaryView
     from anonymizer.config.model import Config
 
 ConfigOption = Annotated[Path, typer.Option("--config", "-c", help="Config with roles, types and attacks.")]
@@ -74,39 +74,39 @@ def _entries(
     others: the original and the second release.
     """
     from anonymizer.config.load import load_config  # noqa: PLC0415
-    from anonymizer.flow.attack import not_run, origin_warning, run_attacks  # noqa: PLC0415
+    from anonymizer.flow.attack import origin_warning, run_attacks, skipped_attacks  # noqa: PLC0415
     from anonymizer.report.attacks import attack_entry  # noqa: PLC0415
 
     loaded = load_config(config)
     with ExitStack() as stack:
         scene = _scene(stack, loaded, release, *others)
         warning = origin_warning(loaded, scene, force=force)
-        attacked, lacking = run_attacks(loaded, scene), not_run(loaded, scene)
+        attacked, lacking = run_attacks(loaded, scene), skipped_attacks(loaded, scene)
     entries = [attack_entry(each.finding, each.seconds) for each in attacked]
     return entries, lacking, [] if warning is None else [warning]
 
 
 def _scene(
     stack: ExitStack, config: Config, release: Path, original: Path | None, other: Path | None
-) -> Scene:
+) -> AdversaryView:
     """Return what adversaries have, its files open as long as the stack is."""
     from anonymizer.flow.engine import engine_options  # noqa: PLC0415
     from anonymizer.flow.pair_files import open_pair, refused_second, scene_of_pair  # noqa: PLC0415
     from anonymizer.flow.prepare import open_as, open_foreign_release  # noqa: PLC0415
-    from anonymizer.flow.scene import scene_of_files  # noqa: PLC0415
+    from anonymizer.flow.scene import adversary_from_files  # noqa: PLC0415
     from anonymizer.flow.weights import weight_columns  # noqa: PLC0415
-    from anonymizer.release.pair import find_pair  # noqa: PLC0415
+    from anonymizer.release.pair import find_anatomy_files  # noqa: PLC0415
 
     options, weights = engine_options(config), weight_columns(config)
     source = None if original is None else stack.enter_context(open_as(config, original))
-    pair = find_pair(release)
+    pair = find_anatomy_files(release)
     if pair is not None:
         if other is not None:
             raise refused_second(str(release))
         return scene_of_pair(config, stack.enter_context(open_pair(pair, options)), source, weights)
     first = stack.enter_context(open_foreign_release(config, release))
     second = None if other is None else stack.enter_context(open_foreign_release(config, other))
-    return scene_of_files(config, first, source, second, weights)
+    return adversary_from_files(config, first, source, second, weights)
 
 
 def lines(entries: Sequence[dict[str, Any]]) -> Iterator[str]:

@@ -28,7 +28,7 @@ def audit(
     With --report report.json and the input where that says it is, it is compared with the input too. Exit
     code 1 when it is not what the report says, or a constraint does not hold.
     """
-    from anonymizer.cli.summary import promise  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.cli.summary import constraint_line  # noqa: PLC0415 - --help needs none of it
     from anonymizer.core.report import to_json  # noqa: PLC0415
     from anonymizer.flow.audit import audit_release  # noqa: PLC0415
 
@@ -38,7 +38,7 @@ def audit(
     else:
         write_line("VERIFIED" if found.verified else "NOT VERIFIED")
         for each in found.constraints:
-            write_line(f"  {'holds' if each['satisfied'] else 'FAILS':6} {promise(each)}")
+            write_line(f"  {'holds' if each['satisfied'] else 'FAILS':6} {constraint_line(each)}")
         for finding in found.findings:
             write_line(f"  note: {finding}")
         if found.not_checked:

@@ -15,7 +15,7 @@ from anonymizer.errors import InputError
 if TYPE_CHECKING:
     from anonymizer.config.model import Config
     from anonymizer.flow.measure import Check
-    from anonymizer.release.pair import Pair
+    from anonymizer.release.pair import AnatomyFiles
 
 NEUTRAL = 1
 """The value of a threshold that asks nothing; other parameters change what is measured."""
@@ -72,7 +72,7 @@ def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | N
     from anonymizer.engines.options import EngineOptions  # noqa: PLC0415
     from anonymizer.flow.measure import check_config, check_names  # noqa: PLC0415
     from anonymizer.flow.prepare import open_described  # noqa: PLC0415
-    from anonymizer.release.pair import find_pair  # noqa: PLC0415
+    from anonymizer.release.pair import find_anatomy_files  # noqa: PLC0415
 
     if (config is None) == (qi is None):
         raise InputError("check: give either -c CONFIG, or --qi A,B with --sensitive C")
@@ -80,20 +80,20 @@ def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | N
         if sensitive is not None:
             raise InputError("check: --sensitive goes with --qi; the config names the sensitive attributes")
         loaded = load_config(config)
-        pair = find_pair(data)
+        pair = find_anatomy_files(data)
         if pair is not None:
             return _measure_pair(pair, loaded, [], [])
         with open_described(loaded, data) as relation:
             return check_config(relation, loaded)
     named = _split("--qi", qi), _split("--sensitive", sensitive)
-    pair = find_pair(data)
+    pair = find_anatomy_files(data)
     if pair is not None:
         return _measure_pair(pair, None, *named)
     with open_file(data, options=EngineOptions(named=frozenset((*named[0], *named[1])))) as relation:
         return check_names(relation, *named)
 
 
-def _measure_pair(pair: Pair, config: Config | None, qi: list[str], sensitive: list[str]) -> Check:
+def _measure_pair(pair: AnatomyFiles, config: Config | None, qi: list[str], sensitive: list[str]) -> Check:
     from anonymizer.flow.pair_files import check_pair_config, check_pair_names, open_pair  # noqa: PLC0415
 
     with open_pair(pair) as tables:
@@ -135,13 +135,13 @@ def _content(found: Check) -> dict[str, Any]:
 
 
 def _lines(found: Check) -> list[str]:
-    from anonymizer.cli.summary import promise, shown  # noqa: PLC0415
+    from anonymizer.cli.summary import constraint_line, format_measure  # noqa: PLC0415
 
     lines = [f"{found.rows:,} records in {found.classes:,} equivalence classes"]
     lines += [f"Warning: {warning}" for warning in found.warnings]
-    lines += [f"{VERDICTS[each.satisfied]:6} {promise(asdict(each))}" for each in found.constraints]
+    lines += [f"{VERDICTS[each.satisfied]:6} {constraint_line(asdict(each))}" for each in found.constraints]
     for each in found.measures:
         choice = " ".join(f"{key}={value}" for key, value in each.parameters.items() if value != NEUTRAL)
         name = f"{each.model} {choice}".strip()
-        lines.append(f"  {name:42} {each.attribute or '':20} {shown(each.measured)}")
+        lines.append(f"  {name:42} {each.attribute or '':20} {format_measure(each.measured)}")
     return lines

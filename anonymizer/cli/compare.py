@@ -42,7 +42,7 @@ def compare(
     Without --algorithm and --vary: every algorithm that suits CONFIG. Exit code 1 when no run has a
     release, or one failed.
     """
-    from anonymizer.cli.comparing import watching  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.cli.comparing import progress_monitor  # noqa: PLC0415 - --help needs none of it
     from anonymizer.config.vary import variations  # noqa: PLC0415
     from anonymizer.flow.compare import compare as compare_runs  # noqa: PLC0415
     from anonymizer.flow.compare import open_folder  # noqa: PLC0415
@@ -56,7 +56,7 @@ def compare(
     plan = planned(config, algorithm or [], variations(vary or []))
     folder = open_folder(output if output is not None else config.parent / "comparison", plan)
     number = min(workers or cores(), len(plan))
-    with stop_on_interrupt() as stopped, watching(stopped, quiet=quiet) as watch:
+    with stop_on_interrupt() as stopped, progress_monitor(stopped, quiet=quiet) as watch:
         found = compare_runs(plan, folder, number, watch)
     folder.show("compare.csv", to_csv(found))
     folder.show("compare.html", compare_page(found, environment()["anonymizer"]))

@@ -56,7 +56,7 @@ class Progress:
 
 
 @contextmanager
-def watching(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[ComparisonWatch]:
+def progress_monitor(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[ComparisonWatch]:
     """Yield a watch that shows how far a comparison is on stderr."""
     console = messages(quiet=quiet)
     progress = Progress()

@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from anonymizer.cli.output import hold_streams, with_usable_paths, write_error, write_line, write_warning
 from anonymizer.cli.stop import end_with_command
 from anonymizer.distribution import namesakes, own_version
-from anonymizer.errors import AnonymizerError, InputError, Interrupted, nearest
+from anonymizer.errors import AnonymizerError, InputError, Interrupted, suggestion
 
 INTERRUPTED = Interrupted.exit_code
 
@@ -66,7 +66,7 @@ class LazyGroup(TyperGroup):
         """Import the command that the arguments name."""
         name = args[0]
         if name not in COMMANDS:
-            raise _UsageError(f"no command '{name}'; {nearest(name, COMMANDS)}", ctx=ctx)
+            raise _UsageError(f"no command '{name}'; {suggestion(name, COMMANDS)}", ctx=ctx)
         return name, load_command(name), args[1:]
 
 

@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from anonymizer.cli.output import messages
-from anonymizer.flow.watch import Watch
+from anonymizer.flow.watch import RunMonitor
 from anonymizer.search.control import Progress
 
 
 @contextmanager
-def watching(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[Watch]:
+def progress_monitor(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[RunMonitor]:
     """Yield a watch that shows how far a run is on stderr."""
     console = messages(quiet=quiet)
     if quiet or not sys.stderr.isatty():
-        yield Watch(stopped=stopped)
+        yield RunMonitor(stopped=stopped)
         return
     with console.status("starting") as status:
-        yield Watch(
+        yield RunMonitor(
             progress=lambda progress: status.update(progress_line(progress)),
             phase=status.update,
             stopped=stopped,

@@ -40,7 +40,7 @@ def run(
     Ctrl-C ends a search early: the best release found so far is written and verified. A second Ctrl-C leaves
     nothing.
     """
-    from anonymizer.cli.progress import watching  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.cli.progress import progress_monitor  # noqa: PLC0415 - --help needs none of it
     from anonymizer.cli.summary import summary  # noqa: PLC0415
     from anonymizer.config.load import load_config  # noqa: PLC0415
     from anonymizer.flow.run import run as run_job  # noqa: PLC0415
@@ -48,7 +48,7 @@ def run(
     loaded = load_config(config, set_ or [])
     directory = output if output is not None else config.parent / "release"
     with stop_on_interrupt() as stopped, ExitStack() as live_line:
-        watch = live_line.enter_context(watching(stopped, quiet=quiet))
+        watch = live_line.enter_context(progress_monitor(stopped, quiet=quiet))
 
         def tell(report: Report) -> None:
             """Print the result while the release can still be taken back, which happens when it cannot be."""

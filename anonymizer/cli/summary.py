@@ -17,7 +17,7 @@ IN_ONE_LINE = 2
 def summary(report: Report, directory: Path) -> Iterator[str]:
     """Yield the lines that a satisfied run ends with."""
     content = report.to_dict()
-    promises = [promise(each) for each in content["constraints"]]
+    promises = [constraint_line(each) for each in content["constraints"]]
     if len(promises) <= IN_ONE_LINE:
         yield f"SATISFIED  {'; '.join(promises)}"
     else:
@@ -29,24 +29,26 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     suppressed = released["suppressed_records"]
     applied = content.get("applied")
     if applied is not None:
-        yield from joined(applied, released["rows"])
-    starred = 0 if applied else released["rows"] - (source["rows"] - suppressed)
+        yield from append_line(applied, released["rows"])
+    kept_suppressed = 0 if applied else released["rows"] - (source["rows"] - suppressed)
     kept = f"Kept {source['rows'] - suppressed:,} of {source['rows']:,} records"
-    if starred:
-        kept += f", {starred:,} more with * in every quasi-identifier"
+    if kept_suppressed:
+        kept += f", {kept_suppressed:,} more with * in every quasi-identifier"
     yield f"{kept}; {content['config']['objective']['metric']} {search['objective']:.4g} ({proof(search)})"
     if search["best_possible"] is not None and search["best_possible"] != search["bound"]:
         yield f"Any recoding along the hierarchies: at least {floored(search['best_possible'])}"
-    yield from how(content)
+    yield from recoding_lines(content)
     yield from (f"Attack {line}" for line in lines(content["attacks"]))
-    yield from (f"Utility {useful(each)}" for each in content["utility"])
+    yield from (f"Utility {utility_line(each)}" for each in content["utility"])
     yield "Read back and verified."
     tables = [released, *([released["sensitive_table"]] if "sensitive_table" in released else [])]
-    yield from given([each["path"] for each in tables], content["config"]["output"], directory / "share")
+    yield from files_to_share(
+        [each["path"] for each in tables], content["config"]["output"], directory / "share"
+    )
     yield f"Keep:  {directory}/    report.json  report.html  (internal)"
 
 
-def joined(applied: Mapping[str, Any], rows: int) -> Iterator[str]:
+def append_line(applied: Mapping[str, Any], rows: int) -> Iterator[str]:
     """Yield what an earlier release and new records came to.
 
     >>> applied = {"rows_before": 900, "rows_added": 100, "recoding": "applied"}
@@ -58,7 +60,7 @@ def joined(applied: Mapping[str, Any], rows: int) -> Iterator[str]:
     yield f"{before:,} records released before and {added:,} new ones, {how}: {rows:,} records"
 
 
-def useful(entry: Mapping[str, Any]) -> str:
+def utility_line(entry: Mapping[str, Any]) -> str:
     """Return a measure of utility beside what says all and what says nothing.
 
     >>> useful({"measure": "prediction", "value": 0.1234, "untouched": 0.5, "suppressed": 0, "details": {}})
@@ -70,7 +72,7 @@ def useful(entry: Mapping[str, Any]) -> str:
     return f"{title}: {entry['value']:.3g} ({beside})"
 
 
-def given(tables: Sequence[str], output: Mapping[str, Any], share: Path) -> Iterator[str]:
+def files_to_share(tables: Sequence[str], output: Mapping[str, Any], share: Path) -> Iterator[str]:
     """Yield what may be handed over, and where it is."""
     if "table" in output:
         yield f"Give:  {tables[0]}    the table"
@@ -80,7 +82,7 @@ def given(tables: Sequence[str], output: Mapping[str, Any], share: Path) -> Iter
         yield f"Give:  {share}/    {names}  report.public.json"
 
 
-def how(content: Mapping[str, Any]) -> Iterator[str]:
+def recoding_lines(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield how the records were recoded: who chose the algorithm, and what can be said in a line."""
     search, levels = content["search"], content["recoding"]["levels"]
     if search["chosen_because"]:
@@ -92,18 +94,18 @@ def how(content: Mapping[str, Any]) -> Iterator[str]:
         yield f"Blanked: {cells:,} cells"
 
 
-def promise(constraint: Mapping[str, Any]) -> str:
+def constraint_line(constraint: Mapping[str, Any]) -> str:
     """Return a constraint with what was asked and measured."""
     name = constraint["model"] + (f"({constraint['attribute']})" if constraint["attribute"] else "")
     asked = " ".join(f"{key}={value}" for key, value in constraint["parameters"].items())
     measured = constraint["measured"]
-    return f"{name} {asked}: {'not measured' if measured is None else f'measured {shown(measured)}'}"
+    return f"{name} {asked}: {'not measured' if measured is None else f'measured {format_measure(measured)}'}"
 
 
-def shown(measured: Any) -> str:
+def format_measure(measured: Any) -> str:
     """Return a measure for people."""
     if isinstance(measured, list):
-        return ", ".join(shown(each) for each in measured)
+        return ", ".join(format_measure(each) for each in measured)
     return f"{measured:.4g}" if isinstance(measured, float) else str(measured)
 
 

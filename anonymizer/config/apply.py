@@ -49,7 +49,7 @@ class ApplySettings(Section):
     )
 
     @classmethod
-    def arranged(cls, data: Any) -> Any:
+    def normalize_input(cls, data: Any) -> Any:
         """Take a path alone for a mapping with nothing else."""
         return {"report": data} if isinstance(data, str) else data
 

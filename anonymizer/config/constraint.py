@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from anonymizer.config.plugged import PLUG_IN_SETTINGS, PluggedSection
+from anonymizer.config.plugged import PLUG_IN_SETTINGS, PluginSection
 from anonymizer.config.plugins import AnyRegistry, privacy_models
 from anonymizer.config.section import problem, refusal
 
 
-class ConstraintSettings(PluggedSection):
+class ConstraintSettings(PluginSection):
     """A privacy model with its parameters; every constraint must hold."""
 
     selector: ClassVar[str] = "model"

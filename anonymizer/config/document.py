@@ -15,9 +15,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from anonymizer.config.words import Path as KeyPath
-from anonymizer.config.words import dotted
-from anonymizer.errors import ConfigError, Problem
+from anonymizer.config.words import KeyPath, dotted
+from anonymizer.errors import ConfigError, ConfigProblem
 from anonymizer.settings import LARGEST_EXPONENT, MOST_DIGITS, TOO_MANY_DIGITS, has_too_many_digits
 
 MOST_VALUES = 1_000_000
@@ -135,7 +134,7 @@ def check_size(name: str, data: Any, lines: Mapping[KeyPath, int | None] | None 
     if found is not None:
         path, what = found
         line = Document(name, Path(), None, lines or {}).line(path)
-        raise OversizedConfig(name, [Problem(dotted(path[:SHOWN_DEPTH]), what, line)])
+        raise OversizedConfig(name, [ConfigProblem(dotted(path[:SHOWN_DEPTH]), what, line)])
 
 
 def _beyond_bounds(data: Any) -> tuple[KeyPath, str] | None:

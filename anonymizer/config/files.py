@@ -147,7 +147,7 @@ class OutputSettings(Section):
     )
 
     @classmethod
-    def arranged(cls, data: Any) -> Any:
+    def normalize_input(cls, data: Any) -> Any:
         """Return the raw data, without the default path where the release is a table."""
         if isinstance(data, Mapping) and {"database", "url"} & set(data) and "path" not in data:
             return {**data, "path": None}

@@ -14,7 +14,7 @@ from anonymizer.config.plugged import parse_settings, plug_in_schema
 from anonymizer.config.plugins import hierarchy_sources
 from anonymizer.config.section import SETTINGS, Section, problem, refusal, settings_to_dict
 from anonymizer.config.words import shown
-from anonymizer.errors import HierarchyError, nearest
+from anonymizer.errors import HierarchyError, suggestion
 
 
 class Unknown(StrEnum):
@@ -38,7 +38,7 @@ class HierarchySettings(Section):
         return hierarchy_sources()[self.source](self.settings)
 
     @classmethod
-    def arranged(cls, data: Any) -> Any:
+    def normalize_input(cls, data: Any) -> Any:
         """Split the one source key into its name and its parameters; a networkx tree becomes ``tree``."""
         if not isinstance(data, Mapping):
             data = {"tree": _nested(data)} if _is_graph(data) else data
@@ -47,7 +47,9 @@ class HierarchySettings(Section):
             raise refusal([problem(f"{shown(data)}; accepted: {accepted}", (), data)])
         named = [key for key in data if key in hierarchy_sources()]
         strange = [key for key in data if key not in named and key != "unknown"]
-        problems = [problem(f"unknown key; {nearest(key, cls.accepted_keys())}", (key,)) for key in strange]
+        problems = [
+            problem(f"unknown key; {suggestion(key, cls.accepted_keys())}", (key,)) for key in strange
+        ]
         if len(named) > 1:
             problems.append(problem(f"{' and '.join(named)} are given; accepted: exactly one source"))
         if not named and not strange:

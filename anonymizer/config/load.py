@@ -14,7 +14,7 @@ from anonymizer.config.model import Config, Origin
 from anonymizer.config.override import overridden
 from anonymizer.config.read import read_document
 from anonymizer.config.words import dotted
-from anonymizer.errors import ConfigError, Problem, nearest
+from anonymizer.errors import ConfigError, ConfigProblem, suggestion
 
 
 def load_config(source: Config | Mapping[str, Any] | str | Path, overrides: Sequence[str] = ()) -> Config:
@@ -50,9 +50,9 @@ def _document(source: Config | Mapping[str, Any] | str | Path) -> Document:
     return read_document(Path(source))
 
 
-def _problems(error: ValidationError, document: Document) -> list[Problem]:
+def _problems(error: ValidationError, document: Document) -> list[ConfigProblem]:
     found = [(line["loc"], line["msg"]) for line in error.errors(include_url=False)]
-    problems = [Problem(dotted(path), what, document.line(path)) for path, what in found]
+    problems = [ConfigProblem(dotted(path), what, document.line(path)) for path, what in found]
     return sorted(problems, key=lambda each: each.line or 0)
 
 
@@ -72,11 +72,12 @@ def check_columns(config: Config, columns: Sequence[str], source: str) -> None:
     lacking = [name for name in config.attributes if name not in present]
     without_role = [name for name in columns if name not in config.attributes]
     found = [
-        (name, f"{source} has no such column; {nearest(name, without_role or columns)}") for name in lacking
+        (name, f"{source} has no such column; {suggestion(name, without_role or columns)}")
+        for name in lacking
     ]
     roles = ", ".join(Role)
     found += [(name, f"a column of {source} without a role; accepted: {roles}") for name in without_role]
     if found:
         raise ConfigError(
-            config.source, [Problem(dotted(("attributes", name)), what) for name, what in found]
+            config.source, [ConfigProblem(dotted(("attributes", name)), what) for name, what in found]
         )

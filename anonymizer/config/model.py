@@ -23,7 +23,7 @@ from anonymizer.config.search import (
 )
 from anonymizer.config.section import Section, problem, refusal
 from anonymizer.config.utility import UtilitySettings
-from anonymizer.errors import nearest
+from anonymizer.errors import suggestion
 from anonymizer.settings import WholeNumber
 
 
@@ -52,7 +52,7 @@ def _suits_attributes(constraint: ConstraintSettings, info: ValidationInfo) -> C
         what = f"{constraint.model} needs a sensitive attribute; give a column role: sensitive"
         raise refusal([problem(what)])
     if asked is not None and asked not in sensitive:
-        known = f"'{asked}' is no sensitive attribute; {nearest(asked, sensitive)}"
+        known = f"'{asked}' is no sensitive attribute; {suggestion(asked, sensitive)}"
         raise refusal([problem(known, ("attribute",))])
     if getattr(constraint.settings, "distance", None) == Distance.HIERARCHICAL:
         bare = [name for name in ([asked] if asked else sensitive) if attributes[name].hierarchy is None]
@@ -69,7 +69,9 @@ def _suits_knowledge(attack: AttackSettings, info: ValidationInfo) -> AttackSett
     known = [name for name, each in attributes.items() if each.role is Role.QUASI_IDENTIFIER]
     for name in getattr(attack.settings, "knowledge", None) or ():
         if name not in known:
-            what = f"'{name}' is no quasi-identifier, so nobody is taken to know it; {nearest(name, known)}"
+            what = (
+                f"'{name}' is no quasi-identifier, so nobody is taken to know it; {suggestion(name, known)}"
+            )
             raise refusal([problem(what, ("knowledge",))])
     return attack
 

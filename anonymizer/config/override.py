@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from anonymizer.config.document import DEEPEST, TOO_DEEP, Document, OversizedConfig, check_size
-from anonymizer.config.words import Path, dotted, shown
+from anonymizer.config.words import KeyPath, dotted, shown
 from anonymizer.config.yaml_text import joined_key, parse_yaml
-from anonymizer.errors import ConfigError, Problem, nearest
+from anonymizer.errors import ConfigError, ConfigProblem, suggestion
 
 _PART = re.compile(r'\.?(?:"((?:[^"\\]|\\.)*)"|\[(\d+)\]|([^."=\[\]]+))')
 COLUMN = 2
@@ -20,7 +20,7 @@ COLUMN = 2
 LONGEST_SHOWN = 200
 """Characters of an option that a message repeats."""
 
-_FORM = "accepted: KEY=VALUE, such as suppression.limit=0.05 or constraints.0.k=10"
+OVERRIDE_FORM = "accepted: KEY=VALUE, such as suppression.limit=0.05 or constraints.0.k=10"
 
 
 def overridden(document: Document, overrides: Sequence[str]) -> Document:
@@ -35,8 +35,8 @@ def overridden(document: Document, overrides: Sequence[str]) -> Document:
     ------
     ConfigError: all that is wrong with the overrides, or with the size of what they make.
     """
-    problems: list[Problem] = []
-    lines: dict[Path, int | None] = dict(document.lines)
+    problems: list[ConfigProblem] = []
+    lines: dict[KeyPath, int | None] = dict(document.lines)
     data = document.data
     for text in overrides:
         try:
@@ -47,7 +47,7 @@ def overridden(document: Document, overrides: Sequence[str]) -> Document:
             lines = {known: line for known, line in lines.items() if known[: len(path)] != place}
             lines[place] = None
         except ValueError as error:
-            problems.append(Problem(f"--set {shortened(text)}", str(error)))
+            problems.append(ConfigProblem(f"--set {shortened(text)}", str(error)))
     if problems:
         raise ConfigError(document.name, problems)
     if overrides:
@@ -55,7 +55,7 @@ def overridden(document: Document, overrides: Sequence[str]) -> Document:
     return replace(document, data=data, lines=lines)
 
 
-def parse_override(text: str) -> tuple[Path, Any]:
+def parse_override(text: str) -> tuple[KeyPath, Any]:
     """Return the path and the value of ``path=value``.
 
     Raises
@@ -67,7 +67,7 @@ def parse_override(text: str) -> tuple[Path, Any]:
     """
     path, end = parse_key(text)
     if not path or text[end : end + 1] != "=":
-        raise ValueError(f"not an override; {_FORM}")
+        raise ValueError(f"not an override; {OVERRIDE_FORM}")
     try:
         value, _ = parse_yaml(text[end + 1 :], "value")
     except OversizedConfig as error:
@@ -86,7 +86,7 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
-def parse_key(text: str) -> tuple[Path, int]:
+def parse_key(text: str) -> tuple[KeyPath, int]:
     """Return the path at the beginning of ``path=...``, empty when there is none, and where it ends.
 
     Raises
@@ -113,7 +113,7 @@ def _part(quoted: str | None, index: str | None, bare: str | None) -> str | int:
     return int(index) if index is not None else str(bare)
 
 
-def _place(data: Any, path: Path) -> Path:
+def _place(data: Any, path: KeyPath) -> KeyPath:
     """Return a path with the items of lists as numbers, however they were given."""
     place: list[str | int] = []
     for part in path:
@@ -123,16 +123,16 @@ def _place(data: Any, path: Path) -> Path:
     return tuple(place)
 
 
-def _check_attribute(data: Any, path: Path) -> None:
+def _check_attribute(data: Any, path: KeyPath) -> None:
     """Refuse a setting of a column that the config does not have: a new one is given whole, with its role."""
     attributes = data.get("attributes") if isinstance(data, dict) else None
     if path[:1] == ("attributes",) and len(path) > COLUMN and isinstance(attributes, dict):
         name = str(path[1])
         if name not in attributes:
-            raise ValueError(f"no column '{name}' in attributes; {nearest(name, attributes)}")
+            raise ValueError(f"no column '{name}' in attributes; {suggestion(name, attributes)}")
 
 
-def _replaced(data: Any, path: Path, depth: int, value: Any) -> Any:
+def _replaced(data: Any, path: KeyPath, depth: int, value: Any) -> Any:
     """Return a copy of nested data with the value at a path replaced; mappings on the way are made."""
     if depth == len(path):
         return value

@@ -14,7 +14,7 @@ from anonymizer.config.fields import keys, with_field_bounds
 from anonymizer.config.plugins import AnyRegistry
 from anonymizer.config.section import SETTINGS, Section, problem, refusal, settings_to_dict, validated
 from anonymizer.config.words import JsonSchema, shown
-from anonymizer.errors import nearest
+from anonymizer.errors import suggestion
 
 PLUG_IN_SETTINGS = Field(default=None, validation_alias=SETTINGS)
 """The field of a plug-in's parameters: an instance of its class's ``Settings``."""
@@ -46,10 +46,10 @@ def named(registry: AnyRegistry, name: Any) -> str:
     """
     if isinstance(name, str) and name in registry:
         return name
-    raise refusal([problem(f"{shown(name)}; {nearest(str(name), registry)}", (), name)])
+    raise refusal([problem(f"{shown(name)}; {suggestion(str(name), registry)}", (), name)])
 
 
-class PluggedSection(Section):
+class PluginSection(Section):
     """A section whose ``selector`` key names a plug-in; keys that are not its own are the plug-in's.
 
     Class attributes
@@ -78,7 +78,7 @@ class PluggedSection(Section):
         return self.plug_in(self.settings)
 
     @classmethod
-    def arranged(cls, data: Any) -> Any:
+    def normalize_input(cls, data: Any) -> Any:
         """Put the plug-in's parameters together under a key of their own."""
         if not isinstance(data, Mapping):
             return data
@@ -132,13 +132,13 @@ class PluggedSection(Section):
         }
 
 
-class NamedSection(PluggedSection):
+class NamedSection(PluginSection):
     """A plugged section for which the plug-in's name alone stands where it has no options."""
 
     @classmethod
-    def arranged(cls, data: Any) -> Any:
+    def normalize_input(cls, data: Any) -> Any:
         """Take a name alone for a mapping with nothing else."""
-        return super().arranged({cls.selector: data} if isinstance(data, str) else data)
+        return super().normalize_input({cls.selector: data} if isinstance(data, str) else data)
 
     @classmethod
     def __get_pydantic_json_schema__(

@@ -22,10 +22,9 @@ from anonymizer.config.document import (
     parse_decimal,
     parse_integer,
 )
-from anonymizer.config.words import Path as KeyPath
-from anonymizer.config.words import dotted, shown
+from anonymizer.config.words import KeyPath, dotted, shown
 from anonymizer.config.yaml_text import lines_of, parse_yaml
-from anonymizer.errors import ConfigError, InputError, Problem
+from anonymizer.errors import ConfigError, ConfigProblem, InputError
 from anonymizer.settings import TOO_MANY_DIGITS, path_fault, shortened_path
 
 _LONG_DOTTED_KEY = re.compile(rf"""(?<![\w-])(?:(?:"[^"\n]*"|'[^'\n]*'|[\w-]+)[ \t]*\.[ \t]*){{{DEEPEST}}}""")
@@ -54,14 +53,14 @@ def read_document(path: Path) -> Document:
     except OversizedNumber as error:
         place = text.find(error.text)
         line = text.count("\n", 0, place) + 1 if place >= 0 else None
-        raise OversizedConfig(str(path), [Problem("", str(error), line)]) from None
+        raise OversizedConfig(str(path), [ConfigProblem("", str(error), line)]) from None
     except RecursionError:
-        raise OversizedConfig(str(path), [Problem("", TOO_DEEP)]) from None
+        raise OversizedConfig(str(path), [ConfigProblem("", TOO_DEEP)]) from None
     check_size(str(path), data, lines)
     if not isinstance(data, dict):
         found = "the file is empty" if data is None else f"{shown(data)} at the top"
         what = f"{found}; accepted: a mapping with attributes and constraints"
-        raise ConfigError(str(path), [Problem("", what)])
+        raise ConfigError(str(path), [ConfigProblem("", what)])
     return Document(str(path), path.parent, data, lines)
 
 
@@ -86,7 +85,7 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         what = f"not UTF-8 text (byte {error.start}); save the file as UTF-8"
-        raise ConfigError(str(path), [Problem("", what, line)]) from None
+        raise ConfigError(str(path), [ConfigProblem("", what, line)]) from None
 
 
 def _neighbours(path: Path) -> str:
@@ -101,15 +100,15 @@ def _parse_toml(text: str, name: str) -> Parsed:
     long_key = _LONG_DOTTED_KEY.search(text)
     if long_key is not None:  # the parser would take the square of its length
         line = text.count("\n", 0, long_key.start()) + 1
-        raise OversizedConfig(name, [Problem("", TOO_DEEP, line)])
+        raise OversizedConfig(name, [ConfigProblem("", TOO_DEEP, line)])
     try:
         data = tomllib.loads(text, parse_float=parse_decimal)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(name, [Problem("", f"not valid TOML: {error}")]) from None
+        raise ConfigError(name, [ConfigProblem("", f"not valid TOML: {error}")]) from None
     except OversizedNumber:
         raise
     except ValueError:  # Python's own bound, of whole numbers with some thousand digits
-        raise OversizedConfig(name, [Problem("", TOO_MANY_DIGITS)]) from None
+        raise OversizedConfig(name, [ConfigProblem("", TOO_MANY_DIGITS)]) from None
     check_size(name, data)
     return _dates_as_text(data), {}
 
@@ -151,9 +150,11 @@ def _parse_json(text: str, name: str) -> Parsed:
             object_pairs_hook=_without_twins,
         )
     except json.JSONDecodeError as error:
-        raise ConfigError(name, [Problem("", f"not valid JSON: {error.msg}", error.lineno)]) from None
+        raise ConfigError(name, [ConfigProblem("", f"not valid JSON: {error.msg}", error.lineno)]) from None
     except _TwiceError as error:
-        raise ConfigError(name, [Problem(dotted(error.args), "the key is given twice; keep one")]) from None
+        raise ConfigError(
+            name, [ConfigProblem(dotted(error.args), "the key is given twice; keep one")]
+        ) from None
     except RecursionError:
         _lines_of_json(text, name)
         raise

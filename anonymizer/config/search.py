@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from anonymizer.config.plugged import PLUG_IN_SETTINGS, PluggedSection
+from anonymizer.config.plugged import PLUG_IN_SETTINGS, PluginSection
 from anonymizer.config.plugins import AnyRegistry, loss_metrics, search_algorithms
 from anonymizer.config.section import Section, problem, refusal
 from anonymizer.config.words import shown
@@ -40,7 +40,7 @@ class SuppressionSettings(Section):
     )
 
 
-class AlgorithmSettings(PluggedSection):
+class AlgorithmSettings(PluginSection):
     """The search algorithm with its options."""
 
     selector: ClassVar[str] = "name"
@@ -53,7 +53,7 @@ class AlgorithmSettings(PluggedSection):
         return search_algorithms()
 
 
-class ObjectiveSettings(PluggedSection):
+class ObjectiveSettings(PluginSection):
     """The loss metric that the search makes as small as it can."""
 
     selector: ClassVar[str] = "metric"

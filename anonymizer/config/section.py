@@ -18,8 +18,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from anonymizer.config.fields import field_schema, keys, plain, with_field_bounds
-from anonymizer.config.words import JsonSchema, Path, choices, describe, resolved, shown, types
-from anonymizer.errors import nearest
+from anonymizer.config.words import JsonSchema, KeyPath, choices, describe, resolved, shown, types
+from anonymizer.errors import suggestion
 from anonymizer.settings import Settings
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -28,7 +28,7 @@ SETTINGS = "\0settings"
 """Where a section keeps the parameters of its plug-in while it is validated; no file can hold this key."""
 
 
-def problem(what: str, path: Path = (), given: Any = None) -> InitErrorDetails:
+def problem(what: str, path: KeyPath = (), given: Any = None) -> InitErrorDetails:
     """Return one thing that is wrong at a path below the section that is being validated."""
     kind = PydanticCustomError("config", "{what}", {"what": what})
     return InitErrorDetails(type=kind, loc=path, input=given)
@@ -47,7 +47,7 @@ class Section(Settings):
     def _in_plain_words(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         if isinstance(data, cls):
             return data
-        data = cls.arranged(data)
+        data = cls.normalize_input(data)
         if not isinstance(data, Mapping):
             raise refusal([problem(f"{shown(data)}; accepted: {cls._form(data)}", (), data)])
         return validated(cls, data, handler, cls.accepted_keys())
@@ -60,7 +60,7 @@ class Section(Settings):
         return f"a mapping with the keys {', '.join(accepted)}{example}"
 
     @classmethod
-    def arranged(cls, data: Any) -> Any:
+    def normalize_input(cls, data: Any) -> Any:
         """Return the raw data in the shape of the class's fields."""
         return data
 
@@ -127,7 +127,7 @@ def validated(
 
 
 def _first_of_each_place(problems: list[InitErrorDetails]) -> list[InitErrorDetails]:
-    by_place: dict[tuple[Path, str], InitErrorDetails] = {}
+    by_place: dict[tuple[KeyPath, str], InitErrorDetails] = {}
     for one in problems:
         place = one["loc"]
         # Messages without a place of their own are of the whole section: there may be several.
@@ -164,7 +164,7 @@ def _lists_sections(model: type[BaseModel], name: str) -> bool:
 
 
 def _misfits_in(
-    value: Any, schema: JsonSchema, definitions: JsonSchema, path: Path
+    value: Any, schema: JsonSchema, definitions: JsonSchema, path: KeyPath
 ) -> list[InitErrorDetails]:
     if isinstance(value, list | tuple):
         items = resolved(schema, definitions).get("items", {})
@@ -188,11 +188,11 @@ def _is_number(text: str) -> bool:
 def _explained(
     model: type[BaseModel], data: Any, line: ErrorDetails, accepted: Iterable[str]
 ) -> InitErrorDetails:
-    path: Path = tuple(part for part in line["loc"] if part != SETTINGS)
+    path: KeyPath = tuple(part for part in line["loc"] if part != SETTINGS)
     if line["type"] == "config":
         return problem(line["msg"], path, line["input"])
     if line["type"] == "extra_forbidden":
-        where = nearest(str(path[0]), accepted) if len(path) == 1 else "remove it"
+        where = suggestion(str(path[0]), accepted) if len(path) == 1 else "remove it"
         return problem(f"unknown key; {where}", path, line["input"])
     schema, definitions, path = _place(model, path)
     if line["type"] == "value_error":
@@ -201,11 +201,11 @@ def _explained(
         return problem(f"missing; accepted: {describe(schema, definitions)}", path)
     given = _at(data, path, line["input"])
     if isinstance(given, str) and choices(schema):
-        return problem(f"{shown(given)}; {nearest(given, choices(schema))}", path, given)
+        return problem(f"{shown(given)}; {suggestion(given, choices(schema))}", path, given)
     return problem(f"{shown(given)}; accepted: {describe(schema, definitions)}", path, given)
 
 
-def _place(model: type[BaseModel], path: Path) -> tuple[JsonSchema, JsonSchema, Path]:
+def _place(model: type[BaseModel], path: KeyPath) -> tuple[JsonSchema, JsonSchema, KeyPath]:
     """Return the schema at a path below a model, its definitions, and as much of the path as exists in it."""
     names = keys(model)
     if not path or path[0] not in names:
@@ -226,7 +226,7 @@ def _member(schema: JsonSchema, key: str) -> Any:
     return schema.get("properties", {}).get(key, schema.get("additionalProperties"))
 
 
-def _at(data: Any, path: Path, default: Any) -> Any:
+def _at(data: Any, path: KeyPath, default: Any) -> Any:
     for part in path:
         try:
             data = data[part]

@@ -11,11 +11,11 @@ import yaml
 
 from anonymizer.config.document import OversizedConfig
 from anonymizer.config.override import parse_key, shortened
-from anonymizer.config.words import Path
+from anonymizer.config.words import KeyPath
 from anonymizer.config.yaml_text import parse_yaml
-from anonymizer.errors import ConfigError, Problem
+from anonymizer.errors import ConfigError, ConfigProblem
 
-_FORM = "accepted: KEY=V1,V2,..., such as constraints.0.k=2,5,10"
+VARIED_FORM = "accepted: KEY=V1,V2,..., such as constraints.0.k=2,5,10"
 _VARIABLE = ("algorithm", "budget", "constraints", "objective", "reference", "suppression")
 _LEVELS = 3
 """Length of ``attributes.NAME.levels``."""
@@ -33,7 +33,7 @@ class Variation:
     """
 
     key: str
-    path: Path
+    path: KeyPath
     values: tuple[str, ...]
 
     @property
@@ -53,7 +53,7 @@ def variations(texts: Sequence[str]) -> list[Variation]:
     ------
     ConfigError: all that is wrong with them.
     """
-    problems: list[Problem] = []
+    problems: list[ConfigProblem] = []
     found: list[Variation] = []
     for text in texts:
         try:
@@ -61,7 +61,7 @@ def variations(texts: Sequence[str]) -> list[Variation]:
             _check_known(one, found)
             found.append(one)
         except ValueError as error:
-            problems.append(Problem(f"--vary {shortened(text)}", str(error)))
+            problems.append(ConfigProblem(f"--vary {shortened(text)}", str(error)))
     if problems:
         raise ConfigError("the comparison", problems)
     return found
@@ -79,7 +79,7 @@ def as_texts(vary: Mapping[str, Iterable[Any]]) -> list[str]:
 def _variation(text: str) -> Variation:
     path, end = parse_key(text)
     if not path or text[end : end + 1] != "=":
-        raise ValueError(f"not a key with values; {_FORM}")
+        raise ValueError(f"not a key with values; {VARIED_FORM}")
     try:
         values, _ = parse_yaml(f"[{text[end + 1 :]}]", "values")
     except OversizedConfig as error:
@@ -87,10 +87,10 @@ def _variation(text: str) -> Variation:
     except ConfigError:
         values = None
     if not isinstance(values, list):
-        raise ValueError(f"the values are not YAML; put quotes around a text; {_FORM}")
+        raise ValueError(f"the values are not YAML; put quotes around a text; {VARIED_FORM}")
     written = tuple(_flow(value) for value in values)
     if not written:
-        raise ValueError(f"no values; {_FORM}")
+        raise ValueError(f"no values; {VARIED_FORM}")
     # 1 and true are equal in Python.
     typed = [(isinstance(value, bool), value) for value in values]
     twice = [written[place] for place, value in enumerate(typed) if value in typed[:place]]

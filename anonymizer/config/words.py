@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 JsonSchema = dict[str, Any]
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 _PLAIN_KEY = re.compile(r"[\w-]+", re.ASCII)
 _LONGEST = 60
@@ -39,7 +39,7 @@ def shown(value: Any) -> str:
     return text
 
 
-def dotted(path: Path) -> str:
+def dotted(path: KeyPath) -> str:
     """Return a path into the config as messages write it and as ``--set`` reads it.
 
     >>> dotted(("constraints", 0, "k")), dotted(("attributes", "a.b", "role"))

@@ -22,8 +22,8 @@ from anonymizer.config.document import (
     parse_integer,
     values_of_text,
 )
-from anonymizer.config.words import Path, dotted
-from anonymizer.errors import ConfigError, Problem
+from anonymizer.config.words import KeyPath, dotted
+from anonymizer.errors import ConfigError, ConfigProblem
 
 _NULL = re.compile(r"|~|null|Null|NULL")
 _BOOLEAN = re.compile(r"true|True|TRUE|false|False|FALSE")
@@ -122,7 +122,7 @@ def joined_key(text: str) -> str | None:
     return next(glued, None)
 
 
-def parse_yaml(text: str, name: str) -> tuple[Any, dict[Path, int]]:
+def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int]]:
     """Return the data of a YAML text and the line of each key and list item.
 
     Raises
@@ -133,13 +133,15 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[Path, int]]:
     try:
         node = yaml.compose(text, Loader=_Loader)
     except _OversizedText as error:
-        raise OversizedConfig(name, [Problem("", error.what, error.line)]) from None
+        raise OversizedConfig(name, [ConfigProblem("", error.what, error.line)]) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = f"not valid YAML: {error.problem or error.context}"
-        raise ConfigError(name, [Problem("", what, mark.line + 1 if mark else None)]) from None
+        raise ConfigError(name, [ConfigProblem("", what, mark.line + 1 if mark else None)]) from None
     except yaml.YAMLError as error:
-        raise ConfigError(name, [Problem("", f"not valid YAML: {str(error).splitlines()[0]}")]) from None
+        raise ConfigError(
+            name, [ConfigProblem("", f"not valid YAML: {str(error).splitlines()[0]}")]
+        ) from None
     builder = _Builder()
     data = builder.value(node, ()) if node is not None else None
     if builder.problems:
@@ -147,7 +149,7 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[Path, int]]:
     return data, builder.lines
 
 
-def lines_of(text: str, name: str) -> dict[Path, int]:
+def lines_of(text: str, name: str) -> dict[KeyPath, int]:
     """Return the line of each key and list item of a text that YAML can read, as it can most JSON.
 
     Raises
@@ -162,12 +164,12 @@ class _Builder:
     """Turns a node graph into data, collecting lines and problems."""
 
     def __init__(self) -> None:
-        self.lines: dict[Path, int] = {}
-        self.problems: list[Problem] = []
+        self.lines: dict[KeyPath, int] = {}
+        self.problems: list[ConfigProblem] = []
         self.oversized = False
         self._open: set[int] = set()
 
-    def value(self, node: yaml.Node, path: Path) -> Any:
+    def value(self, node: yaml.Node, path: KeyPath) -> Any:
         """Return the data of a node at a path."""
         if id(node) in self._open:
             self._refuse(node, path, "an alias that contains itself; write the value out")
@@ -181,7 +183,7 @@ class _Builder:
         finally:
             self._open.discard(id(node))
 
-    def _open_value(self, node: yaml.Node, path: Path) -> Any:
+    def _open_value(self, node: yaml.Node, path: KeyPath) -> Any:
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
@@ -192,7 +194,7 @@ class _Builder:
             return items
         return self._scalar(node, path) if node.tag == _PLAIN else node.value
 
-    def _scalar(self, node: yaml.Node, path: Path) -> Any:
+    def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
         try:
             return scalar(node.value)
         except OversizedNumber as error:
@@ -200,7 +202,7 @@ class _Builder:
             self.oversized = True
             return None
 
-    def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+    def _mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
         data: dict[str, Any] = {}
         if len(node.value) > MOST_KEYS:
             self._refuse(node, path, TOO_MANY_KEYS)
@@ -218,8 +220,8 @@ class _Builder:
                 data[key.value] = self.value(value, place)
         return data
 
-    def _refuse(self, node: yaml.Node, path: Path, what: str) -> None:
-        self.problems.append(Problem(dotted(path), what, _line(node)))
+    def _refuse(self, node: yaml.Node, path: KeyPath, what: str) -> None:
+        self.problems.append(ConfigProblem(dotted(path), what, _line(node)))
 
 
 def _line(node: yaml.Node) -> int:

@@ -14,7 +14,7 @@ POLL = 0.05
 """Seconds between two looks at whether the user wants to stop."""
 
 
-def heard_meanwhile(work: Callable[[], T], stopped: Callable[[], bool] = lambda: False) -> T | None:
+def run_interruptibly(work: Callable[[], T], stopped: Callable[[], bool] = lambda: False) -> T | None:
     """Work in a thread of its own, so that the user is heard meanwhile; None when he wants to stop.
 
     A solver cannot be called back; where the user stops, it is left to end by itself. What it prints is not

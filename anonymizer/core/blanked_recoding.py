@@ -11,7 +11,7 @@ from anonymizer.core.recoding import Cells, Recoding
 from anonymizer.core.table import SUPPRESSED, Table
 
 
-class BlankedRecoding(Recoding):
+class LocalSuppressionRecoding(Recoding):
     """Local suppression: chosen cells are published as ``*``, which is a value of its own.
 
     Parameters

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.core.closing import Closing
-from anonymizer.core.trace import Trace, Traces
+from anonymizer.core.trace import GroupStatistic, Traces
 
 T = TypeVar("T")
 
@@ -23,12 +23,12 @@ class CodedRows:
     words: a combination is written as so many whole numbers below 2**62. Each is the sum of what some of its
         quasi-identifiers add to it: for the position of the quasi-identifier, what each of its codes adds,
         shape (codes,), int64, at least 0.
-    traces: the aggregates of these numbers that are remembered of a group, ``Trace.column`` being the place
-        of the number in ``words`` and ``Trace.reduction`` the name of the aggregate in SQL.
+    traces: the aggregates of these numbers that are remembered of a group, ``GroupStatistic.column`` being the place
+        of the number in ``words`` and ``GroupStatistic.reduction`` the name of the aggregate in SQL.
     """
 
     words: tuple[Mapping[int, IntArray], ...]
-    traces: tuple[Trace, ...]
+    traces: tuple[GroupStatistic, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class RegionRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Worked(Generic[T]):
+class WorkResult(Generic[T]):
     """What comes of some rows.
 
     Attributes
@@ -139,16 +139,16 @@ class Worked(Generic[T]):
 Stopped = Callable[[], bool]
 """Tells whether work is to end as soon as it can."""
 
-Work = Callable[[RegionRows, Stopped], Worked[T]]
+Work = Callable[[RegionRows, Stopped], WorkResult[T]]
 """What is done with the rows of regions that fit in memory; can be pickled."""
 
 
-def never() -> bool:
+def never_stopped() -> bool:
     """Tell that work goes on to its end."""
     return False
 
 
-class KeptRegions(Closing):
+class RegionStore(Closing):
     """Distinct combinations kept by an engine, each in one region; closing gives back all that it took.
 
     The regions that cuts begin with have the numbers from 0 on, in their order. Where no combination is in a
@@ -210,7 +210,7 @@ class KeptRegions(Closing):
         return done.result
 
     @abstractmethod
-    def ends(self, ended: IntArray) -> KeptRegions:
+    def ends(self, ended: IntArray) -> RegionStore:
         """Return the regions at the end, of which combinations come to be known while ``each`` goes on.
 
         They are numbered from 0: those that are given here, in their order, then those that work makes of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 
-def give_back() -> None:
+def release_free_memory() -> None:
     """Let the C library return what it holds free, where it can be asked to (glibc); changes no result.
 
     It keeps pieces of up to 32 MB for later use, and between them what many arrays of a batch took adds up.

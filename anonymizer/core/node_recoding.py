@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import count
+from itertools import count as integers
 
 import numpy as np
 
@@ -85,5 +85,5 @@ def distinct_nodes(attribute: QuasiIdentifier) -> tuple[CodeArray, list[str]]:
 def _untaken(label: str, level: int, taken: set[str]) -> str:
     if label not in taken:
         return label
-    named = (f"{label} (level {level})" if n == 1 else f"{label} (level {level}, {n})" for n in count(1))
+    named = (f"{label} (level {level})" if n == 1 else f"{label} (level {level}, {n})" for n in integers(1))
     return next(name for name in named if name not in taken)

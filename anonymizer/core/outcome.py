@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from anonymizer.core.cut_tree import CutTree
-from anonymizer.core.kept_regions import KeptRegions
+from anonymizer.core.kept_regions import RegionStore
 from anonymizer.core.recoding import Recoding
 
 
@@ -71,7 +71,7 @@ class Outcome:
     reasons: tuple[str, ...] = ()
     best_possible: float | None = None
     cuts: CutTree | None = None
-    ends: KeptRegions | None = None
+    ends: RegionStore | None = None
 
     def keeping_ends(self) -> AbstractContextManager[object]:
         """Return what closes ``ends`` once it is left, if there are any."""

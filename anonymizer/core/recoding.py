@@ -83,14 +83,14 @@ class Recoding(ABC):
 
     def published(self) -> tuple[PublishedColumn, ...]:
         """Return the quasi-identifiers as published, in the order of the table."""
-        starred = self.suppressed & ~self.removed
+        kept_suppressed = self.suppressed & ~self.removed
         columns = []
         for position, attribute in enumerate(self.table.quasi_identifiers):
             labels, codes = interned(self.cells(position))
-            if starred.any():
+            if kept_suppressed.any():
                 if SUPPRESSED not in labels:
                     labels.append(SUPPRESSED)
-                codes[starred] = labels.index(SUPPRESSED)
+                codes[kept_suppressed] = labels.index(SUPPRESSED)
             columns.append(PublishedColumn(attribute.name, tuple(labels), codes))
         return tuple(columns)
 

@@ -16,7 +16,7 @@ class Released:
     Attributes
     ----------
     class_sizes: records of each class that was not suppressed, shape (classes,), int64.
-    starred: suppressed records that stay in the release, with ``*`` in every quasi-identifier.
+    kept_suppressed: suppressed records that stay in the release, with ``*`` in every quasi-identifier.
     suppressed: all suppressed records, the starred ones among them.
     k: of the config's k-anonymity, None without one.
     """
@@ -24,7 +24,7 @@ class Released:
     table: Table
     recoding: Recoding
     class_sizes: IntArray
-    starred: int
+    kept_suppressed: int
     suppressed: int
     k: int | None
 
@@ -42,13 +42,13 @@ class Released:
     @property
     def classes(self) -> int:
         """Number of equivalence classes of the release; the starred records form one."""
-        return len(self.class_sizes) + (1 if self.starred else 0)
+        return len(self.class_sizes) + (1 if self.kept_suppressed else 0)
 
 
 def released(recoding: Recoding, k: int | None) -> Released:
     """Count the classes that a recoding publishes of its table."""
     merged = recoding.merged
     counts = merged.table.counts
-    starred = int(counts[merged.suppressed & ~merged.removed].sum())
+    kept_suppressed = int(counts[merged.suppressed & ~merged.removed].sum())
     suppressed = int(counts[merged.suppressed].sum())
-    return Released(recoding.table, recoding, merged.class_sizes(), starred, suppressed, k)
+    return Released(recoding.table, recoding, merged.class_sizes(), kept_suppressed, suppressed, k)

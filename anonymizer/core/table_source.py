@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from anonymizer.core.arrays import CodeArray
-from anonymizer.core.kept_regions import CodedRows, KeptRegions
+from anonymizer.core.kept_regions import CodedRows, RegionStore
 from anonymizer.core.table import Table
 
 
@@ -46,7 +46,7 @@ class TableSource(ABC):
     @abstractmethod
     def in_regions(
         self, levels: Sequence[int], codes: CodeArray, coded: CodedRows, *, every: bool
-    ) -> KeptRegions:
+    ) -> RegionStore:
         """Return all combinations, told apart by their values, in the regions that a search begins to cut.
 
         Parameters

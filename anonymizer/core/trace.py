@@ -44,7 +44,7 @@ _IDENTITIES = {
 
 
 @dataclass(frozen=True)
-class Trace:
+class GroupStatistic:
     """One number that is remembered of a group of rows.
 
     Attributes

@@ -13,15 +13,15 @@ import numpy as np
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.closing import Closing
 from anonymizer.core.packing import Packing
-from anonymizer.engines.beside import BesideWriter
-from anonymizer.engines.changes import Together, changed, put_together
+from anonymizer.engines.beside import AppendWriter
+from anonymizer.engines.changes import UnionDifference, changed, compare_union
 from anonymizer.engines.coding import Coding, packed_column_by_column
-from anonymizer.engines.combinations import Combinations, counted_keys
+from anonymizer.engines.combinations import DistinctRows, counted_keys
 from anonymizer.engines.counted import CountedWriter, RecodedWriter
 from anonymizer.engines.options import CsvDialect, EngineOptions
 from anonymizer.engines.rows import Groups, Projection, Replacement
-from anonymizer.engines.spread import Spread, spread_of
-from anonymizer.errors import DataError, nearest
+from anonymizer.engines.spread import ColumnStatistics, column_statistics
+from anonymizer.errors import DataError, suggestion
 
 __all__ = ["CsvDialect", "EngineOptions", "Groups", "Projection", "Relation", "Replacement"]
 
@@ -36,7 +36,7 @@ class Relation(Closing):
     rows: number of records, at least 1.
     sha256: of the bytes of the file; None for what is not a file.
     separator: of a CSV file, as given or detected; None otherwise.
-    left_out: columns of the file that are not among the columns, as they are the index of pandas.
+    unmatched_columns: columns of the file that are not among the columns, as they are the index of pandas.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Relation(Closing):
     rows: int
     sha256: str | None
     separator: str | None
-    left_out: tuple[str, ...] = ()
+    unmatched_columns: tuple[str, ...] = ()
 
     @abstractmethod
     def dictionary(self, column: str) -> list[tuple[str | None, int]]:
@@ -84,7 +84,7 @@ class Relation(Closing):
         """
         return self.codes(column).astype(np.int64)
 
-    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> Spread:
+    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
         """Return how records are spread over the texts of a column.
 
         Parameters
@@ -96,9 +96,9 @@ class Relation(Closing):
         ------
         DataError: no such column.
         """
-        return spread_of(self.dictionary(column), limit, absent)
+        return column_statistics(self.dictionary(column), limit, absent)
 
-    def matching(self, column: str, pattern: str) -> int:
+    def count_matching(self, column: str, pattern: str) -> int:
         """Return the records whose text matches a regular expression from end to end; a null does not.
 
         Parameters
@@ -121,7 +121,7 @@ class Relation(Closing):
         DataError: no such column.
         """
 
-    def combinations(self, codings: Sequence[Coding]) -> Combinations:
+    def combinations(self, codings: Sequence[Coding]) -> DistinctRows:
         """Return the distinct combinations of the codes of columns with their records, to be closed.
 
         In memory, unless an engine keeps them elsewhere.
@@ -132,7 +132,7 @@ class Relation(Closing):
         """
         return counted_keys(self.packed(codings), [each.size for each in codings])
 
-    def kept_combinations(self, codings: Sequence[Coding]) -> Combinations:
+    def stored_distinct_rows(self, codings: Sequence[Coding]) -> DistinctRows:
         """Return the same, kept by the engine where it can, so that they need not fit in memory.
 
         They can be asked as long as the relation is open.
@@ -173,12 +173,12 @@ class Relation(Closing):
         """
         return changed(self.dictionary(column), other.dictionary(column))
 
-    def put_together(self, column: str, first: Relation, second: Relation) -> Together:
+    def put_together(self, column: str, first: Relation, second: Relation) -> UnionDifference:
         """Compare a column with those of two relations whose records this one should hold.
 
         A null counts as the empty text; raises as ``dictionary`` does.
         """
-        return put_together(*(each.dictionary(column) for each in (self, first, second)))
+        return compare_union(*(each.dictionary(column) for each in (self, first, second)))
 
     def check_unchanged(self) -> None:
         """Check that the input is still what it was at first.
@@ -204,14 +204,14 @@ class Relation(Closing):
         return None
 
     @property
-    def beside_writer(self) -> BesideWriter | None:
+    def append_writer(self) -> AppendWriter | None:
         """What writes the records together with those of a file; None where nothing can."""
         return None
 
     def recoded_writer_beside(self, earlier: Relation) -> RecodedWriter | None:  # noqa: ARG002 - of any
         """Return what writes the records where they are, together with those of another relation.
 
-        None where they have to come to a file first; see ``beside_writer`` of the other one.
+        None where they have to come to a file first; see ``append_writer`` of the other one.
         """
         return None
 
@@ -258,7 +258,7 @@ class Relation(Closing):
         try:
             return self._positions[column]
         except KeyError:
-            message = f"{self.name}: no column '{column}'; {nearest(column, self.columns)}"
+            message = f"{self.name}: no column '{column}'; {suggestion(column, self.columns)}"
             raise DataError(message) from None
 
     @cached_property

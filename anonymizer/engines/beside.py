@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Further:
+class AppendedFile:
     """A file of further records.
 
     Attributes
@@ -26,7 +26,7 @@ class Further:
     compare: Callable[[Relation], None]
 
 
-class BesideWriter(ABC):
+class AppendWriter(ABC):
     """Writes the records of a relation and of a file, all in one order, so that nothing tells them apart.
 
     The file has the same columns as the relation, in whatever order, and is of the kind that the relation
@@ -34,7 +34,7 @@ class BesideWriter(ABC):
     """
 
     @abstractmethod
-    def write_csv(self, further: Further, path: Path, separator: str, secret: bytes | None) -> None:
+    def write_csv(self, further: AppendedFile, path: Path, separator: str, secret: bytes | None) -> None:
         """Write UTF-8 CSV with a header; gzipped for ``.gz``.
 
         Parameters
@@ -50,5 +50,5 @@ class BesideWriter(ABC):
         """
 
     @abstractmethod
-    def write_parquet(self, further: Further, path: Path, secret: bytes | None) -> None:
+    def write_parquet(self, further: AppendedFile, path: Path, secret: bytes | None) -> None:
         """Write Parquet, columns in their own type; all else is as for ``write_csv``."""

@@ -24,22 +24,22 @@ def changed(before: Dictionary, after: Dictionary) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class Together:
+class UnionDifference:
     """How the texts of a column differ from those of two parts that it should hold.
 
     Attributes
     ----------
     lacking: records of each text that it has fewer of than the first part, summed.
     added: records of each text that it has more of than both parts, summed.
-    left_out: records of each text that it has fewer of than both parts, summed.
+    unmatched_columns: records of each text that it has fewer of than both parts, summed.
     """
 
     lacking: int
     added: int
-    left_out: int
+    unmatched_columns: int
 
 
-def put_together(whole: Dictionary, first: Dictionary, second: Dictionary) -> Together:
+def compare_union(whole: Dictionary, first: Dictionary, second: Dictionary) -> UnionDifference:
     """Return how a dictionary differs from two parts that it should hold.
 
     >>> put_together([("a", 3), ("b", 1)], [("a", 1)], [("a", 1), ("b", 1), (None, 2)])
@@ -51,4 +51,4 @@ def put_together(whole: Dictionary, first: Dictionary, second: Dictionary) -> To
             own[text or ""] += records
     found, before, now = counted
     both = before + now
-    return Together((before - found).total(), (found - both).total(), (both - found).total())
+    return UnionDifference((before - found).total(), (found - both).total(), (both - found).total())

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.closing import Closing
 from anonymizer.core.grouping import add_up
-from anonymizer.core.kept_regions import CodedRows, FirstRegions, KeptRegions
+from anonymizer.core.kept_regions import CodedRows, FirstRegions, RegionStore
 from anonymizer.core.packing import Packing, count_keys
 from anonymizer.engines.held_regions import HeldRegions
 
 
-class Combinations(Closing):
+class DistinctRows(Closing):
     """The distinct combinations of the codes of some columns, each with the number of its records.
 
     A frequency table that need not be in memory; to be closed.
@@ -40,7 +40,7 @@ class Combinations(Closing):
         """
 
     @abstractmethod
-    def rolled_up(self, codes: Sequence[CodeArray | None]) -> Combinations:
+    def rolled_up(self, codes: Sequence[CodeArray | None]) -> DistinctRows:
         """Return the distinct combinations of coarser codes, counted anew.
 
         Parameters
@@ -60,7 +60,7 @@ class Combinations(Closing):
         """
 
     @abstractmethod
-    def in_regions(self, first: FirstRegions, coded: CodedRows) -> KeptRegions:
+    def in_regions(self, first: FirstRegions, coded: CodedRows) -> RegionStore:
         """Return the combinations in regions that can be cut; these here are not changed.
 
         Can be used as long as these combinations are not closed.
@@ -73,7 +73,7 @@ class Combinations(Closing):
         """
 
 
-class HeldCombinations(Combinations):
+class InMemoryRows(DistinctRows):
     """Combinations in memory.
 
     Parameters
@@ -95,14 +95,14 @@ class HeldCombinations(Combinations):
         """Return them."""
         return self._codes, self._counts
 
-    def rolled_up(self, codes: Sequence[CodeArray | None]) -> HeldCombinations:
+    def rolled_up(self, codes: Sequence[CodeArray | None]) -> InMemoryRows:
         """Return the distinct combinations of coarser codes, counted anew."""
         packing = Packing(self.number)
         for place, (new, size) in enumerate(zip(codes, self.sizes, strict=True)):
             own = self._codes[:, place]
             packing.add(own if new is None else new[own], size)
         distinct, counts = add_up(packing.take_keys(), self._counts, packing.space)
-        return HeldCombinations(packing.unpack(distinct), counts, self.sizes)
+        return InMemoryRows(packing.unpack(distinct), counts, self.sizes)
 
     def records_in_small_groups(self, columns: int, least: int) -> int:
         """Count the records in groups of fewer than some number of records."""
@@ -120,7 +120,7 @@ class HeldCombinations(Combinations):
         """Nothing is to be given back."""
 
 
-def counted_keys(packing: Packing, sizes: Sequence[int]) -> HeldCombinations:
+def counted_keys(packing: Packing, sizes: Sequence[int]) -> InMemoryRows:
     """Count the packed keys of records in memory; nothing can be added to them any more.
 
     Parameters
@@ -128,4 +128,4 @@ def counted_keys(packing: Packing, sizes: Sequence[int]) -> HeldCombinations:
     sizes: number of codes of each column that was packed.
     """
     distinct, counts = count_keys(packing.take_keys())
-    return HeldCombinations(packing.unpack(distinct), counts, sizes)
+    return InMemoryRows(packing.unpack(distinct), counts, sizes)

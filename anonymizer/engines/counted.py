@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.core.kept_regions import KeptRegions
+from anonymizer.core.kept_regions import RegionStore
 from anonymizer.engines.coding import Coding
 
 
@@ -79,7 +79,7 @@ class ByRegion:
     """
 
     codings: Sequence[Coding]
-    regions: KeptRegions | None
+    regions: RegionStore | None
     rest: int | None
 
 

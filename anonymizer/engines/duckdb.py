@@ -14,13 +14,13 @@ from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.grouping import SPACE
 from anonymizer.core.packing import Packing
 from anonymizer.engines.base import Groups, Projection, Relation
-from anonymizer.engines.beside import BesideWriter
+from anonymizer.engines.beside import AppendWriter
 from anonymizer.engines.coding import Coding, fitting
 from anonymizer.engines.duckdb_codes import told_codes
 from anonymizer.engines.duckdb_combinations import DuckCombinations, RecordCode, by_text, counted_records
 from anonymizer.engines.duckdb_counted import DuckWriter
 from anonymizer.engines.duckdb_database import Database
-from anonymizer.engines.duckdb_many import ManyTexts
+from anonymizer.engines.duckdb_many import HighCardinalityColumns
 from anonymizer.engines.duckdb_packed import PackedQuery
 from anonymizer.engines.duckdb_plan import plan, sources
 from anonymizer.engines.duckdb_recoded import DuckRecodedWriter, RecordColumns
@@ -28,7 +28,7 @@ from anonymizer.engines.duckdb_sql import WIDE, as_few_keys, copy_csv, copy_parq
 from anonymizer.engines.duckdb_values import ColumnValues
 from anonymizer.engines.file_source import FileSource
 from anonymizer.engines.packed_groups import packed_groups
-from anonymizer.engines.spread import Spread, spread_of
+from anonymizer.engines.spread import ColumnStatistics, column_statistics
 
 
 class DuckRelation(Relation):
@@ -65,7 +65,7 @@ class DuckRelation(Relation):
         self.rows = int(database.rows("SELECT count(*) FROM records")[0][0])
         self._values = ColumnValues(database, self.rows)
         self._codes_together: dict[int, Any] = {}
-        self._many = ManyTexts(database, self._values.texts, self.rows)
+        self._many = HighCardinalityColumns(database, self._values.texts, self.rows)
 
     def dictionary(self, column: str) -> list[tuple[str | None, int]]:
         """Return the distinct texts of a column with their records, sorted, a null last."""
@@ -114,7 +114,7 @@ class DuckRelation(Relation):
         found = None if self._values.known(index) else self._many.keys(index)
         return super().keys(column) if found is None else found
 
-    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> Spread:
+    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
         """Return how records are spread over the texts of a column."""
         index = self.position(column)
         if not self._values.known(index) and not self._values.few_cells(index):
@@ -122,11 +122,11 @@ class DuckRelation(Relation):
             if rows is None:
                 return self._many.spread(index, limit, absent)
             self._values.remember(index, rows)
-        return spread_of(self.dictionary(column), limit, absent)
+        return column_statistics(self.dictionary(column), limit, absent)
 
-    def matching(self, column: str, pattern: str) -> int:
+    def count_matching(self, column: str, pattern: str) -> int:
         """Return the records whose text matches a regular expression from end to end."""
-        return self._many.matching(self.position(column), pattern)
+        return self._many.count_matching(self.position(column), pattern)
 
     def group_counts(self, columns: Sequence[str]) -> Groups:
         """Return the distinct combinations of texts: by a GROUP BY of texts, of very many by packed codes."""
@@ -142,7 +142,7 @@ class DuckRelation(Relation):
         matrix = np.column_stack([grouped[f"c{index}"] for index in indices]).astype(np.int32, copy=False)
         return Groups(values, matrix, grouped["n"].astype(np.int64, copy=False))
 
-    def kept_combinations(self, codings: Sequence[Coding]) -> DuckCombinations:
+    def stored_distinct_rows(self, codings: Sequence[Coding]) -> DuckCombinations:
         """Return the distinct combinations of the codes of columns, counted and kept by the database."""
         return counted_records(self._database, codings, self._coded)
 
@@ -162,7 +162,7 @@ class DuckRelation(Relation):
         return DuckWriter(self._database)
 
     @property
-    def beside_writer(self) -> BesideWriter:
+    def append_writer(self) -> AppendWriter:
         """What writes the records together with those of a file, in the same database."""
         from anonymizer.engines.duckdb_beside import DuckBesideWriter  # noqa: PLC0415 - reads relations too
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from anonymizer.engines.beside import BesideWriter, Further
+from anonymizer.engines.beside import AppendedFile, AppendWriter
 from anonymizer.engines.duckdb import DuckRelation
 from anonymizer.engines.duckdb_csv import load_csv
 from anonymizer.engines.duckdb_database import Database
@@ -34,7 +34,7 @@ class Union:
     texts: tuple[str, ...]
 
     def ordered(self, secret: bytes | None) -> str:
-        """Return SQL for the records in the order that ``BesideWriter`` describes."""
+        """Return SQL for the records in the order that ``AppendWriter`` describes."""
         if secret is not None:
             # Nobody who lacks the secret tells the order of the sums, whatever is known of the records.
             numbered = f"SELECT *, row_number() OVER () AS number FROM {self.records}"
@@ -46,7 +46,7 @@ class Union:
         return f"(SELECT * FROM {self.records} ORDER BY {', '.join(chain(keys, nulls))})"
 
 
-class DuckBesideWriter(BesideWriter):
+class DuckBesideWriter(AppendWriter):
     """Sorts in a database, which spills what does not fit its memory.
 
     Parameters
@@ -59,14 +59,14 @@ class DuckBesideWriter(BesideWriter):
         self._relation = relation
         self._database = database
 
-    def write_csv(self, further: Further, path: Path, separator: str, secret: bytes | None) -> None:
+    def write_csv(self, further: AppendedFile, path: Path, separator: str, secret: bytes | None) -> None:
         """Write CSV: quotes where needed, nothing at all for a null or an empty text."""
         with self._with(further) as union:
             columns = self._relation.columns
             statement = copy_csv(columns, union.texts, path, separator, union.ordered(secret))
             self._copy(statement, path)
 
-    def write_parquet(self, further: Further, path: Path, secret: bytes | None) -> None:
+    def write_parquet(self, further: AppendedFile, path: Path, secret: bytes | None) -> None:
         """Write Parquet."""
         with self._with(further) as union:
             columns = self._relation.columns
@@ -83,7 +83,7 @@ class DuckBesideWriter(BesideWriter):
                 source.check()
 
     @contextmanager
-    def _with(self, further: Further) -> Iterator[Union]:
+    def _with(self, further: AppendedFile) -> Iterator[Union]:
         """Let both be known in one database for a while; where that fails, the relation is of no more use."""
         database, source = self._database, self._database.source
         types, kind = _types(database), _kind(database)

@@ -13,18 +13,18 @@ import numpy as np
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.kept_regions import CodedRows, FirstRegions
 from anonymizer.engines.coding import Coding
-from anonymizer.engines.combinations import Combinations
+from anonymizer.engines.combinations import DistinctRows
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_ends import EndingRegions
 from anonymizer.engines.duckdb_lookup import Sql, looked_up
 from anonymizer.engines.duckdb_places import packed_sql
 from anonymizer.engines.places import Place, names_of, places_of, unpacked
 
-_NUMBERS = count()
+_TABLE_NUMBERS = count()
 """Names of tables, of which two combinations share none."""
 
 
-class DuckCombinations(Combinations):
+class DuckCombinations(DistinctRows):
     """Combinations in a table of a database: packed keys w0, w1, … and the number of records, n.
 
     Parameters
@@ -43,7 +43,7 @@ class DuckCombinations(Combinations):
         self._places = places_of(sizes)
         self._names = names_of(self._places)
         self._keys = ", ".join(self._names)
-        self._table: str | None = f"combinations{next(_NUMBERS)}"
+        self._table: str | None = f"combinations{next(_TABLE_NUMBERS)}"
         database.run(
             f"CREATE TABLE {self._table} AS SELECT {self._keys}, sum(n)::BIGINT AS n "
             f"FROM ({keyed}) GROUP BY {self._keys}",
@@ -128,7 +128,7 @@ def by_text(
     ----------
     text: SQL for it.
     """
-    name = f"dictionary{next(_NUMBERS)}"
+    name = f"dictionary{next(_TABLE_NUMBERS)}"
     texts = np.array([each for each, _ in dictionary], dtype=object)
     known = np.array([each is not None for each in texts])
     with database.holding("listed", {"t": texts[known], "code": codes[known]}):

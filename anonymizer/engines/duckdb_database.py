@@ -13,7 +13,7 @@ import duckdb
 from anonymizer.core.closing import Closing
 from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.file_source import FileSource
-from anonymizer.engines.machine import bytes_as_told
+from anonymizer.engines.machine import parse_memory_setting
 from anonymizer.engines.spill import SpillFolder
 from anonymizer.errors import InputError, OutputError
 
@@ -118,7 +118,7 @@ class Database(Closing):
 
     def _memory_limit(self) -> int:
         """Return the limit in bytes, rounded down as the database tells it."""
-        return bytes_as_told(str(self.rows("SELECT current_setting('memory_limit')")[0][0]))
+        return parse_memory_setting(str(self.rows("SELECT current_setting('memory_limit')")[0][0]))
 
     @contextmanager
     def holding(self, name: str, arrays: Mapping[str, Any]) -> Iterator[None]:

@@ -15,7 +15,7 @@ from anonymizer.engines.duckdb_lookup import Sql, word_sql
 from anonymizer.engines.duckdb_regions import DuckRegions
 from anonymizer.engines.places import packed
 
-_NUMBERS = count()
+_END_NUMBERS = count()
 """Names of tables, of which two share none."""
 
 
@@ -46,7 +46,7 @@ class EndingRegions(DuckRegions):
     def ends(self, ended: IntArray) -> EndingRegions:
         """Return the regions at the end, which have a table of their own."""
         ends = copy(self)
-        ends._table, ends._own, ends._told = f"ends{next(_NUMBERS)}", True, True
+        ends._table, ends._own, ends._told = f"ends{next(_END_NUMBERS)}", True, True
         ends._cuts, ends._sides, ends._numbers = [], None, np.arange(len(ended))
         ends._words = self._words_of_codes
         columns = ", ".join(f"{name} BIGINT" for name in (*self._names, "n"))

@@ -9,7 +9,7 @@ from anonymizer.core.arrays import IntArray
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_spread import (
     PROBED,
-    all_differ,
+    all_distinct_and_present,
     distinct_among_first,
     keys_by_hash,
     records_matching,
@@ -17,7 +17,7 @@ from anonymizer.engines.duckdb_spread import (
     spread_of_many,
     texts_matching,
 )
-from anonymizer.engines.spread import Spread
+from anonymizer.engines.spread import ColumnStatistics
 
 HASHED = 1 << 26
 """Up to this many records the hashes of a column are held in memory, 8 bytes each."""
@@ -26,7 +26,7 @@ MANY, SAMPLE = 1 << 20, 1 << 16
 """Records from which on counting looks at so many first whether most are distinct."""
 
 
-class ManyTexts:
+class HighCardinalityColumns:
     """Counts columns without fetching their dictionaries.
 
     Parameters
@@ -60,21 +60,21 @@ class ManyTexts:
         rows = self._database.rows(grouped)
         return None if len(rows) > most else sorted(rows, key=lambda row: (row[0] is None, row[0] or ""))
 
-    def spread(self, column: int, limit: int, absent: Collection[str]) -> Spread:
+    def spread(self, column: int, limit: int, absent: Collection[str]) -> ColumnStatistics:
         """Return the spread of a column of which not all texts are fetched."""
         text = self._texts[column]
         likely = 10 * self._probed[column] > 9 * min(self._rows, PROBED)
-        if likely and self._rows <= HASHED and all_differ(self._database, text, absent):
+        if likely and self._rows <= HASHED and all_distinct_and_present(self._database, text, absent):
             self._distinct[column] = self._rows
             return spread_of_all_different(self._database, text, limit, self._rows)
         found, self._distinct[column] = spread_of_many(self._database, text, limit, absent)
         return found
 
-    def matching(self, column: int, pattern: str) -> int:
+    def count_matching(self, column: int, pattern: str) -> int:
         """Return the records whose text matches a regular expression from end to end."""
         repeated = 2 * self._distinct.get(column, self._rows) <= self._rows
-        matching = texts_matching if repeated else records_matching
-        return matching(self._database, self._texts[column], pattern)
+        count_matching = texts_matching if repeated else records_matching
+        return count_matching(self._database, self._texts[column], pattern)
 
     def mostly_distinct(self, columns: Sequence[int]) -> bool:
         """Tell whether there are very many records, most of the first ones distinct in some columns."""

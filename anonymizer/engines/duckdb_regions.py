@@ -13,9 +13,9 @@ from anonymizer.core.arrays import IntArray
 from anonymizer.core.kept_regions import (
     CodedRows,
     FirstRegions,
-    KeptRegions,
     RegionCut,
     RegionRows,
+    RegionStore,
     RegionSums,
     SensitiveCounts,
 )
@@ -43,11 +43,11 @@ FEW = 64
 
 NOTHING = Sql("")
 
-_NUMBERS = count()
+_REGION_NUMBERS = count()
 """Names of tables, of which two share none."""
 
 
-class DuckRegions(KeptRegions):
+class DuckRegions(RegionStore):
     """Regions of the combinations in a table of a database.
 
     A table of its own has the numbers that combinations are written as, which each question asks for. The
@@ -114,7 +114,7 @@ class DuckRegions(KeptRegions):
         listed: small tables that it needs beside its own.
         told: whether it tells regions.
         """
-        name = f"regions{next(_NUMBERS)}"
+        name = f"regions{next(_REGION_NUMBERS)}"
         with ExitStack() as stack:
             stack.enter_context(query.holding(self._database))
             for each, columns in listed.items():

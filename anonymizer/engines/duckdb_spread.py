@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from anonymizer.core.arrays import IntArray
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_sql import quoted
-from anonymizer.engines.spread import Spread, entropy_bits
+from anonymizer.engines.spread import ColumnStatistics, entropy_bits
 
 BUCKETS = 1 << 21
 """Places of the table that finds hashes, a power of two, at most."""
@@ -29,7 +29,7 @@ def distinct_among_first(database: Database, texts: Sequence[str]) -> list[int]:
     return [int(count) for count in database.rows(query)[0]]
 
 
-def all_differ(database: Database, text: str, absent: Collection[str]) -> bool:
+def all_distinct_and_present(database: Database, text: str, absent: Collection[str]) -> bool:
     """Tell whether surely no two records have the same text, and none an absent one; False says nothing.
 
     Different hashes prove different texts, and take less time and memory than the texts.
@@ -46,7 +46,9 @@ def all_differ(database: Database, text: str, absent: Collection[str]) -> bool:
     return not (hashes[places] == unwanted).any()
 
 
-def spread_of_many(database: Database, text: str, limit: int, absent: Collection[str]) -> tuple[Spread, int]:
+def spread_of_many(
+    database: Database, text: str, limit: int, absent: Collection[str]
+) -> tuple[ColumnStatistics, int]:
     """Return the spread of a column with more distinct texts than anyone wants to fetch, and their number.
 
     The number is of all texts, absent ones and a null included.
@@ -66,14 +68,14 @@ def spread_of_many(database: Database, text: str, limit: int, absent: Collection
     return replace(found, sample=tuple(entry for entry in sample if entry[0] not in absent)), texts
 
 
-def spread_of_all_different(database: Database, text: str, limit: int, rows: int) -> Spread:
+def spread_of_all_different(database: Database, text: str, limit: int, rows: int) -> ColumnStatistics:
     """Return the spread of a column without any null whose texts all differ; the parameters are as above."""
     share = max(rows // limit, 1)
     sample = database.rows(f"SELECT {text} AS t, 1 FROM records WHERE hash({text}) % {share} = 0 ORDER BY t")
-    return Spread(rows, rows, min(rows, 1), 0, entropy_bits(rows, 0.0), tuple(sample))
+    return ColumnStatistics(rows, rows, min(rows, 1), 0, entropy_bits(rows, 0.0), tuple(sample))
 
 
-def _counts_of_many(database: Database, text: str, absent: Collection[str]) -> tuple[Spread, int]:
+def _counts_of_many(database: Database, text: str, absent: Collection[str]) -> tuple[ColumnStatistics, int]:
     """Return a spread without its sample, and the number of all texts, absent ones and a null included."""
     # What counts as a null is told apart after grouping, when there are fewer texts to compare.
     present = "t IS NOT NULL"
@@ -87,7 +89,9 @@ def _counts_of_many(database: Database, text: str, absent: Collection[str]) -> t
     records = sum(n * count for n, count in counts.items())
     scores = math.fsum(count * n * math.log2(n) for n, count in counts.items())
     entropy = entropy_bits(records, scores)
-    found = Spread(sum(counts.values()), counts.get(1, 0), max(counts, default=0), nulls, entropy, ())
+    found = ColumnStatistics(
+        sum(counts.values()), counts.get(1, 0), max(counts, default=0), nulls, entropy, ()
+    )
     return found, texts
 
 

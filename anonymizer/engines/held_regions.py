@@ -11,15 +11,15 @@ from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.core.kept_regions import (
     CodedRows,
     FirstRegions,
-    KeptRegions,
     RegionCut,
     RegionRows,
+    RegionStore,
     RegionSums,
     SensitiveCounts,
 )
 
 
-class HeldRegions(KeptRegions):
+class HeldRegions(RegionStore):
     """Regions of combinations in memory.
 
     Parameters

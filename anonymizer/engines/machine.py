@@ -28,7 +28,7 @@ def memory_of_machine(system: Path = SYSTEM) -> int:
     return min([_physical(), *_of_containers(system)])
 
 
-def bytes_as_told(setting: str) -> int:
+def parse_memory_setting(setting: str) -> int:
     """Return an amount of memory as DuckDB writes it, in bytes.
 
     >>> bytes_as_told("512 bytes"), bytes_as_told("1.5 KiB")
@@ -43,7 +43,7 @@ def _physical() -> int:
     """Return the bytes of the machine, on any system, from what DuckDB would use of them."""
     with duckdb.connect(":memory:") as connection:
         ((told,),) = connection.execute("SELECT current_setting('memory_limit')").fetchall()
-    return int(bytes_as_told(str(told)) / OF_MACHINE)
+    return int(parse_memory_setting(str(told)) / OF_MACHINE)
 
 
 def _of_containers(system: Path) -> Iterator[int]:

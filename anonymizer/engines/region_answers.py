@@ -8,15 +8,15 @@ import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.kept_regions import RegionSums, SensitiveCounts
-from anonymizer.core.trace import Trace
+from anonymizer.core.trace import GroupStatistic
 
 
-def traces_sql(traces: Sequence[Trace]) -> list[str]:
+def traces_sql(traces: Sequence[GroupStatistic]) -> list[str]:
     """Return SQL for traces as t0, t1, …, of the numbers c0, c1, … that combinations are written as."""
     return [f"{own.reduction}(c{own.column}) AS t{place}" for place, own in enumerate(traces)]
 
 
-def region_sums(found: Mapping[str, IntArray], traces: Sequence[Trace]) -> RegionSums:
+def region_sums(found: Mapping[str, IntArray], traces: Sequence[GroupStatistic]) -> RegionSums:
     """Return sums by region and code, whose columns are called as in ``RegionSums``, but traces t0, t1, …"""
     told = [found[f"t{place}"] for place in range(len(traces))]
     return RegionSums(found["region"], found["code"], found["combinations"], found["records"], told)

@@ -10,7 +10,7 @@ import numpy as np
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.grouping import starts_of
 from anonymizer.core.kept_regions import RegionCut, RegionSums
-from anonymizer.core.trace import Trace
+from anonymizer.core.trace import GroupStatistic
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Histograms:
     """
 
     regions: IntArray
-    traces: tuple[Trace, ...]
+    traces: tuple[GroupStatistic, ...]
     of_position: dict[int, tuple[RegionSums, int, int]]
 
     def along(self, position: int) -> RegionSums:
@@ -68,7 +68,9 @@ class Histograms:
         return slice(*np.searchsorted(found.region, [region, region + 1]).tolist())
 
 
-def regrouped(found: RegionSums, traces: Sequence[Trace], region: IntArray, code: IntArray) -> RegionSums:
+def regrouped(
+    found: RegionSums, traces: Sequence[GroupStatistic], region: IntArray, code: IntArray
+) -> RegionSums:
     """Sum up sums anew, given another region and code of each, shape (groups,)."""
     if not len(region):
         return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Spread:
+class ColumnStatistics:
     """How the records of a column are spread over its distinct texts.
 
     Attributes
@@ -36,9 +36,9 @@ class Spread:
         return len(self.sample) == self.distinct
 
 
-def spread_of(
+def column_statistics(
     dictionary: Sequence[tuple[str | None, int]], limit: int, absent: Collection[str] = ()
-) -> Spread:
+) -> ColumnStatistics:
     """Return the spread of a column whose dictionary is known; the parameters are those of ``spread``."""
     texts = [(text, count) for text, count in dictionary if text is not None and text not in absent]
     counts = [count for _, count in texts]
@@ -48,7 +48,7 @@ def spread_of(
         sample = [entry for entry in texts if zlib.crc32(entry[0].encode("utf-8", "replace")) % share == 0]
     nulls = sum(count for _, count in dictionary) - sum(counts)
     scores = math.fsum(count * math.log2(count) for count in counts)
-    return Spread(
+    return ColumnStatistics(
         len(texts),
         counts.count(1),
         max(counts, default=0),

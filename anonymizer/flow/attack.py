@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.attacks.base import Attack, Finding, Scene
+from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
 from anonymizer.attacks.original import Original
 from anonymizer.attacks.registry import ATTACKS
 from anonymizer.config.model import Config
 from anonymizer.errors import InputError
-from anonymizer.flow.timed import Kind, Timed, timed
+from anonymizer.flow.timed import EvaluatorKind, Timed, run_timed
 
-ATTACKING: Kind[Attack] = Kind("attacks", "attack", ATTACKS)
+ATTACKING: EvaluatorKind[Attack] = EvaluatorKind("attacks", "attack", ATTACKS)
 
 
-def run_attacks(config: Config, scene: Scene) -> list[Timed[Finding]]:
+def run_attacks(config: Config, scene: AdversaryView) -> list[Timed[AttackResult]]:
     """Run the attacks of a config; without any, all that apply with their defaults.
 
     Raises
@@ -22,15 +22,15 @@ def run_attacks(config: Config, scene: Scene) -> list[Timed[Finding]]:
     InputError: the config names an attack that lacks something, or a column that the release has not.
     """
     attacks = ATTACKING.chosen(config, scene)
-    return timed(attacks, config.seed, lambda attack, random: attack.run(scene, random))
+    return run_timed(attacks, config.seed, lambda attack, random: attack.run(scene, random))
 
 
-def not_run(config: Config, scene: Scene) -> dict[str, str]:
+def skipped_attacks(config: Config, scene: AdversaryView) -> dict[str, str]:
     """Return what each attack lacks that does not apply; nothing where the config says which to run."""
     return ATTACKING.lacking(config, scene)
 
 
-def origin_warning(config: Config, scene: Scene, *, force: bool) -> str | None:
+def origin_warning(config: Config, scene: AdversaryView, *, force: bool) -> str | None:
     """Return how many records of a release can stem from the original; None without an original.
 
     A record of the release can stem from one record of the original whose values its own stand for; no two
@@ -55,7 +55,7 @@ def origin_warning(config: Config, scene: Scene, *, force: bool) -> str | None:
             f"{original.source}: lacks the quasi-identifier {columns} of {release.source}; give the file "
             "that the release was made from, or compare by the others with --force (Python: force=True)"
         )
-    if original.by_position is not None and any(
+    if original.aligned_links is not None and any(
         getattr(each.settings, "aligned", False) for each in config.attacks
     ):
         return f"row i of {release.source} is taken to stem from row i of {original.source} (aligned: true)"
@@ -74,6 +74,6 @@ def origin_warning(config: Config, scene: Scene, *, force: bool) -> str | None:
 def _if_masked(original: Original) -> str:
     """Return what would do where the release has numbers that no original has, such as means."""
     masked = any((~np.isnan(each.low) & (each.sizes == 0)).any() for each in original.meanings)
-    if not masked or original.by_position is None:
+    if not masked or original.aligned_links is None:
         return ""
     return ", or set aligned: true in the attacks if row i of the release is row i of the original"

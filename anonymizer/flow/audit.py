@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.audit.claims import Claims, as_reported
 from anonymizer.audit.count import count_classes
 from anonymizer.audit.pair import classes_for, read_pair
@@ -28,12 +28,12 @@ from anonymizer.flow.audit_checks import CHECKS, AuditCase
 from anonymizer.flow.audit_input import check_input, check_recoding_file
 from anonymizer.flow.pair import attribute_in_groups
 from anonymizer.flow.placing import sensitive_attributes
-from anonymizer.flow.prepare import grown_trees, open_release
-from anonymizer.flow.reported import Reported, read_content, read_reported
+from anonymizer.flow.prepare import data_dependent_hierarchies, open_release
+from anonymizer.flow.reported import ReportClaims, read_content, read_reported
 from anonymizer.flow.requests import typed_request
 from anonymizer.flow.scene import read_release
 from anonymizer.flow.weights import weight_columns
-from anonymizer.release.pair import Pair, find_pair
+from anonymizer.release.pair import AnatomyFiles, find_anatomy_files
 from anonymizer.table.load import read_columns
 
 JUDGED = ("input", "attributes", "constraints", "reference", "suppression", "output")
@@ -85,17 +85,17 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     ------
     InputError: the report is missing or is none, or the release is missing.
     """
-    pair = find_pair(path)
+    pair = find_anatomy_files(path)
     if pair is None and not is_url(str(path)) and not path.exists():
         raise InputError(f"{path}: no such file; give the released file")
     given = report if report is not None else path.with_name("report.public.json")
-    reported, claims = read_reported(given), Claims(read_content(given))
+    reported, mitigates = read_reported(given), Claims(read_content(given))
     found = ReleaseAudit()
     files = [path] if pair is None else [pair.records, pair.values]
-    if _same_files(files, given, reported, claims, found):
+    if _same_files(files, given, reported, mitigates, found):
         with _noting(found), ExitStack() as stack:
-            config = _judged(reported, given, claims)
-            case = _opened(stack, pair, path, reported, config, found, claims)
+            config = _judged(reported, given, mitigates)
+            case = _opened(stack, pair, path, reported, config, found, mitigates)
             if case is not None:
                 for check in CHECKS:
                     with _noting(found):
@@ -104,9 +104,9 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
                     check_recoding_file(case, given)
                     compared = check_input(case, given)
                     found.not_checked += [] if compared else [AGAINST_THE_INPUT]
-    for disagreement in claims.disagreements:
+    for disagreement in mitigates.disagreements:
         found.refute(disagreement)
-    found.not_checked = [*claims.not_checked(), LEFT_OUT, *found.not_checked]
+    found.not_checked = [*mitigates.not_checked(), LEFT_OUT, *found.not_checked]
     return found
 
 
@@ -120,7 +120,7 @@ def _noting(found: ReleaseAudit) -> Iterator[None]:
 
 
 def _same_files(
-    files: Sequence[Path], given: Path, reported: Reported, claims: Claims, found: ReleaseAudit
+    files: Sequence[Path], given: Path, reported: ReportClaims, mitigates: Claims, found: ReleaseAudit
 ) -> bool:
     """Compare the hashes; tell whether a report is of a release in as many files."""
     second = reported.release.sensitive_table
@@ -129,13 +129,13 @@ def _same_files(
         found.refute(f"{given.name} is of a release in {len(promised)} files, not of {files[0].name}")
         return False
     for position, (file, sha256) in enumerate(zip(files, promised, strict=True)):
-        claims.agree(("release", *(("sensitive_table",) if position else ()), "sha256"))
+        mitigates.agree(("release", *(("sensitive_table",) if position else ()), "sha256"))
         if _hash(file) != sha256:
             found.refute(f"{file.name} is not the file that {given.name} was written for (SHA-256 differs)")
     return True
 
 
-def _judged(reported: Reported, given: Path, claims: Claims) -> Config:
+def _judged(reported: ReportClaims, given: Path, mitigates: Claims) -> Config:
     """Return the config of a report, without sections that name plug-ins which are not here.
 
     Raises
@@ -149,31 +149,31 @@ def _judged(reported: Reported, given: Path, claims: Claims) -> Config:
             config = load_config(sections).located(Origin(str(given), given.parent))
         except ConfigError as error:
             wrong = {problem.where.partition(".")[0].partition("[")[0] for problem in error.problems}
-            left_out = wrong & set(OF_PLUG_INS) & sections.keys()
-            if not left_out:
+            unmatched_columns = wrong & set(OF_PLUG_INS) & sections.keys()
+            if not unmatched_columns:
                 raise
-            wanted = [key for key in wanted if key not in left_out]
+            wanted = [key for key in wanted if key not in unmatched_columns]
         else:
             written = as_reported(config.to_dict())
             for section in sections:
-                claims.expect_all(("config", section), written[section])
+                mitigates.expect_all(("config", section), written[section])
             return config
 
 
 def _opened(
     stack: ExitStack,
-    pair: Pair | None,
+    pair: AnatomyFiles | None,
     path: Path,
-    reported: Reported,
+    reported: ReportClaims,
     config: Config,
     found: ReleaseAudit,
-    claims: Claims,
+    mitigates: Claims,
 ) -> AuditCase | None:
     """Open and count a release; None where it has not the columns that it should have."""
     files = [path] if pair is None else [pair.records, pair.values]
     relations = [stack.enter_context(open_release(file)) for file in files]
     counted = _counted if pair is None else _counted_pair
-    return counted(relations, reported, config, found, claims)
+    return counted(relations, reported, config, found, mitigates)
 
 
 def _hash(path: Path) -> str | None:
@@ -185,7 +185,11 @@ def _hash(path: Path) -> str | None:
 
 
 def _counted(
-    relations: Sequence[Relation], reported: Reported, config: Config, found: ReleaseAudit, claims: Claims
+    relations: Sequence[Relation],
+    reported: ReportClaims,
+    config: Config,
+    found: ReleaseAudit,
+    mitigates: Claims,
 ) -> AuditCase | None:
     """Count a release in one table; None where it has not the columns that it should have."""
     (relation,) = relations
@@ -196,15 +200,19 @@ def _counted(
     classes = count_classes(relation, config.with_role(Role.QUASI_IDENTIFIER), attributes)
     own = [each.name for each in attributes]
 
-    def look() -> Scene:
-        return Scene(read_release(_of_release(config, attributes), relation, weight_columns(config)))
+    def look() -> AdversaryView:
+        return AdversaryView(read_release(_of_release(config, attributes), relation, weight_columns(config)))
 
     notes, measured = found.findings, found.constraints
-    return AuditCase(claims, config, relations, classes, lambda _: classes, own, look, measured, notes)
+    return AuditCase(mitigates, config, relations, classes, lambda _: classes, own, look, measured, notes)
 
 
 def _counted_pair(
-    relations: Sequence[Relation], reported: Reported, config: Config, found: ReleaseAudit, claims: Claims
+    relations: Sequence[Relation],
+    reported: ReportClaims,
+    config: Config,
+    found: ReleaseAudit,
+    mitigates: Claims,
 ) -> AuditCase | None:
     """Count a release in two tables; None where they have not the columns that they should have."""
     records, values = relations
@@ -217,12 +225,12 @@ def _counted_pair(
     own = [each for each in records.columns if each in config.with_role(Role.QUASI_IDENTIFIER)]
     grouped = read_pair(records, values, own, attribute)
 
-    def look() -> Scene:
+    def look() -> AdversaryView:
         tuples = read_release(_of_release(config, [attribute]), records, weight_columns(config))
-        return Scene(tuples, grouped=grouped)
+        return AdversaryView(tuples, grouped=grouped)
 
     return AuditCase(
-        claims,
+        mitigates,
         config,
         relations,
         grouped.values.classes(),
@@ -236,7 +244,7 @@ def _counted_pair(
 
 def _of_release(config: Config, attributes: Sequence[SensitiveAttribute]) -> Config:
     """Return a config without the sensitive hierarchies that are not at hand, or that grew from the input."""
-    bare = {each.name for each in attributes if each.hierarchy is None} | grown_trees(config)
+    bare = {each.name for each in attributes if each.hierarchy is None} | data_dependent_hierarchies(config)
     settings = {
         name: each.model_copy(update={"hierarchy": None}) if name in bare else each
         for name, each in config.attributes.items()
@@ -256,7 +264,7 @@ def _as_expected(relation: Relation, expected: set[str], found: ReleaseAudit) ->
 
 
 def _sensitive(
-    config: Config, relation: Relation, names: Sequence[str], reported: Reported, found: ReleaseAudit
+    config: Config, relation: Relation, names: Sequence[str], reported: ReportClaims, found: ReleaseAudit
 ) -> list[SensitiveAttribute]:
     types = {name: each.type for name, each in reported.attributes.items()}
     requests = [typed_request(config, name, types.get(name)) for name in names]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import Finding, Scene
+from anonymizer.attacks.base import AdversaryView, AttackResult
 from anonymizer.attacks.similarity import Similarity
 from anonymizer.audit.claims import ABSENT, Claims, agrees, as_reported
 from anonymizer.audit.measure import measure, verifiable
@@ -30,12 +30,12 @@ from anonymizer.engines.base import Relation
 from anonymizer.errors import HierarchyError, InputError
 from anonymizer.flow.attributes import hierarchy_digest
 from anonymizer.flow.constraints import constraints_of, positions, required_size
-from anonymizer.flow.prepare import grown_trees
-from anonymizer.flow.timed import timed
+from anonymizer.flow.prepare import data_dependent_hierarchies
+from anonymizer.flow.timed import run_timed
 from anonymizer.hierarchy.flat import FlatSource
 from anonymizer.privacy.constraint import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
 from anonymizer.release.pair import pair_named
-from anonymizer.report.attacks import ENTRY_KEYS, attack_entry
+from anonymizer.report.attacks import ATTACK_KEYS, attack_entry
 from anonymizer.report.matrix import attack_matrix
 
 IDENTITY = ("model", "attribute", "parameters")
@@ -48,7 +48,7 @@ class AuditCase:
 
     Attributes
     ----------
-    claims: of the report.
+    mitigates: of the report.
     config: the one in the report.
     relations: the released tables, one or two.
     classes: its equivalence classes; of records in groups, the groups.
@@ -59,18 +59,18 @@ class AuditCase:
     notes: gets what could not be told.
     """
 
-    claims: Claims
+    mitigates: Claims
     config: Config
     relations: Sequence[Relation]
     classes: Classes
     judged: Callable[[Constraint], Classes]
     sensitive: Sequence[str]
-    look: Callable[[], Scene]
+    look: Callable[[], AdversaryView]
     constraints: list[dict[str, Any]]
     notes: list[str]
 
     @cached_property
-    def scene(self) -> Scene:
+    def scene(self) -> AdversaryView:
         """What somebody has who holds the release alone; counted when it is first asked for."""
         return self.look()
 
@@ -82,7 +82,7 @@ class AuditCase:
     @property
     def appended(self) -> bool:
         """Whether losses and suppressed records are those of further records, not of the whole release."""
-        return self.claims.get(("applied",)) is not ABSENT
+        return self.mitigates.get(("applied",)) is not ABSENT
 
     @property
     def quasi_identifiers(self) -> Mapping[str, Mapping[str, int]]:
@@ -96,73 +96,73 @@ class AuditCase:
 
 def check_verdict(case: AuditCase) -> None:
     """A report of a release says that the release satisfies its constraints and was verified."""
-    case.claims.agree(("schema",))
-    case.claims.compare(("status",), "satisfied")
-    case.claims.compare(("release", "verified"), found=True)
+    case.mitigates.agree(("schema",))
+    case.mitigates.compare(("status",), "satisfied")
+    case.mitigates.compare(("release", "verified"), found=True)
 
 
 def check_names(case: AuditCase) -> None:
     """The files have the names that the config gives them, in the folder that is handed over."""
-    output, claims = case.config.output, case.claims
+    output, mitigates = case.config.output, case.mitigates
     if output.path is None or "://" in output.path:
         return
     path = PurePath(output.path)
     names = list(pair_named(Path(path.name)).names) if case.in_groups else [path.name]
-    own = claims.get(("release", "path"))
+    own = mitigates.get(("release", "path"))
     # An internal report of a release elsewhere has the whole path; the recipient has the name.
     found = own if isinstance(own, str) and "://" in own else f"share/{names[0]}"
-    claims.compare(("release", "path"), found)
-    claims.agree(("config", "output", "path"))
+    mitigates.compare(("release", "path"), found)
+    mitigates.agree(("config", "output", "path"))
     if case.in_groups:
-        claims.compare(("release", "sensitive_table", "path"), f"share/{names[1]}")
+        mitigates.compare(("release", "sensitive_table", "path"), f"share/{names[1]}")
 
 
 def check_attributes(case: AuditCase) -> None:
     """Roles, types and hierarchies of the columns are those of the config."""
-    claims, config = case.claims, case.config
-    described = claims.get(("attributes",))
+    mitigates, config = case.mitigates, case.config
+    described = mitigates.get(("attributes",))
     if isinstance(described, Mapping) and set(described) != set(config.attributes):
-        claims.refute(("attributes",), "has other columns than the config of the report")
+        mitigates.refute(("attributes",), "has other columns than the config of the report")
         return
-    claims.compare(("input", "columns"), len(config.attributes))
+    mitigates.compare(("input", "columns"), len(config.attributes))
     for name, settings in config.attributes.items():
-        claims.compare(("attributes", name, "role"), settings.role.value)
-        claims.agree(("config", "attributes", name, "role"))
+        mitigates.compare(("attributes", name, "role"), settings.role.value)
+        mitigates.agree(("config", "attributes", name, "role"))
         typed = settings.role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
         if not typed:
-            claims.compare(("attributes", name, "type"), None)
+            mitigates.compare(("attributes", name, "type"), None)
         elif settings.type is not None:
-            claims.compare(("attributes", name, "type"), settings.type.value)
-            claims.agree(("config", "attributes", name, "type"))
-        _check_hierarchy(claims, config, name)
+            mitigates.compare(("attributes", name, "type"), settings.type.value)
+            mitigates.agree(("config", "attributes", name, "type"))
+        _check_hierarchy(mitigates, config, name)
 
 
-def _check_hierarchy(claims: Claims, config: Config, name: str) -> None:
+def _check_hierarchy(mitigates: Claims, config: Config, name: str) -> None:
     settings, key = config.attributes[name].hierarchy, ("attributes", name, "hierarchy_sha256")
     if settings is None:
-        claims.compare(key, None)
+        mitigates.compare(key, None)
         return
     try:
         digest = hierarchy_digest(settings, config.folder)
     except (OSError, InputError):
         return
-    claims.compare(key, digest)
+    mitigates.compare(key, digest)
     if not settings.build().files(config.folder):
-        claims.agree(("config", "attributes", name, "hierarchy"))
+        mitigates.agree(("config", "attributes", name, "hierarchy"))
 
 
 def check_counts(case: AuditCase) -> None:
     """Rows and classes are as many as counted."""
-    claims = case.claims
-    claims.compare(("release", "rows"), case.classes.records)
-    claims.compare(("release", "classes"), case.classes.number)
+    mitigates = case.mitigates
+    mitigates.compare(("release", "rows"), case.classes.records)
+    mitigates.compare(("release", "classes"), case.classes.number)
     if case.in_groups:
-        claims.compare(("release", "sensitive_table", "rows"), case.relations[1].rows)
+        mitigates.compare(("release", "sensitive_table", "rows"), case.relations[1].rows)
         sizes = case.classes.sizes
-        claims.expect(("recoding",), ("grouping",))
-        claims.compare(("recoding", "groups"), len(sizes))
-        claims.compare(("recoding", "smallest_group"), int(sizes.min()))
-        claims.compare(("recoding", "largest_group"), int(sizes.max()))
+        mitigates.expect(("recoding",), ("grouping",))
+        mitigates.compare(("recoding", "groups"), len(sizes))
+        mitigates.compare(("recoding", "smallest_group"), int(sizes.min()))
+        mitigates.compare(("recoding", "largest_group"), int(sizes.max()))
 
 
 def check_order(case: AuditCase) -> None:
@@ -173,9 +173,9 @@ def check_order(case: AuditCase) -> None:
     for relation in case.relations:
         if not rows_ascend(relation, (GROUP, COUNT) if case.in_groups else ()):
             what = 'the report says "sorted", found rows in another order, which can carry what values hide'
-            case.claims.refute(key, what)
+            case.mitigates.refute(key, what)
             return
-    case.claims.agree(key)
+    case.mitigates.agree(key)
 
 
 def rows_ascend(relation: Relation, counted: Collection[str] = ()) -> bool:
@@ -209,27 +209,27 @@ def _ranks(values: Sequence[Any]) -> IntArray:
 
 def check_suppression(case: AuditCase) -> None:
     """Suppressed records are those that the input has and the release has not, and within the limit."""
-    claims, settings = case.claims, case.config.suppression
+    mitigates, settings = case.mitigates, case.config.suppression
     key, rows = ("release", "suppressed_records"), case.classes.records
     if case.appended:
-        before = claims.number(("applied", "rows_before"))
+        before = mitigates.number(("applied", "rows_before"))
         if before is not None and not settings.keep_rows:
-            claims.compare(("applied", "rows_added"), rows - int(before))
+            mitigates.compare(("applied", "rows_added"), rows - int(before))
         return
-    records, suppressed = claims.number(("input", "rows")), claims.number(key)
+    records, suppressed = mitigates.number(("input", "rows")), mitigates.number(key)
     if records is not None:
         removed = int(records) - rows
         if not settings.keep_rows:
-            claims.compare(key, removed)
+            mitigates.compare(key, removed)
         elif suppressed is not None:
-            starred = int(suppressed) - removed
-            if removed < 0 or not 0 <= starred <= _starred(case):
-                claims.refute(key, f"the report says {suppressed}, found {_starred(case)} rows of * alone")
-            elif starred == _starred(case):
-                claims.agree(key)
+            kept_suppressed = int(suppressed) - removed
+            if removed < 0 or not 0 <= kept_suppressed <= _starred(case):
+                mitigates.refute(key, f"the report says {suppressed}, found {_starred(case)} rows of * alone")
+            elif kept_suppressed == _starred(case):
+                mitigates.agree(key)
         if suppressed is not None and suppressed > floor(settings.limit * int(records)):
             what = f"{suppressed} is more than suppression.limit {settings.limit} allows of {records} records"
-            claims.refute(key, what)
+            mitigates.refute(key, what)
     _check_blanks(case)
 
 
@@ -241,59 +241,59 @@ def _starred(case: AuditCase) -> int:
 
 def _check_blanks(case: AuditCase) -> None:
     """Blanked cells are the ``*`` of columns that also publish other values, but for rows of ``*`` alone."""
-    claims = case.claims
+    mitigates = case.mitigates
     if case.config.suppression.method.value != "cells":
-        claims.compare(("release", "suppressed_cells"), 0)
+        mitigates.compare(("release", "suppressed_cells"), 0)
         return
     table = case.scene.release
     blanks = table.blanks
     alone = np.logical_and.reduce(blanks, axis=1)
     cells = dict(zip(table.names, (table.counts @ (blanks & ~alone[:, None])).tolist(), strict=True))
-    claims.expect(("recoding",), ("blanked_cells",))
-    claims.expect(("recoding", "blanked_cells"), cells)
+    mitigates.expect(("recoding",), ("blanked_cells",))
+    mitigates.expect(("recoding", "blanked_cells"), cells)
     if blanks.all(axis=0).any() or (alone.any() and not case.config.suppression.keep_rows):
         # A column of * alone can be at its root, so that its blanks cannot be told.
         return
-    claims.compare(("release", "suppressed_cells"), sum(cells.values()))
-    for name in claims.section(("recoding", "blanked_cells")):
-        claims.compare(("recoding", "blanked_cells", name), cells.get(name))
+    mitigates.compare(("release", "suppressed_cells"), sum(cells.values()))
+    for name in mitigates.section(("recoding", "blanked_cells")):
+        mitigates.compare(("recoding", "blanked_cells", name), cells.get(name))
 
 
 def check_constraints(case: AuditCase) -> None:
     """Every constraint of the config holds, and measures what the report says."""
-    claims, config = case.claims, case.config
+    mitigates, config = case.mitigates, case.config
     bound = constraints_of(config, case.sensitive)
-    claimed = claims.get(("constraints",))
+    claimed = mitigates.get(("constraints",))
     count = len(claimed) if isinstance(claimed, list) else 0
-    if count != len(bound) or any(_differs(claims, at, each) for at, each in enumerate(bound)):
-        claims.refute(("constraints",), "the constraints of the report are not those of the config in it")
+    if count != len(bound) or any(_differs(mitigates, at, each) for at, each in enumerate(bound)):
+        mitigates.refute(("constraints",), "the constraints of the report are not those of the config in it")
         return
     for position, place in enumerate(positions(config, case.sensitive)):
-        claims.agree(("config", "constraints", place))
+        mitigates.agree(("config", "constraints", place))
         for name in IDENTITY:
-            claims.agree(("constraints", position, name))
+            mitigates.agree(("constraints", position, name))
     for position, constraint in enumerate(bound):
         _judge(case, constraint, position)
 
 
-def _differs(claims: Claims, position: int, constraint: Constraint) -> bool:
+def _differs(mitigates: Claims, position: int, constraint: Constraint) -> bool:
     own = (constraint.model.name, constraint.attribute, constraint.parameters())
-    claimed = tuple(claims.get(("constraints", position, name)) for name in IDENTITY)
+    claimed = tuple(mitigates.get(("constraints", position, name)) for name in IDENTITY)
     return not agrees(list(claimed), as_reported(list(own)))
 
 
 def _judge(case: AuditCase, constraint: Constraint, position: int) -> None:
     """Measure one constraint, or take over what is reported where the file cannot tell."""
-    claims, key = case.claims, ("constraints", position)
-    claim = dict(claims.get(key))
+    mitigates, key = case.mitigates, ("constraints", position)
+    claim = dict(mitigates.get(key))
     title = constraint.model.name + (f" of {constraint.attribute}" if constraint.attribute else "")
-    claims.compare((*key, "satisfied"), found=True)
+    mitigates.compare((*key, "satisfied"), found=True)
     classes = case.judged(constraint)
     at_hand = not isinstance(constraint, ReleaseConstraint) and _reference_at_hand(
         case.config, constraint, classes
     )
     if not at_hand:
-        claims.compare((*key, "verifiable_from_release"), found=False)
+        mitigates.compare((*key, "verifiable_from_release"), found=False)
     if isinstance(constraint, ReleaseConstraint) or not (at_hand and verifiable(classes, constraint)):
         case.constraints.append({**claim, "verifiable_from_release": False})
         holds = "holds" if claim.get("satisfied") is True else "does not hold"
@@ -302,11 +302,11 @@ def _judge(case: AuditCase, constraint: Constraint, position: int) -> None:
     found = asdict(measure(classes, [constraint])[0])
     case.constraints.append(found)
     for name in ("measured", "worst_classes", "verifiable_from_release"):
-        claims.compare((*key, name), found[name])
+        mitigates.compare((*key, name), found[name])
     if not found["satisfied"]:
-        claims.refute(key, f"{title} measures {found['measured']}, which does not hold")
+        mitigates.refute(key, f"{title} measures {found['measured']}, which does not hold")
     elif _uses_reference(constraint):
-        claims.agree(("config", "reference"))
+        mitigates.agree(("config", "reference"))
 
 
 def _uses_reference(constraint: CountedConstraint) -> bool:
@@ -317,7 +317,7 @@ def _reference_at_hand(config: Config, constraint: CountedConstraint, classes: C
     """Tell whether neither the input's distribution nor a tree that grew from the input is needed."""
     if config.reference is not Reference.RELEASE and _uses_reference(constraint):
         return False
-    if constraint.attribute not in grown_trees(config):
+    if constraint.attribute not in data_dependent_hierarchies(config):
         return True
     counts, _ = classes.sensitive_counts(constraint.attribute, combined=constraint.combined)
     return not constraint.model.along_hierarchy(counts.attribute)
@@ -325,13 +325,13 @@ def _reference_at_hand(config: Config, constraint: CountedConstraint, classes: C
 
 def check_levels(case: AuditCase) -> None:
     """The published texts are of the level that is reported, as far as the hierarchy is at hand."""
-    claims, config = case.claims, case.config
-    levels = claims.get(("recoding", "levels"))
+    mitigates, config = case.mitigates, case.config
+    levels = mitigates.get(("recoding", "levels"))
     if not isinstance(levels, Mapping):
         return
     texts = case.quasi_identifiers
     if set(levels) != set(texts):
-        claims.refute(("recoding", "levels"), "has other columns than the quasi-identifiers")
+        mitigates.refute(("recoding", "levels"), "has other columns than the quasi-identifiers")
         return
     blanking = config.suppression.keep_rows or config.suppression.method.value == "cells"
     for name, level in levels.items():
@@ -351,86 +351,93 @@ def check_levels(case: AuditCase) -> None:
             continue
         if type(level) is not int or level not in possible:
             found = ", ".join(map(str, sorted(possible))) or "no level of the hierarchy"
-            claims.refute(
+            mitigates.refute(
                 ("recoding", "levels", name), f"the report says {level}, the published texts {found}"
             )
         elif len(possible) == 1:
-            claims.agree(("recoding", "levels", name))
+            mitigates.agree(("recoding", "levels", name))
 
 
 def check_losses(case: AuditCase) -> None:
     """Losses of the sizes of classes and of levels are those of the release."""
-    claims, config = case.claims, case.config
-    levels = claims.get(("recoding", "levels"))
+    mitigates, config = case.mitigates, case.config
+    levels = mitigates.get(("recoding", "levels"))
     if isinstance(levels, Mapping) and all(type(each) is int for each in levels.values()):
-        claims.compare(("loss", "height"), sum(levels.values()))
+        mitigates.compare(("loss", "height"), sum(levels.values()))
     elif levels is None:
-        claims.compare(("loss", "height"), None)
+        mitigates.compare(("loss", "height"), None)
     if case.appended:
         return
     sizes, k = case.classes.sizes, required_size(config)
     if len(sizes):
         average = Fraction(int(sizes.sum()), len(sizes)) / (k or int(sizes.min()))
-        claims.compare(("loss", "average_class_size"), float(average))
-    suppressed, records = claims.number(("release", "suppressed_records")), claims.number(("input", "rows"))
+        mitigates.compare(("loss", "average_class_size"), float(average))
+    suppressed, records = (
+        mitigates.number(("release", "suppressed_records")),
+        mitigates.number(("input", "rows")),
+    )
     if suppressed is not None and records is not None:
-        starred = int(suppressed) - (int(records) - case.classes.records)
-        kept = int((sizes.astype(object) ** 2).sum()) - starred**2
-        claims.compare(("loss", "discernibility"), kept + int(suppressed) * int(records), rounded=True)
+        kept_suppressed = int(suppressed) - (int(records) - case.classes.records)
+        kept = int((sizes.astype(object) ** 2).sum()) - kept_suppressed**2
+        mitigates.compare(("loss", "discernibility"), kept + int(suppressed) * int(records), rounded=True)
     _check_objective(case)
 
 
 def _check_objective(case: AuditCase) -> None:
     """The objective is the loss of its name, and the gap is that between it and the bound."""
-    claims = case.claims
-    aggregate = claims.get(("config", "objective", "aggregate"))
-    metric = claims.get(("config", "objective", "metric"))
-    own = claims.number(("loss", str(metric).replace("-", "_")))
+    mitigates = case.mitigates
+    aggregate = mitigates.get(("config", "objective", "aggregate"))
+    metric = mitigates.get(("config", "objective", "metric"))
+    own = mitigates.number(("loss", str(metric).replace("-", "_")))
     if aggregate == "arithmetic-mean" and own is not None:
-        claims.compare(("search", "objective"), own)
+        mitigates.compare(("search", "objective"), own)
         if own:
-            claims.agree(("config", "objective", "metric"))
-    objective, bound = (claims.number(("search", name)) for name in ("objective", "bound"))
-    if objective is None or bound is None or not claims.internal:
+            mitigates.agree(("config", "objective", "metric"))
+    objective, bound = (mitigates.number(("search", name)) for name in ("objective", "bound"))
+    if objective is None or bound is None or not mitigates.internal:
         return
-    claims.compare(("search", "gap"), 0.0 if objective == bound else (objective - bound) / objective)
+    mitigates.compare(("search", "gap"), 0.0 if objective == bound else (objective - bound) / objective)
 
 
 def check_attacks(case: AuditCase) -> None:
     """An attack that needs the release alone reaches what is reported."""
-    claims, attacks = case.claims, case.config.attacks
-    entries = claims.get(("attacks",))
-    written = claims.get(("config", "attacks"))
+    mitigates, attacks = case.mitigates, case.config.attacks
+    entries = mitigates.get(("attacks",))
+    written = mitigates.get(("config", "attacks"))
     # The config has none of those that are of a plug-in which is not here.
     if not isinstance(entries, list) or not isinstance(written, list) or len(written) != len(attacks):
         return
     for position in range(len(entries)):
-        claims.expect(("attacks", position), ENTRY_KEYS if claims.internal else ENTRY_KEYS[:-2])
+        mitigates.expect(("attacks", position), ATTACK_KEYS if mitigates.internal else ATTACK_KEYS[:-2])
     if not attacks:
         if entries:
-            claims.refute(("attacks",), "has attacks that the config of the report does not ask for")
-        claims.agree(("attacks",))
-        claims.agree(("config", "attacks"))
+            mitigates.refute(("attacks",), "has attacks that the config of the report does not ask for")
+        mitigates.agree(("attacks",))
+        mitigates.agree(("config", "attacks"))
         return
     asked = {each.attack for each in attacks}
     named = {str(each.get("attack")) if isinstance(each, Mapping) else str(each) for each in entries}
     if asked != named:
-        claims.refute(("attacks",), f"has {_names(named)}, the config of the report asks for {_names(asked)}")
+        mitigates.refute(
+            ("attacks",), f"has {_names(named)}, the config of the report asks for {_names(asked)}"
+        )
         return
     built = [each.build() for each in attacks]
     own = [
         each
         for each in built
         if each.of_release_alone
-        and each.lacks(case.scene) is None
+        and each.missing_requirement(case.scene) is None
         and not (isinstance(each, Similarity) and _trees_missing(case))
     ]
-    found = [each.finding for each in timed(own, 0, lambda attack, random: attack.run(case.scene, random))]
+    found = [
+        each.finding for each in run_timed(own, 0, lambda attack, random: attack.run(case.scene, random))
+    ]
     repeated = {each.name for each in own}
     for position, settings in enumerate(attacks):
         if settings.attack in repeated:
-            claims.agree(("config", "attacks", position))
-    _compare_findings(claims, entries, found, repeated)
+            mitigates.agree(("config", "attacks", position))
+    _compare_findings(mitigates, entries, found, repeated)
 
 
 def _trees_missing(case: AuditCase) -> bool:
@@ -443,21 +450,21 @@ def _trees_missing(case: AuditCase) -> bool:
 
 
 def _compare_findings(
-    claims: Claims, entries: Sequence[Any], found: Sequence[Finding], repeated: set[str]
+    mitigates: Claims, entries: Sequence[Any], found: Sequence[AttackResult], repeated: set[str]
 ) -> None:
     """Compare the entries of repeated attacks with their findings, which are in the same order."""
     places = [at for at, each in enumerate(entries) if each.get("attack") in repeated]
     for position in set(range(len(entries))) - set(places):
-        claims.agree(("attacks", position, "attack"))
+        mitigates.agree(("attacks", position, "attack"))
     if len(places) != len(found):
-        claims.refute(("attacks",), f"has {len(places)} entries of {_names(repeated)}, found {len(found)}")
+        mitigates.refute(("attacks",), f"has {len(places)} entries of {_names(repeated)}, found {len(found)}")
         return
     for position, finding in zip(places, found, strict=True):
         entry = attack_entry(finding, 0.0)
         for name in ("attack", "knowledge", "success", "baseline", "low", "high", "records"):
-            claims.compare(("attacks", position, name), entry[name])
-        if claims.internal:
-            claims.compare(("attacks", position, "details"), entry["details"])
+            mitigates.compare(("attacks", position, name), entry[name])
+        if mitigates.internal:
+            mitigates.compare(("attacks", position, "details"), entry["details"])
 
 
 def _names(names: set[str]) -> str:
@@ -466,8 +473,8 @@ def _names(names: set[str]) -> str:
 
 def check_matrix(case: AuditCase) -> None:
     """The table of threats follows from the constraints and the attacks that are reported."""
-    claims, entries = case.claims, case.claims.get(("attacks",))
-    rows = claims.get(("attack_matrix",))
+    mitigates, entries = case.mitigates, case.mitigates.get(("attacks",))
+    rows = mitigates.get(("attack_matrix",))
     if not isinstance(entries, list) or not isinstance(rows, list):
         return
     try:
@@ -477,16 +484,16 @@ def check_matrix(case: AuditCase) -> None:
         # An entry is not one that a run writes.
         return
     if len(rows) != len(bounds[0]):
-        claims.refute(("attack_matrix",), f"has {len(rows)} rows, found {len(bounds[0])}")
+        mitigates.refute(("attack_matrix",), f"has {len(rows)} rows, found {len(bounds[0])}")
         return
     for position, found in enumerate(zip(*bounds, strict=True)):
         row = found[0]
         certain = {name for name in row if all(each[name] == row[name] for each in found)}
         for name in ("threat", "claimed_by", "success", "contradicted"):
             if name in certain:
-                claims.compare(("attack_matrix", position, name), row[name])
+                mitigates.compare(("attack_matrix", position, name), row[name])
         if {"success", "baseline"} <= certain:
-            _check_baseline(claims, position, row)
+            _check_baseline(mitigates, position, row)
 
 
 FIGURES = ("success", "baseline", "low", "high")
@@ -503,21 +510,21 @@ def _matrix(case: AuditCase, entries: Sequence[Any], slack: float, hidden: float
     """
     models = [each.model for each in constraints_of(case.config, case.sensitive)]
     # Half a unit in the third digit is at most 0.5 %, of the lower end as of what it is compared with.
-    share = 0.0 if case.claims.internal else 0.02 * slack
+    share = 0.0 if case.mitigates.internal else 0.02 * slack
     shown = [each | {name: hidden for name in FIGURES if each[name] is None} for each in entries]
     shown = [each | {"low": each["low"] * (1 + share)} for each in shown]
     return attack_matrix(models, shown, required_size(case.config))
 
 
-def _check_baseline(claims: Claims, position: int, row: Mapping[str, Any]) -> None:
+def _check_baseline(mitigates: Claims, position: int, row: Mapping[str, Any]) -> None:
     """Compare the baseline of the worst attack; rounding can make others of the threat as bad."""
-    if row["success"] is None or claims.internal:
-        claims.compare(("attack_matrix", position, "baseline"), row["baseline"])
+    if row["success"] is None or mitigates.internal:
+        mitigates.compare(("attack_matrix", position, "baseline"), row["baseline"])
         return
     key = ("attack_matrix", position, "baseline")
-    entries = claims.get(("attacks",))
+    entries = mitigates.get(("attacks",))
     tied = [each.get("baseline") for each in entries if each.get("success") == row["success"]]
-    claims.compare(key, claims.get(key) if claims.get(key) in tied else row["baseline"])
+    mitigates.compare(key, mitigates.get(key) if mitigates.get(key) in tied else row["baseline"])
 
 
 CHECKS: Sequence[Callable[[AuditCase], None]] = (

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.attacks.meaning import meaning_of
-from anonymizer.attacks.original import Links, Meaning
+from anonymizer.attacks.original import Links, ValueCoverage
 from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.truth import reconstructed, same_values
 from anonymizer.audit.claims import ABSENT
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config, Origin
 from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.core.blanked_recoding import BlankedRecoding
+from anonymizer.core.blanked_recoding import LocalSuppressionRecoding
 from anonymizer.core.classes import SensitiveCodes
 from anonymizer.core.grouping import count
 from anonymizer.core.node_recoding import NodeRecoding, distinct_nodes
@@ -70,8 +70,8 @@ def check_input(case: AuditCase, report: Path) -> bool:
         table = job.problem.table
         columns = [each.column for each in table.quasi_identifiers]
         for column in (*columns, *(each.column for each in table.sensitive)):
-            case.claims.compare(("attributes", column.name, "type"), column.type.value)
-        if case.claims.get(("search", "algorithm")) in AGGREGATING:
+            case.mitigates.compare(("attributes", column.name, "type"), column.type.value)
+        if case.mitigates.get(("search", "algorithm")) in AGGREGATING:
             return False
         matched = _matched(case, table)
         if matched is None:
@@ -88,22 +88,22 @@ def check_recoding_file(case: AuditCase, report: Path) -> None:
     ----------
     report: where the report lies.
     """
-    claims, key = case.claims, ("recoding_file",)
+    mitigates, key = case.mitigates, ("recoding_file",)
     path = report.parent / RECODING
-    if not claims.internal or not path.is_file():
+    if not mitigates.internal or not path.is_file():
         return
-    claims.expect((), key)
-    if claims.get(key) is not ABSENT:
-        claims.compare((*key, "path"), RECODING)
-        claims.compare((*key, "sha256"), sha256_of(path))
+    mitigates.expect((), key)
+    if mitigates.get(key) is not ABSENT:
+        mitigates.compare((*key, "path"), RECODING)
+        mitigates.compare((*key, "sha256"), sha256_of(path))
 
 
 def _folder_of_input(case: AuditCase, report: Path) -> Path | None:
     """Return the folder that the path of the input starts from, None where the input is not at hand."""
-    claims, given = case.claims, case.config.input.path
-    if given is None or "://" in given or not claims.internal:
+    mitigates, given = case.mitigates, case.config.input.path
+    if given is None or "://" in given or not mitigates.internal:
         return None
-    sha256 = claims.get(("input", "sha256"))
+    sha256 = mitigates.get(("input", "sha256"))
     for folder in (report.parent.parent, report.parent, Path()):
         path = folder / given
         if path.is_file() and sha256_of(path) == sha256:
@@ -118,13 +118,13 @@ def _opened_input(config: Config) -> Iterator[Relation]:
 
 
 def _check_facts(case: AuditCase, source: Relation) -> None:
-    claims = case.claims
-    claims.compare(("input", "sha256"), source.sha256)
-    claims.compare(("input", "path"), case.config.input.path)
-    claims.agree(("config", "input", "path"))
-    claims.compare(("input", "rows"), source.rows)
-    claims.compare(("input", "columns"), len(source.columns))
-    claims.compare(("input", "separator"), source.separator)
+    mitigates = case.mitigates
+    mitigates.compare(("input", "sha256"), source.sha256)
+    mitigates.compare(("input", "path"), case.config.input.path)
+    mitigates.agree(("config", "input", "path"))
+    mitigates.compare(("input", "rows"), source.rows)
+    mitigates.compare(("input", "columns"), len(source.columns))
+    mitigates.compare(("input", "separator"), source.separator)
 
 
 def _check_untouched(case: AuditCase, source: Relation) -> bool:
@@ -182,13 +182,13 @@ def _matched(case: AuditCase, table: Table) -> _Matched | None:
     return _parts(table, links)
 
 
-def _meaning(case: AuditCase, attribute: QuasiIdentifier, labels: Sequence[str | None]) -> Meaning:
+def _meaning(case: AuditCase, attribute: QuasiIdentifier, labels: Sequence[str | None]) -> ValueCoverage:
     """Return what published texts stand for, by the recoding of the report.
 
     A tree may repeat a label on several levels for other values, so the text alone does not tell.
     """
     read = meaning_of(attribute, labels, case.config.input.missing)
-    level = case.claims.get(("recoding", "levels", attribute.name))
+    level = case.mitigates.get(("recoding", "levels", attribute.name))
     own = _values_by_node(attribute)
     if type(level) is int and 0 <= level <= attribute.hierarchy.height:
         own = _values_at(attribute, level)
@@ -237,13 +237,13 @@ def _parts(table: Table, links: Links) -> _Matched:
 
 def _check_losses(case: AuditCase, table: Table, matched: _Matched) -> None:
     """Compare levels, and every loss that follows from the match, with those of the report."""
-    claims, own = case.claims, case.scene.release
+    mitigates, own = case.mitigates, case.scene.release
     removed = matched.published < 0
     texts = _texts(own, table, matched)
-    starred = np.zeros(len(removed), dtype=bool)
+    kept_suppressed = np.zeros(len(removed), dtype=bool)
     if case.config.suppression.keep_rows:
-        starred = np.logical_and.reduce([each == SUPPRESSED for each in texts]) & ~removed
-    recoding = _recoding(case, matched, texts, (removed | starred, removed))
+        kept_suppressed = np.logical_and.reduce([each == SUPPRESSED for each in texts]) & ~removed
+    recoding = _recoding(case, matched, texts, (removed | kept_suppressed, removed))
     if recoding is None:
         return
     for column, shown in zip(recoding.published(), texts, strict=True):
@@ -251,15 +251,15 @@ def _check_losses(case: AuditCase, table: Table, matched: _Matched) -> None:
         if (promised != shown)[~removed].any():
             if recoding.levels is not None:
                 what = "the published texts are not of the level that the report says"
-                claims.refute(("recoding", "levels", column.name), what)
+                mitigates.refute(("recoding", "levels", column.name), what)
             return
-    for name in claims.section(("recoding", "levels")):
-        claims.agree(("recoding", "levels", name))
+    for name in mitigates.section(("recoding", "levels")):
+        mitigates.agree(("recoding", "levels", name))
     losses = all_losses(released(recoding, required_size(case.config)))
     if not _certain(matched, recoding):
         del losses["nonuniform_entropy"]
     for name, loss in losses.items():
-        claims.compare(("loss", name), loss)
+        mitigates.compare(("loss", name), loss)
 
 
 def _texts(own: PublishedTable, table: Table, matched: _Matched) -> list[TextArray]:
@@ -281,7 +281,7 @@ def _recoding(
     ----------
     fate: which parts are suppressed, and which of these are removed.
     """
-    levels = case.claims.get(("recoding", "levels"))
+    levels = case.mitigates.get(("recoding", "levels"))
     attributes = matched.table.quasi_identifiers
     if isinstance(levels, Mapping):
         own = [levels.get(each.name) for each in attributes]
@@ -290,7 +290,7 @@ def _recoding(
             type(level) is not int or not 0 <= level <= height
             for level, height in zip(own, heights, strict=True)
         ):
-            case.claims.refute(("recoding", "levels"), "has a level that the hierarchy has not")
+            case.mitigates.refute(("recoding", "levels"), "has a level that the hierarchy has not")
             return None
         full = FullDomainRecoding(matched.table, [int(level) for level in own if level is not None], *fate)
         return _blanked(case, full, texts, fate[1])
@@ -310,7 +310,7 @@ def _blanked(
     base = FullDomainRecoding(full.table, full.levels, nothing, nothing)
     blanks = np.column_stack([each == SUPPRESSED for each in texts])
     blanks[removed] = True
-    return BlankedRecoding(full.table, base, blanks, removed=removed)
+    return LocalSuppressionRecoding(full.table, base, blanks, removed=removed)
 
 
 def _nodes(attribute: QuasiIdentifier, shown: TextArray, suppressed: BoolArray) -> CodeArray | None:

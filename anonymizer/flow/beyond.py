@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.published import PublishedTable
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
@@ -19,7 +19,7 @@ from anonymizer.errors import InputError
 from anonymizer.flow.counting import Counted
 from anonymizer.flow.weights import weight_columns
 from anonymizer.release.counted import told
-from anonymizer.search.base import Problem, SuppressionMethod
+from anonymizer.search.base import SearchProblem, SuppressionMethod
 from anonymizer.table.load import ReadColumn
 
 
@@ -33,13 +33,13 @@ def coarsest(source: TableSource, attributes: Sequence[QuasiIdentifier], found: 
     table = source.at([attribute.maximum for attribute in attributes], found.most)
     if table is None:
         raise InputError(
-            f"{too_many(found)}, even at the highest levels that attributes.*.levels allow; "
+            f"{row_limit_message(found)}, even at the highest levels that attributes.*.levels allow; "
             "allow higher levels, or more memory (engine.memory_limit, engine.options.combinations)"
         )
     return replace(table, quasi_identifiers=tuple(attributes))
 
 
-def untold_columns(config: Config, relation: Relation, columns: Mapping[str, ReadColumn]) -> list[str]:
+def columns_outside_table(config: Config, relation: Relation, columns: Mapping[str, ReadColumn]) -> list[str]:
     """Return the released columns that cannot be written without a look at the records."""
     positions = {read.column.name: read.codes for read in columns.values()}
     roles = {name: config.attributes[name].role for name in relation.columns}
@@ -53,7 +53,9 @@ def untold_columns(config: Config, relation: Relation, columns: Mapping[str, Rea
     ]
 
 
-def check_beyond_memory(config: Config, problem: Problem, found: Counted, untold: Sequence[str]) -> None:
+def check_beyond_memory(
+    config: Config, problem: SearchProblem, found: Counted, untold: Sequence[str]
+) -> None:
     """Refuse what asks for every distinct combination at once.
 
     Parameters
@@ -67,13 +69,13 @@ def check_beyond_memory(config: Config, problem: Problem, found: Counted, untold
     refused = [*_refused(config, problem), *_untold(config, untold)]
     if refused:
         raise InputError(
-            f"{too_many(found)}, so that they stay in the engine, where these cannot be had: "
+            f"{row_limit_message(found)}, so that they stay in the engine, where these cannot be had: "
             f"{'; '.join(refused)}. Remove them, or allow more memory (engine.memory_limit, "
             "engine.options.combinations)"
         )
 
 
-def too_many(found: Counted) -> str:
+def row_limit_message(found: Counted) -> str:
     """Say how many combinations there are, and how many fit."""
     return (
         f"engine {found.choice.name}: the input has {found.combinations.number:,} distinct combinations, "
@@ -81,20 +83,20 @@ def too_many(found: Counted) -> str:
     )
 
 
-def _refused(config: Config, problem: Problem) -> Iterator[str]:
-    if not config.algorithm.plug_in.beyond_memory:
-        able = [name for name, each in config.algorithm.registry().items() if each.beyond_memory]
+def _refused(config: Config, problem: SearchProblem) -> Iterator[str]:
+    if not config.algorithm.plug_in.out_of_core:
+        able = [name for name, each in config.algorithm.registry().items() if each.out_of_core]
         yield f"algorithm {config.algorithm.name} (accepted: {', '.join(able)})"
     else:
-        yield from config.algorithm.build().lacking_beyond_memory(problem)
+        yield from config.algorithm.build().out_of_core_gaps(problem)
     if problem.suppression is not SuppressionMethod.CLASSES:
         yield f"suppression.method {problem.suppression.value} (accepted: classes)"
     for constraint in problem.gate.constraints:
         yield f"constraint {constraint.model.name}, whose attackers hold the original records"
     if config.attacks:
-        scene = Scene(_published(problem.table, weight_columns(config)))
+        scene = AdversaryView(_published(problem.table, weight_columns(config)))
         for position, each in enumerate(config.attacks):
-            lacking = each.build().lacks(scene)
+            lacking = each.build().missing_requirement(scene)
             if lacking is not None:
                 yield f"attacks[{position}]: {each.attack}, which needs {lacking}"
             elif getattr(each.settings, "features", each.attack) is None:
@@ -106,7 +108,7 @@ def _refused(config: Config, problem: Problem) -> Iterator[str]:
 def _untold(config: Config, columns: Sequence[str]) -> Iterator[str]:
     """Name the columns that only a look at the records could release, which do not stand in an engine."""
     algorithm = config.algorithm.plug_in
-    if columns and algorithm.beyond_memory and not algorithm.by_codes:
+    if columns and algorithm.out_of_core and not algorithm.by_codes:
         named = ", ".join(f"'{name}'" for name in columns)
         yield (
             f"with algorithm {config.algorithm.name} a release of {named}, which "

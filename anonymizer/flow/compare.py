@@ -12,7 +12,7 @@ from anonymizer.config.model import Config
 from anonymizer.engines.file_source import FileSource
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.flow.attributes import hierarchy_files
-from anonymizer.flow.comparing.ended import Ended, ended
+from anonymizer.flow.comparing.ended import RunResult, run_to_result
 from anonymizer.flow.comparing.fingerprint import Fingerprints
 from anonymizer.flow.comparing.folder import ComparisonFolder
 from anonymizer.flow.comparing.plan import PlannedRun
@@ -112,13 +112,13 @@ def compare_frame(frame: pandas.DataFrame, plan: Sequence[PlannedRun]) -> Compar
     InputError: every run refused the input.
     """
 
-    def ended_with(config: Config) -> Ended:
-        return ended(lambda: anonymize_frame(frame, config).report)
+    def ended_with(config: Config) -> RunResult:
+        return run_to_result(lambda: anonymize_frame(frame, config).report)
 
     return comparison_of(plan, {run.number: ended_with(run.config) for run in plan})
 
 
-def comparison_of(plan: Sequence[PlannedRun], found: Mapping[int, Ended]) -> Comparison:
+def comparison_of(plan: Sequence[PlannedRun], found: Mapping[int, RunResult]) -> Comparison:
     """Return what runs found, side by side.
 
     Raises
@@ -140,7 +140,7 @@ def comparison_of(plan: Sequence[PlannedRun], found: Mapping[int, Ended]) -> Com
     )
 
 
-def _compared(run: PlannedRun, result: Ended) -> ComparedRun:
+def _compared(run: PlannedRun, result: RunResult) -> ComparedRun:
     satisfied = result.status is RunStatus.SATISFIED and result.report is not None
     return ComparedRun(
         run.number,

@@ -12,7 +12,7 @@ from anonymizer.core.arrays import freeze
 from anonymizer.core.table import QuasiIdentifier, SensitiveAttribute, Table
 from anonymizer.engines.base import Relation
 from anonymizer.engines.coding import Coding
-from anonymizer.engines.combinations import Combinations
+from anonymizer.engines.combinations import DistinctRows
 from anonymizer.flow.engine import combination_bytes, room, search_bytes
 
 KEY_BYTES = 16
@@ -43,7 +43,7 @@ class Counted:
     beyond: whether there are more.
     """
 
-    combinations: Combinations
+    combinations: DistinctRows
     most: int
     beyond: bool
     choice: EngineChoice
@@ -70,7 +70,7 @@ class MemoryEngine(Engine):
         return _in_memory(relation, codings, "engine.name says so")
 
 
-class KeepingEngine(Engine):
+class OutOfCoreEngine(Engine):
     """Lets the engine of the relation count and keep what does not fit.
 
     Parameters
@@ -107,13 +107,13 @@ class EstimatingEngine(Engine):
 ENGINES: Mapping[EngineName, Engine] = {
     EngineName.AUTO: EstimatingEngine(),
     EngineName.MEMORY: MemoryEngine(),
-    EngineName.DUCKDB: KeepingEngine(EngineName.DUCKDB),
-    EngineName.SPARK: KeepingEngine(EngineName.SPARK),
+    EngineName.DUCKDB: OutOfCoreEngine(EngineName.DUCKDB),
+    EngineName.SPARK: OutOfCoreEngine(EngineName.SPARK),
 }
 """What each name in a config stands for."""
 
 
-def counted(config: Config, relation: Relation, codings: Sequence[Coding]) -> Counted:
+def count_distinct_rows(config: Config, relation: Relation, codings: Sequence[Coding]) -> Counted:
     """Count the distinct combinations of the codes of columns as the config says."""
     return ENGINES[config.engine.name].counted(config, relation, codings)
 
@@ -125,7 +125,7 @@ def _in_memory(relation: Relation, codings: Sequence[Coding], because: str) -> C
 
 
 def _kept(config: Config, relation: Relation, codings: Sequence[Coding], choice: EngineChoice) -> Counted:
-    combinations = relation.kept_combinations(codings)
+    combinations = relation.stored_distinct_rows(codings)
     most = room(config, len(codings))
     return Counted(combinations, most, beyond=combinations.number > most, choice=choice)
 

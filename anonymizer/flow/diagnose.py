@@ -11,7 +11,7 @@ from math import isinf
 from typing import Any
 
 from anonymizer.core.outcome import Outcome, Status
-from anonymizer.errors import BeyondMemory
+from anonymizer.errors import TooManyDistinctRows
 from anonymizer.loss.suppression import SuppressedRecords
 from anonymizer.privacy.base import PrivacyModel, Threshold
 from anonymizer.privacy.constraint import (
@@ -21,7 +21,7 @@ from anonymizer.privacy.constraint import (
     TableConstraint,
     describe,
 )
-from anonymizer.search.base import Problem, SearchAlgorithm
+from anonymizer.search.base import SearchAlgorithm, SearchProblem
 from anonymizer.search.control import Control
 
 STEPS = 14
@@ -66,7 +66,7 @@ class Diagnostician:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: SearchProblem,
         constraints: Sequence[tuple[int, Constraint]],
         algorithm: SearchAlgorithm,
         seconds: float,
@@ -182,14 +182,14 @@ class Diagnostician:
         )
         return None if outcome is None else outcome.status is Status.SATISFIED
 
-    def _search(self, problem: Problem) -> Outcome | None:
+    def _search(self, problem: SearchProblem) -> Outcome | None:
         left = self._deadline - time.monotonic()
         if left <= 0 or self._stopped():
             self._diagnosis.complete = False
             return None
         try:
             outcome = self._algorithm.search(problem, Control(seconds=left))
-        except BeyondMemory:
+        except TooManyDistinctRows:
             # Looser constraints are asked about finer nodes.
             self._diagnosis.complete = False
             return None

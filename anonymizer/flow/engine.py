@@ -9,8 +9,7 @@ from anonymizer.config.model import Config
 from anonymizer.config.search import MOST_THREADS, EngineName
 from anonymizer.engines.machine import memory_of_machine
 from anonymizer.engines.options import EngineOptions
-from anonymizer.errors import ConfigError, nearest
-from anonymizer.errors import Problem as ConfigProblem
+from anonymizer.errors import ConfigError, ConfigProblem, suggestion
 from anonymizer.flow.spark import problems_with_spark, problems_without_spark
 
 OPTION_KINDS: Mapping[str, tuple[type, str]] = {
@@ -52,7 +51,7 @@ def engine_options(config: Config) -> EngineOptions:
     options = config.engine.options
     of_spark = {name: options[name] for name in options if _is_of_spark(config, name)}
     problems = [
-        ConfigProblem(f"engine.options.{name}", f"unknown option; {nearest(name, OPTION_KINDS)}")
+        ConfigProblem(f"engine.options.{name}", f"unknown option; {suggestion(name, OPTION_KINDS)}")
         for name in options
         if name not in OPTION_KINDS and name not in of_spark
     ]

@@ -9,16 +9,16 @@ from anonymizer.config.model import Config
 from anonymizer.core.outcome import Outcome
 from anonymizer.core.released import Released
 from anonymizer.engines.open import open_frame
-from anonymizer.errors import ConfigError, InputError, Problem
+from anonymizer.errors import ConfigError, ConfigProblem, InputError
 from anonymizer.flow.assemble import release_facts, report_parts
 from anonymizer.flow.engine import engine_options
 from anonymizer.flow.prepare import prepare
 from anonymizer.flow.publication import publication_of
-from anonymizer.flow.result import Basis, Result
-from anonymizer.flow.searching import search_until_it_stands
+from anonymizer.flow.result import ReportInputs, Result
+from anonymizer.flow.searching import search_until_verified
 from anonymizer.flow.verified import Verified, verified_release
 from anonymizer.flow.verify import auditing
-from anonymizer.flow.watch import UNWATCHED, Watch
+from anonymizer.flow.watch import UNWATCHED, RunMonitor
 from anonymizer.loss.all_metrics import all_losses
 from anonymizer.release.order import ROW_ORDERS
 from anonymizer.release.write import release_frame
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def anonymize_frame(
-    frame: pandas.DataFrame, config: Config, watch: Watch = UNWATCHED
+    frame: pandas.DataFrame, config: Config, watch: RunMonitor = UNWATCHED
 ) -> Result[pandas.DataFrame]:
     """Search, build a release, measure it again, and report.
 
@@ -41,7 +41,7 @@ def anonymize_frame(
     """
     if config.apply is not None:
         what = "goes on from a release in files, which a DataFrame does not; remove it, or use anonymizer run"
-        raise ConfigError(config.source, [Problem("apply", what)])
+        raise ConfigError(config.source, [ConfigProblem("apply", what)])
     options = engine_options(config)
     if options.spark is not None:
         raise InputError("engine.name: spark reads files; for a DataFrame set memory or duckdb")
@@ -61,8 +61,8 @@ def anonymize_frame(
                 tables = [stack.enter_context(open_frame(each, options)) for each in built]
                 return verified_release(config, job, relation, tables, (outcome, promised), watch)
 
-        outcome, promised, verified = search_until_it_stands(config, job, facts, watch, publish)
+        outcome, promised, verified = search_until_verified(config, job, facts, watch, publish)
     found = release_facts([], promised, verified.audited)
     parts = report_parts(config, job, outcome, facts, found, verified, all_losses(promised))
-    basis = Basis(promised, job.constraints, job.problem.moving_reference)
+    basis = ReportInputs(promised, job.constraints, job.problem.moving_reference)
     return Result(built[0], build_report(parts), basis, *built[1:])

@@ -13,11 +13,11 @@ from anonymizer.core.measurement import Measurement
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Relation
 from anonymizer.engines.header import index_warnings
-from anonymizer.errors import InputError, nearest
+from anonymizer.errors import InputError, suggestion
 from anonymizer.flow.constraints import constraints_of, probes
 from anonymizer.flow.placing import sensitive_attributes
 from anonymizer.flow.requests import requests
-from anonymizer.flow.risk import counted, in_order, untold
+from anonymizer.flow.risk import countable_constraints, in_order, unmeasured
 from anonymizer.privacy.constraint import ReleaseConstraint
 from anonymizer.privacy.registry import PRIVACY_MODELS
 from anonymizer.table.load import ColumnRequest, read_columns
@@ -52,13 +52,13 @@ def check_names(relation: Relation, quasi_identifiers: Sequence[str], sensitive:
         raise InputError(f"{relation.name}: no quasi-identifier given; name at least one column")
     for name in (*quasi_identifiers, *sensitive):
         if name not in relation.columns:
-            raise InputError(f"{relation.name}: no column '{name}'; {nearest(name, relation.columns)}")
+            raise InputError(f"{relation.name}: no column '{name}'; {suggestion(name, relation.columns)}")
     both = sorted(set(quasi_identifiers) & set(sensitive))
     if both:
         raise InputError(f"{relation.name}: '{both[0]}' is given both as quasi-identifier and as sensitive")
     columns = read_columns(relation, [ColumnRequest(name) for name in sensitive])
     attributes = [SensitiveAttribute(read.column) for read in columns.values()]
-    return _check(relation, quasi_identifiers, attributes, None)
+    return _check_table(relation, quasi_identifiers, attributes, None)
 
 
 def check_config(relation: Relation, config: Config) -> Check:
@@ -76,10 +76,10 @@ def check_config(relation: Relation, config: Config) -> Check:
     own = requests(config, config.with_role(Role.SENSITIVE))
     columns = read_columns(relation, own, config.input.missing)
     attributes = sensitive_attributes(config, {name: read.column for name, read in columns.items()})
-    return _check(relation, config.with_role(Role.QUASI_IDENTIFIER), attributes, config)
+    return _check_table(relation, config.with_role(Role.QUASI_IDENTIFIER), attributes, config)
 
 
-def _check(
+def _check_table(
     relation: Relation,
     quasi_identifiers: Sequence[str],
     attributes: Sequence[SensitiveAttribute],
@@ -89,13 +89,13 @@ def _check(
     models = list(PRIVACY_MODELS.values())
     asked = [] if config is None else constraints_of(config, [each.name for each in attributes])
     wanted = [probe for attribute in (None, *attributes) for probe in probes(attribute, models)]
-    own = measure(classes, counted(asked))
-    attacked = [untold(each) for each in asked if isinstance(each, ReleaseConstraint)]
+    own = measure(classes, countable_constraints(asked))
+    attacked = [unmeasured(each) for each in asked if isinstance(each, ReleaseConstraint)]
     held = in_order(asked, own, attacked)
     return Check(
         relation.rows,
         classes.number,
         held,
-        measure(classes, counted(wanted)),
-        index_warnings(relation.left_out),
+        measure(classes, countable_constraints(wanted)),
+        index_warnings(relation.unmatched_columns),
     )

@@ -11,13 +11,13 @@ from anonymizer.config.model import Config
 from anonymizer.core.report import Report
 from anonymizer.engines.base import Relation
 from anonymizer.engines.location import is_url
-from anonymizer.flow.applying.kept import KeptRecoding
+from anonymizer.flow.applying.kept import StoredRecoding
 from anonymizer.flow.attributes import hierarchy_files
 from anonymizer.flow.engine import engine_options
 from anonymizer.flow.prepare import Job
 from anonymizer.flow.publication import publication_of
 from anonymizer.flow.source import DataSource, input_source
-from anonymizer.flow.watch import Watch
+from anonymizer.flow.watch import RunMonitor
 from anonymizer.release.existing import PAGE, RECODING
 from anonymizer.release.publish import ReleaseFolder
 from anonymizer.report.build import InputFacts
@@ -49,7 +49,7 @@ def _files_read(config: Config) -> list[Path]:
     return [*input_source(config).files, *hierarchy_files(config), *own]
 
 
-def watched_open(config: Config, source: DataSource, watch: Watch) -> Relation:
+def watched_open(config: Config, source: DataSource, watch: RunMonitor) -> Relation:
     """Open the input, and tell that it is read."""
     watch.phase(f"reading {source.title.rpartition('/')[2]}")
     return source.open(engine_options(config))
@@ -65,7 +65,7 @@ def input_facts(source: DataSource, relation: Relation) -> InputFacts:
     return InputFacts(source.title, relation.sha256, relation.rows, len(relation.columns), relation.separator)
 
 
-def recoding_entry(kept: KeptRecoding | None) -> dict[str, Any] | None:
+def recoding_entry(kept: StoredRecoding | None) -> dict[str, Any] | None:
     """Return what the report says of recoding.json."""
     if kept is None:
         return None
@@ -73,7 +73,7 @@ def recoding_entry(kept: KeptRecoding | None) -> dict[str, Any] | None:
 
 
 def write_reports(
-    folder: ReleaseFolder, report: Report, facts: Facts, job: Job, kept: KeptRecoding | None
+    folder: ReleaseFolder, report: Report, facts: Facts, job: Job, kept: StoredRecoding | None
 ) -> None:
     """Write the page, the recipient's report, the recoding, and the internal report.
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.ungrouped import known_truth, original_of_groups
-from anonymizer.audit.compare import ungrouped_records
+from anonymizer.audit.compare import misassigned_records
 from anonymizer.audit.pair import measure_pair, read_pair
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
@@ -21,7 +21,7 @@ from anonymizer.core.released import Released
 from anonymizer.engines.base import Relation
 from anonymizer.errors import AuditFailed, InputError
 from anonymizer.flow.prepare import Job
-from anonymizer.flow.risk import counted
+from anonymizer.flow.risk import countable_constraints
 from anonymizer.flow.scene import read_release
 from anonymizer.flow.verify import (
     Audited,
@@ -90,10 +90,12 @@ def verify_pair(
         check_columns(relation, expected)
     names = [each.name for each in table.quasi_identifiers]
     grouped = read_pair(records, values, names, attribute)
-    measurements = measure_pair(grouped, counted(job.constraints), references_of(job, source), job.grown)
+    measurements = measure_pair(
+        grouped, countable_constraints(job.constraints), references_of(job, source), job.grown
+    )
     classes = grouped.values.classes()
     check_promise(records.name, measurements, classes, promised)
-    wrong = ungrouped_records(records.group_counts([*names, GROUP]), recoding)
+    wrong = misassigned_records(records.group_counts([*names, GROUP]), recoding)
     wrong += _misplaced(grouped.groups, grouped.sensitive, recoding)
     if wrong:
         raise AuditFailed(f"{records.name}: {wrong:,} records are not in the groups that they were put in")
@@ -123,7 +125,7 @@ def _sums(keys: IntArray, counts: IntArray, size: int) -> IntArray:
     return count(keys.astype(np.int64), counts, size)
 
 
-def scene_of_groups(config: Config, job: Job, recoding: GroupRecoding, tables: RelationPair) -> Scene:
+def scene_of_groups(config: Config, job: Job, recoding: GroupRecoding, tables: RelationPair) -> AdversaryView:
     """Return the scene of a finished run: the written tables, and what became of each record."""
     records, values = tables
     table = job.problem.table
@@ -133,7 +135,7 @@ def scene_of_groups(config: Config, job: Job, recoding: GroupRecoding, tables: R
     release = read_release(config, records, weight_columns(config))
     source = str(config.input.path or "the input")
     original = original_of_groups(source, table, recoding, release, config.input.missing)
-    return Scene(release, original=original, grouped=grouped)
+    return AdversaryView(release, original=original, grouped=grouped)
 
 
 def pair_warnings(config: Config) -> list[str]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from anonymizer.attacks.base import Scene
-from anonymizer.attacks.grouped import GroupedTable
+from anonymizer.attacks.base import AdversaryView
+from anonymizer.attacks.grouped import AnatomyRelease
 from anonymizer.attacks.ungrouped import truth_of_tuples
 from anonymizer.audit.pair import measure_pair, read_pair
 from anonymizer.config.attribute import Role
@@ -17,23 +17,23 @@ from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Relation
 from anonymizer.engines.open import OPTIONS
 from anonymizer.engines.options import EngineOptions
-from anonymizer.errors import InputError, nearest
+from anonymizer.errors import InputError, suggestion
 from anonymizer.flow.constraints import constraints_of, probes
 from anonymizer.flow.measure import Check
 from anonymizer.flow.pair import RelationPair, attribute_in_groups
 from anonymizer.flow.placing import sensitive_attributes
 from anonymizer.flow.prepare import open_release
 from anonymizer.flow.requests import requests
-from anonymizer.flow.risk import counted, in_order, untold
+from anonymizer.flow.risk import countable_constraints, in_order, unmeasured
 from anonymizer.flow.scene import original_of_files, read_release
 from anonymizer.privacy.constraint import ReleaseConstraint
 from anonymizer.privacy.registry import PRIVACY_MODELS
-from anonymizer.release.pair import Pair
+from anonymizer.release.pair import AnatomyFiles
 from anonymizer.table.load import ColumnRequest, read_columns
 
 
 @contextmanager
-def open_pair(pair: Pair, options: EngineOptions = OPTIONS) -> Iterator[RelationPair]:
+def open_pair(pair: AnatomyFiles, options: EngineOptions = OPTIONS) -> Iterator[RelationPair]:
     """Open both files of a release in two tables."""
     with open_release(pair.records, options) as records, open_release(pair.values, options) as values:
         yield records, values
@@ -53,7 +53,7 @@ def attribute_of_pair(config: Config, tables: RelationPair) -> SensitiveAttribut
     return sensitive_attributes(config, {name: read[name].column})[0]
 
 
-def grouped_of_config(config: Config, tables: RelationPair) -> GroupedTable:
+def grouped_of_config(config: Config, tables: RelationPair) -> AnatomyRelease:
     """Count a release in groups by the roles of a config.
 
     Raises
@@ -76,7 +76,7 @@ def check_pair_config(tables: RelationPair, config: Config) -> Check:
     InputError: a file lacks a column of the config, or the files do not belong together.
     """
     grouped = grouped_of_config(config, tables)
-    return _check(grouped, config)
+    return _check_groups(grouped, config)
 
 
 def check_pair_names(
@@ -93,7 +93,7 @@ def check_pair_names(
         raise InputError(f"{records.name}: no quasi-identifier given; name at least one column")
     for name in (*quasi_identifiers, GROUP):
         if name not in records.columns:
-            raise InputError(f"{records.name}: no column '{name}'; {nearest(name, records.columns)}")
+            raise InputError(f"{records.name}: no column '{name}'; {suggestion(name, records.columns)}")
     own = [name for name in values.columns if name not in (GROUP, COUNT)]
     if len(own) != 1 or list(sensitive or own) != own:
         raise InputError(
@@ -102,17 +102,19 @@ def check_pair_names(
         )
     read = read_columns(values, [ColumnRequest(own[0])])
     attribute = SensitiveAttribute(read[own[0]].column)
-    return _check(read_pair(records, values, quasi_identifiers, attribute), None)
+    return _check_groups(read_pair(records, values, quasi_identifiers, attribute), None)
 
 
-def _check(grouped: GroupedTable, config: Config | None) -> Check:
+def _check_groups(grouped: AnatomyRelease, config: Config | None) -> Check:
     attribute = grouped.sensitive.attribute
     models = list(PRIVACY_MODELS.values())
     asked = [] if config is None else constraints_of(config, [attribute.name])
     wanted = [probe for each in (None, attribute) for probe in probes(each, models)]
-    attacked = [untold(each) for each in asked if isinstance(each, ReleaseConstraint)]
-    held = in_order(asked, measure_pair(grouped, counted(asked)), attacked)
-    return Check(grouped.records, len(grouped.groups), held, measure_pair(grouped, counted(wanted)))
+    attacked = [unmeasured(each) for each in asked if isinstance(each, ReleaseConstraint)]
+    held = in_order(asked, measure_pair(grouped, countable_constraints(asked)), attacked)
+    return Check(
+        grouped.records, len(grouped.groups), held, measure_pair(grouped, countable_constraints(wanted))
+    )
 
 
 def scene_of_pair(
@@ -120,7 +122,7 @@ def scene_of_pair(
     tables: RelationPair,
     original: Relation | None = None,
     weights: Sequence[str] = (),
-) -> Scene:
+) -> AdversaryView:
     """Return the scene of who has a release in groups, and perhaps original records.
 
     Parameters
@@ -135,12 +137,12 @@ def scene_of_pair(
     grouped = grouped_of_config(config, tables)
     release = read_release(config, records, weights)
     if original is None:
-        return Scene(release, grouped=grouped)
+        return AdversaryView(release, grouped=grouped)
     name = grouped.sensitive.attribute.name
     own = original_of_files(config, release, records, original, name)
     if own.sensitive and own.names == release.names:
         grouped = replace(grouped, truth=truth_of_tuples(grouped, own, release))
-    return Scene(release, original=own, grouped=grouped)
+    return AdversaryView(release, original=own, grouped=grouped)
 
 
 def refused_second(source: str) -> InputError:

@@ -17,19 +17,18 @@ from anonymizer.core.table import SUPPRESSED, Column, Table
 from anonymizer.engines.base import CsvDialect, EngineOptions, Relation
 from anonymizer.engines.coding import Coding
 from anonymizer.engines.open import OPTIONS, open_file
-from anonymizer.errors import ConfigError, DataError
-from anonymizer.errors import Problem as ConfigProblem
-from anonymizer.flow.beyond import check_beyond_memory, coarsest, untold_columns
+from anonymizer.errors import ConfigError, ConfigProblem, DataError
+from anonymizer.flow.beyond import check_beyond_memory, coarsest, columns_outside_table
 from anonymizer.flow.constraints import constraints_of, required_size
-from anonymizer.flow.counting import Counted, EngineChoice, counted, finest
+from anonymizer.flow.counting import Counted, EngineChoice, count_distinct_rows, finest
 from anonymizer.flow.engine import engine_options
 from anonymizer.flow.placing import NO_SOURCES, quasi_identifiers, sensitive_attributes
-from anonymizer.flow.requests import refuse_two_ways, requests
+from anonymizer.flow.requests import check_number_formats, requests
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.privacy.constraint import ClassConstraint, Constraint, ReleaseConstraint, TableConstraint
 from anonymizer.release.formats import Csv, release_format
-from anonymizer.search.base import Problem, SuppressionMethod
-from anonymizer.search.gate import Gate
+from anonymizer.search.base import SearchProblem, SuppressionMethod
+from anonymizer.search.gate import AttackCheck
 from anonymizer.table.load import Encoded, ReadColumn, read_columns
 from anonymizer.table.source import EngineTables, recoded_as
 
@@ -46,7 +45,7 @@ class Job:
     counted: the combinations of all records.
     """
 
-    problem: Problem
+    problem: SearchProblem
     encoded: Encoded
     constraints: tuple[Constraint, ...]
     grown: frozenset[str]
@@ -150,7 +149,7 @@ def check_search(config: Config, job: Job) -> None:
     if job.problem.source is not None:
         relation = job.encoded.relation
         columns = {read.column.name: read for read in job.encoded.columns}
-        untold = untold_columns(config, relation, columns) if relation.recoded_writer is None else ()
+        untold = columns_outside_table(config, relation, columns) if relation.recoded_writer is None else ()
         check_beyond_memory(config, job.problem, job.counted, untold)
 
 
@@ -168,7 +167,7 @@ def read_attributes(config: Config, relation: Relation) -> dict[str, ReadColumn]
         for name in relation.columns
         if config.attributes[name].role is role
     ]
-    refuse_two_ways(config, relation)
+    check_number_formats(config, relation)
     columns = read_columns(relation, requests(config, names), config.input.missing)
     _refuse_stars(relation, [columns[name].column for name in config.with_role(Role.QUASI_IDENTIFIER)])
     return columns
@@ -193,19 +192,19 @@ def job_of(
     known = {name: read.column for name, read in columns.items()}
     attributes, sensitive = quasi_identifiers(config, known, sources), sensitive_attributes(config, known)
     constraints = tuple(constraints_of(config, [attribute.name for attribute in sensitive]))
-    found = counted(config, relation, [read.coding for read in columns.values()])
+    found = count_distinct_rows(config, relation, [read.coding for read in columns.values()])
     source = EngineTables(attributes, sensitive, found.combinations) if found.beyond else None
     table = finest(attributes, sensitive, found) if source is None else coarsest(source, attributes, found)
     problem = replace(_problem(config, table, constraints), source=source, most=found.most)
     if source is not None and not config.algorithm.plug_in.by_codes:
-        problem = replace(problem, placing=bool(untold_columns(config, relation, columns)))
+        problem = replace(problem, placing=bool(columns_outside_table(config, relation, columns)))
     encoded = Encoded(table.codes, table.counts, relation, tuple(columns.values()))
-    return Job(problem, encoded, constraints, grown_trees(config), found)
+    return Job(problem, encoded, constraints, data_dependent_hierarchies(config), found)
 
 
-def _problem(config: Config, table: Table, constraints: Sequence[Constraint]) -> Problem:
+def _problem(config: Config, table: Table, constraints: Sequence[Constraint]) -> SearchProblem:
     """Return what a search is asked of a table that holds all."""
-    return Problem(
+    return SearchProblem(
         table,
         tuple(each for each in constraints if isinstance(each, ClassConstraint)),
         tuple(each for each in constraints if isinstance(each, TableConstraint)),
@@ -215,12 +214,12 @@ def _problem(config: Config, table: Table, constraints: Sequence[Constraint]) ->
         config.reference is Reference.RELEASE,
         required_size(config),
         SuppressionMethod(config.suppression.method.value),
-        Gate([each for each in constraints if isinstance(each, ReleaseConstraint)], config.seed),
+        AttackCheck([each for each in constraints if isinstance(each, ReleaseConstraint)], config.seed),
         config.seed,
     )
 
 
-def grown_trees(config: Config) -> frozenset[str]:
+def data_dependent_hierarchies(config: Config) -> frozenset[str]:
     """Return the sensitive attributes whose hierarchy depends on the data that it is built for."""
     return frozenset(
         name

@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
-from anonymizer.core.kept_regions import KeptRegions
+from anonymizer.core.kept_regions import RegionStore
 from anonymizer.core.released import Released
 from anonymizer.engines.base import Projection, Relation
 from anonymizer.flow.pair import (
@@ -67,7 +67,7 @@ class Publication(ABC):
         job: Job,
         relation: Relation,
         promised: Released,
-        ends: KeptRegions | None = None,  # noqa: ARG002 - what is beyond memory is one table
+        ends: RegionStore | None = None,  # noqa: ARG002 - what is beyond memory is one table
     ) -> tuple[Publishable, ...]:
         """Return the tables of the release, ready to be written.
 
@@ -91,7 +91,7 @@ class Publication(ABC):
         """
 
     @abstractmethod
-    def scene(self, config: Config, job: Job, promised: Released, tables: Tables) -> Scene:
+    def scene(self, config: Config, job: Job, promised: Released, tables: Tables) -> AdversaryView:
         """Return what adversaries have, of a release that was read back."""
 
     @abstractmethod
@@ -99,7 +99,7 @@ class Publication(ABC):
         """Return what a steward should know of any release of this shape."""
 
 
-class OneTable(Publication):
+class SingleTablePublication(Publication):
     """All columns of a record in one row."""
 
     def names(self, path: str) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ class OneTable(Publication):
         job: Job,
         relation: Relation,
         promised: Released,
-        ends: KeptRegions | None = None,
+        ends: RegionStore | None = None,
     ) -> tuple[Publishable, ...]:
         """Return the table, from the frequency table where that tells all that is released."""
         columns = released_columns(config, relation)
@@ -150,7 +150,7 @@ class OneTable(Publication):
         """Measure the table."""
         return verify(tables[0], relation, job, promised, released_columns(config, relation))
 
-    def scene(self, config: Config, job: Job, promised: Released, tables: Tables) -> Scene:
+    def scene(self, config: Config, job: Job, promised: Released, tables: Tables) -> AdversaryView:
         """Return the table, and the input with what became of each record."""
         return scene_of_run(config, job, promised.recoding, tables[0], weight_columns(config))
 
@@ -159,7 +159,7 @@ class OneTable(Publication):
         return []
 
 
-class TwoTables(Publication):
+class AnatomyPublication(Publication):
     """Quasi-identifiers with a group in one table, the sensitive values of each group in another."""
 
     def names(self, path: str) -> tuple[str, ...]:
@@ -184,7 +184,7 @@ class TwoTables(Publication):
         records, values = tables
         return verify_pair((records, values), relation, job, promised, released_columns(config, relation))
 
-    def scene(self, config: Config, job: Job, promised: Released, tables: Tables) -> Scene:
+    def scene(self, config: Config, job: Job, promised: Released, tables: Tables) -> AdversaryView:
         """Return the tables, and the input with what became of each record."""
         records, values = tables
         return scene_of_groups(config, job, groups_of_run(promised), (records, values))
@@ -196,4 +196,4 @@ class TwoTables(Publication):
 
 def publication_of(config: Config) -> Publication:
     """Return the shape of what the algorithm of a config finds."""
-    return TwoTables() if config.algorithm.plug_in.in_groups else OneTable()
+    return AnatomyPublication() if config.algorithm.plug_in.in_groups else SingleTablePublication()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anonymizer.attacks.recipe import Promise, Recipe
+from anonymizer.attacks.recipe import MechanismKnowledge, SensitiveConstraint
 from anonymizer.core.outcome import Outcome
 from anonymizer.loss.aggregate import Maximum
 from anonymizer.privacy.constraint import ClassConstraint
-from anonymizer.privacy.retention import Retention
-from anonymizer.search.base import Problem
+from anonymizer.privacy.retention import CountConditions
+from anonymizer.search.base import SearchProblem
 
 
-def recipe_of(problem: Problem, outcome: Outcome) -> Recipe | None:
+def mechanism_of(problem: SearchProblem, outcome: Outcome) -> MechanismKnowledge | None:
     """Return how a release was made.
 
     None where something finer may have been valid and not published, or where the original combinations are
@@ -26,7 +26,7 @@ def recipe_of(problem: Problem, outcome: Outcome) -> Recipe | None:
     if problem.limit or rejected or unknown:
         return None
     own = problem.table.quasi_identifiers
-    return Recipe(
+    return MechanismKnowledge(
         tuple(recoding.levels),
         tuple(each.minimum for each in own),
         tuple(each.weight > 0 for each in own),
@@ -39,21 +39,21 @@ def recipe_of(problem: Problem, outcome: Outcome) -> Recipe | None:
     )
 
 
-def _promise(problem: Problem, constraint: ClassConstraint, name: str) -> Promise:
+def _promise(problem: SearchProblem, constraint: ClassConstraint, name: str) -> SensitiveConstraint:
     """Return a constraint on sensitive values, with what it asks for where that is distinct values alone."""
     if constraint.combined or constraint.model.uses_reference:
-        return Promise(name)
+        return SensitiveConstraint(name)
     attribute = problem.table.sensitive[problem.table.sensitive_names.index(name)]
     asked = constraint.retention(attribute, None)
     if asked is None or len(asked.distinct) != 1:
-        return Promise(name)
+        return SensitiveConstraint(name)
     (distinct,) = asked.distinct
     if _is_plain(replace(asked, smallest=1, distinct=())):
-        return Promise(name, distinct.number, distinct.missing is None)
-    return Promise(name)
+        return SensitiveConstraint(name, distinct.number, distinct.missing is None)
+    return SensitiveConstraint(name)
 
 
-def _is_plain(asked: Retention) -> bool:
+def _is_plain(asked: CountConditions) -> bool:
     """Tell whether nothing is asked for."""
     shares = (asked.caps, asked.floors, asked.required)
     return all(each is None for each in shares) and not (

@@ -48,7 +48,7 @@ class ReportedConstraint(BaseModel):
     worst_classes: int | None
 
 
-class Reported(BaseModel):
+class ReportClaims(BaseModel):
     """The claims of a report."""
 
     version: Literal[1] = Field(alias="schema")
@@ -58,7 +58,7 @@ class Reported(BaseModel):
     constraints: list[ReportedConstraint]
 
 
-def read_reported(path: Path) -> Reported:
+def read_reported(path: Path) -> ReportClaims:
     """Read a report, public or internal.
 
     Raises
@@ -72,7 +72,7 @@ def read_reported(path: Path) -> Reported:
             f"{path}: no such report, and a release without its report is unverified; run writes it beside "
             "the release: ask the publisher for it, put it there, or name it with --report"
         ) from None
-    return parse_report(Reported, path, content, ACCEPTED)
+    return parse_report(ReportClaims, path, content, ACCEPTED)
 
 
 def read_content(path: Path) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from anonymizer.errors import InputError
 from anonymizer.table.load import ColumnRequest
 
 
-def request(config: Config, name: str) -> ColumnRequest:
+def column_request(config: Config, name: str) -> ColumnRequest:
     """Return how a config has a column read."""
     return typed_request(config, name, config.attributes[name].type)
 
@@ -27,10 +27,10 @@ def typed_request(config: Config, name: str, kind: ValueType | None) -> ColumnRe
 
 def requests(config: Config, names: Iterable[str]) -> list[ColumnRequest]:
     """Return how a config has some columns read, in the order of the names."""
-    return [request(config, name) for name in names]
+    return [column_request(config, name) for name in names]
 
 
-def refuse_two_ways(config: Config, relation: Relation) -> None:
+def check_number_formats(config: Config, relation: Relation) -> None:
     """Refuse a release that would write numbers in two ways, of which a reader takes one for the other.
 
     Stored numbers are written into a text file with a decimal point; read again with decimal commas, 1.125

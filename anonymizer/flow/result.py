@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from anonymizer.core.released import Released
 from anonymizer.core.report import Report
-from anonymizer.errors import InputError, nearest
+from anonymizer.errors import InputError, suggestion
 from anonymizer.privacy.constraint import Constraint
 from anonymizer.report.facts.gather import Facts, gather
 
@@ -19,7 +19,7 @@ Frame = TypeVar("Frame")
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
+class ReportInputs:
     """What the facts of a result are counted from.
 
     Attributes
@@ -52,7 +52,7 @@ class Result(Generic[Frame]):
 
     data: Frame
     report: Report
-    _basis: Basis = field(repr=False)
+    _basis: ReportInputs = field(repr=False)
     sensitive_table: Frame | None = None
 
     @cached_property
@@ -111,7 +111,7 @@ class Result(Generic[Frame]):
 
         by_name = {each.attribute: each for each in self.facts.distributions}
         if attribute not in by_name:
-            raise InputError(f"'{attribute}' is no quasi-identifier; {nearest(attribute, by_name)}")
+            raise InputError(f"'{attribute}' is no quasi-identifier; {suggestion(attribute, by_name)}")
         shown = by_name[attribute]
         if not shown.labels:
             raise InputError(f"'{attribute}' cannot be drawn: {shown.reason}")

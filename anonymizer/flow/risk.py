@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.core.measurement import Measurement
 from anonymizer.flow.prepare import Job
 from anonymizer.privacy.constraint import Constraint, CountedConstraint, ReleaseConstraint, describe
 from anonymizer.search.gate import Stage
 
 
-def counted(constraints: Sequence[Constraint]) -> list[CountedConstraint]:
+def countable_constraints(constraints: Sequence[Constraint]) -> list[CountedConstraint]:
     """Return the constraints that the classes of a release suffice to measure."""
     return [each for each in constraints if not isinstance(each, ReleaseConstraint)]
 
@@ -29,12 +29,12 @@ def in_order(
     return [next(second if isinstance(each, ReleaseConstraint) else first) for each in constraints]
 
 
-def untold(constraint: ReleaseConstraint) -> Measurement:
+def unmeasured(constraint: ReleaseConstraint) -> Measurement:
     """Return what a file alone tells of a constraint that an attack measures: nothing."""
     return _measurement(constraint, None, None)
 
 
-def attacked_again(job: Job, scene: Scene) -> list[Measurement]:
+def attack_written_release(job: Job, scene: AdversaryView) -> list[Measurement]:
     """Attack a release that was read back, with targets and randomness that the search had not.
 
     Parameters
@@ -49,7 +49,7 @@ def attacked_again(job: Job, scene: Scene) -> list[Measurement]:
     return found
 
 
-def broken(constraints: Sequence[Constraint], measurements: Sequence[Measurement]) -> list[str]:
+def violated_constraints(constraints: Sequence[Constraint], measurements: Sequence[Measurement]) -> list[str]:
     """Return the constraints that an attack on the release broke, with what it reached."""
     return [
         f"{describe(constraint)} {each.measured:.4g} in the audit"

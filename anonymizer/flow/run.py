@@ -11,24 +11,24 @@ from anonymizer.core.outcome import Outcome
 from anonymizer.core.released import Released
 from anonymizer.core.report import Report
 from anonymizer.engines.base import Relation
-from anonymizer.flow.applying.kept import keep
+from anonymizer.flow.applying.kept import store_recoding
 from anonymizer.flow.applying.run import run_applied
 from anonymizer.flow.assemble import release_facts, report_parts
 from anonymizer.flow.output import input_facts, recoding_entry, release_folder, watched_open, write_reports
 from anonymizer.flow.prepare import Job, prepare
 from anonymizer.flow.publication import publication_of
-from anonymizer.flow.searching import search_until_it_stands
+from anonymizer.flow.searching import search_until_verified
 from anonymizer.flow.source import input_source
 from anonymizer.flow.target import ReleaseTarget, release_target
 from anonymizer.flow.verified import Verified, verified_release
 from anonymizer.flow.verify import auditing
-from anonymizer.flow.watch import UNWATCHED, Watch
+from anonymizer.flow.watch import UNWATCHED, RunMonitor
 from anonymizer.loss.all_metrics import all_losses
 from anonymizer.report.build import build_report
 from anonymizer.report.facts.gather import gather
 
 
-def run(config: Config, directory: Path, *, overwrite: bool = False, watch: Watch = UNWATCHED) -> Report:
+def run(config: Config, directory: Path, *, overwrite: bool = False, watch: RunMonitor = UNWATCHED) -> Report:
     """Search, write a release into a folder, read it back, and report.
 
     Parameters
@@ -58,9 +58,9 @@ def run(config: Config, directory: Path, *, overwrite: bool = False, watch: Watc
         def publish(outcome: Outcome, promised: Released) -> Verified:
             return _write_and_verify(config, job, relation, (outcome, promised), target, watch)
 
-        outcome, promised, verified = search_until_it_stands(config, job, facts, watch, publish)
+        outcome, promised, verified = search_until_verified(config, job, facts, watch, publish)
         release = release_facts(target.titles, promised, verified.audited)
-        kept = keep(config, job, outcome)
+        kept = store_recoding(config, job, outcome)
         parts = report_parts(config, job, outcome, facts, release, verified, all_losses(promised))
         report = build_report(replace(parts, recoding_file=recoding_entry(kept)))
         watch.phase("drawing the report")
@@ -77,7 +77,7 @@ def _write_and_verify(
     relation: Relation,
     found: tuple[Outcome, Released],
     target: ReleaseTarget,
-    watch: Watch,
+    watch: RunMonitor,
 ) -> Verified:
     watch.phase("writing")
     outcome, promised = found

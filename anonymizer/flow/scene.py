@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.combinations import ascending, numbered
 from anonymizer.attacks.meaning import meaning_of
-from anonymizer.attacks.original import Links, Meaning, Original, Truth
+from anonymizer.attacks.original import Links, Original, Truth, ValueCoverage
 from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.recoded import known_original
 from anonymizer.attacks.truth import links_of_pairs, located, reconstructed, same_values
@@ -32,13 +32,13 @@ from anonymizer.flow.weights import check_weight_columns, weights_of
 from anonymizer.table.load import Encoded, encode, read_columns
 
 
-def scene_of_files(
+def adversary_from_files(
     config: Config,
     release: Relation,
     original: Relation | None = None,
     second: Relation | None = None,
     weights: Sequence[str] = (),
-) -> Scene:
+) -> AdversaryView:
     """Return the scene of who has files: the release, and perhaps original records and another release.
 
     Which record became which is reconstructed: a record can have become one whose published values all stand
@@ -59,10 +59,10 @@ def scene_of_files(
     table = read_release(config, release, weights)
     own = None if original is None else original_of_files(config, table, release, original)
     if second is None:
-        return Scene(table, None, own)
+        return AdversaryView(table, None, own)
     other = read_release(config, second)
     same = None if original is None else original_of_files(config, other, second, original)
-    return Scene(table, other, own, same)
+    return AdversaryView(table, other, own, same)
 
 
 def _refuse_half(config: Config, relation: Relation | None) -> None:
@@ -71,16 +71,18 @@ def _refuse_half(config: Config, relation: Relation | None) -> None:
         return
     lacking = [name for name in config.with_role(Role.SENSITIVE) if name not in relation.columns]
     if lacking or COUNT in relation.columns:
-        lacks = f"the column '{GROUP}' and not '{lacking[0]}'" if lacking else f"'{GROUP}' and '{COUNT}'"
+        missing_requirement = (
+            f"the column '{GROUP}' and not '{lacking[0]}'" if lacking else f"'{GROUP}' and '{COUNT}'"
+        )
         raise InputError(
-            f"{relation.name}: has {lacks}: one half of a release in groups, which says nothing without the "
+            f"{relation.name}: has {missing_requirement}: one half of a release in groups, which says nothing without the "
             "other; give both, in Python the records and sensitive_table="
         )
 
 
 def scene_of_run(
     config: Config, job: Job, recoding: Recoding, release: Relation, weights: Sequence[str] = ()
-) -> Scene:
+) -> AdversaryView:
     """Return the scene of a finished run: the written release, and the input with what became of each record.
 
     Without the input where its combinations do not fit in memory.
@@ -95,9 +97,9 @@ def scene_of_run(
     """
     table = read_release(config, release, weights)
     if job.problem.source is not None:
-        return Scene(table)
+        return AdversaryView(table)
     source = str(config.input.path or "the input")
-    return Scene(
+    return AdversaryView(
         table, original=known_original(source, job.problem.table, recoding, table, config.input.missing)
     )
 
@@ -238,7 +240,7 @@ def _sensitive_codes(attributes: Sequence[SensitiveAttribute], codes: CodeArray)
 def _reconstructed(
     table: PublishedTable,
     encoded: Encoded,
-    meanings: tuple[Meaning, ...],
+    meanings: tuple[ValueCoverage, ...],
     own: dict[str, SensitiveCodes],
     names: Sequence[str],
 ) -> Links:

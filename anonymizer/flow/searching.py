@@ -13,9 +13,9 @@ from anonymizer.flow.assemble import report_parts
 from anonymizer.flow.constraints import positions
 from anonymizer.flow.diagnose import Diagnosis, Diagnostician, explanation
 from anonymizer.flow.prepare import Job
-from anonymizer.flow.risk import broken
+from anonymizer.flow.risk import violated_constraints
 from anonymizer.flow.verified import Verified
-from anonymizer.flow.watch import Watch
+from anonymizer.flow.watch import RunMonitor
 from anonymizer.report.build import InputFacts, ReleaseFacts, build_report
 from anonymizer.search.control import Control
 from anonymizer.search.local_recoding.bound import best_possible
@@ -24,11 +24,11 @@ DIAGNOSIS_SECONDS = 20.0
 """Longest time for finding out why there is no release, when the config sets no budget."""
 
 
-def search_until_it_stands(
+def search_until_verified(
     config: Config,
     job: Job,
     facts: InputFacts,
-    watch: Watch,
+    watch: RunMonitor,
     publish: Callable[[Outcome, Released], Verified],
 ) -> tuple[Outcome, Released, Verified]:
     """Search and publish; where the audit's attackers break the release, go on without that candidate.
@@ -51,19 +51,19 @@ def search_until_it_stands(
             raise AuditFailed(f"{config.algorithm.name} proposes again what attackers broke in the audit")
         promised = released(outcome.recoding, job.problem.k)
         verified = publish(outcome, promised)
-        names = broken(job.constraints, verified.audited.measurements)
+        names = violated_constraints(job.constraints, verified.audited.measurements)
         if not names:
             return outcome, promised, verified
         job.problem.gate.refuse(outcome.recoding, names)
 
 
-def control_of(config: Config, watch: Watch) -> Control:
+def control_of(config: Config, watch: RunMonitor) -> Control:
     """Return the budget of a config, which begins now."""
     budget = config.budget
     return Control(budget.seconds, budget.nodes, budget.steps, watch.stopped, watch.progress)
 
 
-def search(config: Config, job: Job, watch: Watch, control: Control | None = None) -> Outcome:
+def search(config: Config, job: Job, watch: RunMonitor, control: Control | None = None) -> Outcome:
     """Run the search of a config within its budget.
 
     Parameters
@@ -86,7 +86,7 @@ def search(config: Config, job: Job, watch: Watch, control: Control | None = Non
     return replace(outcome, best_possible=bound)
 
 
-def refusal(config: Config, job: Job, outcome: Outcome, facts: InputFacts, watch: Watch) -> Infeasible:
+def refusal(config: Config, job: Job, outcome: Outcome, facts: InputFacts, watch: RunMonitor) -> Infeasible:
     """Return the error for a problem without a release, with the reasons that could be found."""
     diagnosis = Diagnosis(complete=False)
     if outcome.status is Status.INFEASIBLE:

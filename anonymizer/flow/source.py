@@ -15,7 +15,7 @@ from anonymizer.engines.location import is_url, location_of
 from anonymizer.engines.open import open_duckdb, open_file, open_in_spark, open_postgres
 from anonymizer.engines.options import CsvDialect, EngineOptions
 from anonymizer.engines.selection import Query, QueryError, Selection, TableName, WholeTable
-from anonymizer.errors import ConfigError, Problem
+from anonymizer.errors import ConfigError, ConfigProblem
 from anonymizer.flow.prepare import input_path
 
 
@@ -156,7 +156,7 @@ class QueriedSource(DataSource):
         try:
             return self._opened.open(options)
         except QueryError as error:
-            raise ConfigError(self._config, [Problem("input.query", str(error))]) from None
+            raise ConfigError(self._config, [ConfigProblem("input.query", str(error))]) from None
 
 
 def input_source(config: Config) -> DataSource:

@@ -11,26 +11,26 @@ from zlib import crc32
 import numpy as np
 
 from anonymizer.config.model import Config
-from anonymizer.config.plugged import PluggedSection
+from anonymizer.config.plugged import PluginSection
 from anonymizer.errors import InputError
 from anonymizer.registry import Registry
 
 
-class Examiner(Protocol):
+class Evaluator(Protocol):
     """An attack, or a measure of utility."""
 
     name: ClassVar[str]
 
-    def lacks(self, given: Any, /) -> str | None:
+    def missing_requirement(self, given: Any, /) -> str | None:
         """Return what it would need and is not there, None when it applies."""
 
 
-PlugIn = TypeVar("PlugIn", bound=Examiner)
-Finding = TypeVar("Finding")
+PlugIn = TypeVar("PlugIn", bound=Evaluator)
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
-class Timed(Generic[Finding]):
+class Timed(Generic[Found]):
     """A finding with the time it took.
 
     Attributes
@@ -38,12 +38,12 @@ class Timed(Generic[Finding]):
     seconds: of the plug-in, those of its other findings included.
     """
 
-    finding: Finding
+    finding: Found
     seconds: float
 
 
 @dataclass(frozen=True)
-class Kind(Generic[PlugIn]):
+class EvaluatorKind(Generic[PlugIn]):
     """The plug-ins of one kind.
 
     Attributes
@@ -68,12 +68,12 @@ class Kind(Generic[PlugIn]):
         ------
         InputError: the config names one that lacks something.
         """
-        sections: Sequence[PluggedSection] = getattr(config, self.key)
+        sections: Sequence[PluginSection] = getattr(config, self.key)
         if not sections:
-            return [plug_in for plug_in in self._all() if plug_in.lacks(given) is None]
+            return [plug_in for plug_in in self._all() if plug_in.missing_requirement(given) is None]
         asked: list[PlugIn] = [each.build() for each in sections]
         for position, plug_in in enumerate(asked):
-            lacking = plug_in.lacks(given)
+            lacking = plug_in.missing_requirement(given)
             if lacking is not None:
                 what = (
                     f"{plug_in.name} needs {lacking}, which is not there; give it, or remove the {self.noun}"
@@ -85,16 +85,16 @@ class Kind(Generic[PlugIn]):
         """Return by name what each lacks that does not apply; nothing where the config asks for some."""
         if getattr(config, self.key):
             return {}
-        lacking = {plug_in.name: plug_in.lacks(given) for plug_in in self._all()}
+        lacking = {plug_in.name: plug_in.missing_requirement(given) for plug_in in self._all()}
         return {name: what for name, what in lacking.items() if what is not None}
 
     def _all(self) -> list[PlugIn]:
         return [plug_in() for plug_in in self.every.values()]
 
 
-def timed(
-    plug_ins: Iterable[PlugIn], seed: int, look: Callable[[PlugIn, np.random.Generator], Sequence[Finding]]
-) -> list[Timed[Finding]]:
+def run_timed(
+    plug_ins: Iterable[PlugIn], seed: int, look: Callable[[PlugIn, np.random.Generator], Sequence[Found]]
+) -> list[Timed[Found]]:
     """Let plug-ins look, one after the other.
 
     Parameters

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from anonymizer.config.model import Config
-from anonymizer.flow.timed import Kind, Timed, timed
+from anonymizer.flow.timed import EvaluatorKind, Timed, run_timed
 from anonymizer.utility.base import Comparison, Measure, UtilityFinding
 from anonymizer.utility.registry import UTILITY_MEASURES
 
-MEASURING: Kind[Measure] = Kind("utility", "measure", UTILITY_MEASURES)
+MEASURING: EvaluatorKind[Measure] = EvaluatorKind("utility", "measure", UTILITY_MEASURES)
 
 
 def measures_of(config: Config, comparison: Comparison) -> list[Timed[UtilityFinding]]:
@@ -18,4 +18,4 @@ def measures_of(config: Config, comparison: Comparison) -> list[Timed[UtilityFin
     InputError: the config names a measure that lacks something.
     """
     measures = MEASURING.chosen(config, comparison)
-    return timed(measures, config.seed, lambda measure, random: measure.measure(comparison, random))
+    return run_timed(measures, config.seed, lambda measure, random: measure.measure(comparison, random))

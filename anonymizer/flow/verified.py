@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from anonymizer.attacks.base import Finding, Scene
+from anonymizer.attacks.base import AdversaryView, AttackResult
 from anonymizer.config.model import Config
 from anonymizer.core.outcome import Outcome
 from anonymizer.core.released import Released
@@ -13,12 +13,12 @@ from anonymizer.engines.base import Relation
 from anonymizer.flow.attack import run_attacks
 from anonymizer.flow.prepare import Job
 from anonymizer.flow.publication import Tables, publication_of
-from anonymizer.flow.recipe import recipe_of
-from anonymizer.flow.risk import attacked_again, broken, in_order
+from anonymizer.flow.recipe import mechanism_of
+from anonymizer.flow.risk import attack_written_release, in_order, violated_constraints
 from anonymizer.flow.timed import Timed
 from anonymizer.flow.utility import measures_of
 from anonymizer.flow.verify import Audited
-from anonymizer.flow.watch import Watch
+from anonymizer.flow.watch import RunMonitor
 from anonymizer.utility.base import UtilityFinding
 from anonymizer.utility.comparison import comparison_of
 
@@ -35,7 +35,7 @@ class Verified:
     """
 
     audited: Audited
-    attacks: Sequence[Timed[Finding]] = ()
+    attacks: Sequence[Timed[AttackResult]] = ()
     utility: Sequence[Timed[UtilityFinding]] = ()
 
 
@@ -45,7 +45,7 @@ def verified_release(
     relation: Relation,
     tables: Tables,
     found: tuple[Outcome, Released],
-    watch: Watch,
+    watch: RunMonitor,
 ) -> Verified:
     """Measure a release that was read back, attack it, and measure what it is good for.
 
@@ -65,16 +65,16 @@ def verified_release(
     if not (job.problem.gate.constraints or config.attacks or config.utility):
         return Verified(audited)
     scene = publication.scene(config, job, promised, tables)
-    measurements = in_order(job.constraints, audited.measurements, attacked_again(job, scene))
+    measurements = in_order(job.constraints, audited.measurements, attack_written_release(job, scene))
     audited = replace(audited, measurements=measurements)
-    if broken(job.constraints, measurements):
+    if violated_constraints(job.constraints, measurements):
         return Verified(audited)
-    return examined(config, replace(scene, recipe=recipe_of(job.problem, outcome)), audited, watch)
+    return examined(config, replace(scene, recipe=mechanism_of(job.problem, outcome)), audited, watch)
 
 
-def examined(config: Config, scene: Scene, audited: Audited, watch: Watch) -> Verified:
+def examined(config: Config, scene: AdversaryView, audited: Audited, watch: RunMonitor) -> Verified:
     """Run the attacks and take the measures of utility that the config lists."""
-    attacks: list[Timed[Finding]] = []
+    attacks: list[Timed[AttackResult]] = []
     utility: list[Timed[UtilityFinding]] = []
     if config.attacks:
         watch.phase("attacking the release")

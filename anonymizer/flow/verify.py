@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.audit.compare import unpromised_records
+from anonymizer.audit.compare import mismatched_records
 from anonymizer.audit.count import classes_of, count_reference
 from anonymizer.audit.measure import measure
 from anonymizer.core.classes import Classes, Reference
@@ -17,7 +17,7 @@ from anonymizer.core.released import Released
 from anonymizer.engines.base import Relation
 from anonymizer.errors import AuditFailed, DataError
 from anonymizer.flow.prepare import Job
-from anonymizer.flow.risk import counted
+from anonymizer.flow.risk import countable_constraints
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,11 @@ def verify(
     names = [attribute.name for attribute in table.quasi_identifiers]
     groups = release.group_counts([*names, *table.sensitive_names])
     classes = classes_of(release.name, groups, table.sensitive)
-    measurements = measure(classes, counted(job.constraints), references_of(job, source), job.grown)
+    measurements = measure(
+        classes, countable_constraints(job.constraints), references_of(job, source), job.grown
+    )
     check_promise(release.name, measurements, classes, promised)
-    wrong = unpromised_records(release.name, groups, promised.recoding)
+    wrong = mismatched_records(release.name, groups, promised.recoding)
     if wrong:
         raise AuditFailed(f"{release.name}: {wrong:,} records are not as the recoding publishes them")
     untouched = [name for name in columns if name not in names]
@@ -132,7 +134,9 @@ def check_promise(
     AuditFailed: one does not, or they have not.
     """
     check_measurements(source, measurements)
-    expected = np.sort([*promised.class_sizes, *([promised.starred] if promised.starred else [])])
+    expected = np.sort(
+        [*promised.class_sizes, *([promised.kept_suppressed] if promised.kept_suppressed else [])]
+    )
     if not np.array_equal(np.sort(classes.sizes), expected):
         raise AuditFailed(
             f"{source}: {classes.number} classes of {classes.records} records, where the search "

@@ -10,7 +10,7 @@ from anonymizer.search.control import Progress
 
 
 @dataclass(frozen=True)
-class Watch:
+class RunMonitor:
     """How a run is watched: who is told its progress, and who may stop it.
 
     Attributes
@@ -28,4 +28,4 @@ class Watch:
     released: Callable[[Report], None] = lambda _: None
 
 
-UNWATCHED = Watch()
+UNWATCHED = RunMonitor()

@@ -10,7 +10,7 @@ from anonymizer.config.model import Config
 from anonymizer.core.arrays import FloatArray
 from anonymizer.core.numerals import POINT, Numerals
 from anonymizer.engines.base import Relation
-from anonymizer.errors import DataError, InputError, nearest
+from anonymizer.errors import DataError, InputError, suggestion
 
 
 def weight_columns(config: Config) -> list[str]:
@@ -29,7 +29,7 @@ def check_weight_columns(relation: Relation, names: Sequence[str]) -> None:
     for name in names:
         if name not in relation.columns:
             what = f"{relation.name}: has no column of weights '{name}'"
-            raise InputError(f"{what}; {nearest(name, relation.columns)}")
+            raise InputError(f"{what}; {suggestion(name, relation.columns)}")
 
 
 def weights_of(source: str, name: str, texts: Sequence[str | None], numerals: Numerals = POINT) -> FloatArray:

@@ -14,7 +14,7 @@ from anonymizer.core.arrays import IntArray
 from anonymizer.core.table import Column, ValueType
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.base import HierarchySource, OptionalSettings
-from anonymizer.hierarchy.beginnings import Beginnings
+from anonymizer.hierarchy.beginnings import SharedPrefixes
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
 from anonymizer.hierarchy.labels import distinct, group_label
 
@@ -65,7 +65,7 @@ class AutoSource(HierarchySource[AutoSettings]):
                 f"column '{column.name}': auto.rare is for texts, and these are of type {column.type.value}; "
                 "leave it out, or use intervals, whose names do not come from the data"
             )
-        values, shown = column.present, Beginnings(column, self.settings.rare).shown
+        values, shown = column.present, SharedPrefixes(column, self.settings.rare).shown
         starts = np.arange(len(values))
         levels = [list(values)]
         for groups in self._group_counts(len(values)):

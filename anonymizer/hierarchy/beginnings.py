@@ -8,7 +8,7 @@ from itertools import accumulate
 from anonymizer.core.table import Column
 
 
-class Beginnings:
+class SharedPrefixes:
     """Beginnings that enough records share, so that no name of a group tells a text of a few.
 
     Parameters

@@ -29,15 +29,15 @@ def draw(hierarchy: Hierarchy, most: int) -> Drawing:
     from rich.tree import Tree as Drawing  # noqa: PLC0415 - only what draws needs it
 
     top = outline(hierarchy, most)
-    drawing = Drawing(_line(top.label))
+    drawing = Drawing(_drawn_label(top.label))
     waiting = [(top, drawing)]
     while waiting:
         node, place = waiting.pop()
-        waiting.extend((child, place.add(_line(child.label))) for child in node.children)
+        waiting.extend((child, place.add(_drawn_label(child.label))) for child in node.children)
     return drawing
 
 
-def _line(label: str) -> Text:
+def _drawn_label(label: str) -> Text:
     from rich.text import Text  # noqa: PLC0415 - only what draws needs it
 
     return Text(label, no_wrap=True, overflow="ellipsis")

@@ -38,13 +38,13 @@ def outline(hierarchy: Hierarchy, most: int) -> Outline:
     most: children drawn under a node, at least 1; the others are counted.
     """
     below = np.split(*_children(hierarchy))
-    root = Outline(_line(hierarchy.labels[0]))
+    root = Outline(_outlined_label(hierarchy.labels[0]))
     waiting = [(0, root)]
     while waiting:
         node, drawn = waiting.pop()
         children = below[node]
         for child in children[:most]:
-            place = drawn.add(_line(hierarchy.labels[child]))
+            place = drawn.add(_outlined_label(hierarchy.labels[child]))
             waiting.append((_end_of_padding(hierarchy, int(child), below), place))
         if len(children) > most:
             drawn.add(f"... {len(children) - most:,} more")
@@ -64,5 +64,5 @@ def _end_of_padding(hierarchy: Hierarchy, node: int, below: list[np.ndarray]) ->
     return node
 
 
-def _line(label: str) -> str:
+def _outlined_label(label: str) -> str:
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in label)

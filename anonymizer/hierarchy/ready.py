@@ -13,7 +13,7 @@ import yaml
 from pydantic import ConfigDict, Field, RootModel
 
 from anonymizer.core.table import Column
-from anonymizer.errors import HierarchyError, nearest
+from anonymizer.errors import HierarchyError, suggestion
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.graph import Tree
 from anonymizer.hierarchy.rows import read_rows
@@ -121,7 +121,7 @@ def read_ready(name: str) -> ReadyHierarchy:
     """
     names = ready_names()
     if name not in names:
-        raise HierarchyError(f"unknown ready hierarchy '{name}'; {nearest(name, names)}")
+        raise HierarchyError(f"unknown ready hierarchy '{name}'; {suggestion(name, names)}")
     folder = ready_folder()
     entry = yaml.load((folder / f"{name}.yaml").read_text(encoding="utf-8"), Loader=_LOADER)
     aliases = {}

@@ -7,7 +7,7 @@ import numpy as np
 from anonymizer.core.released import Released
 from anonymizer.core.table import Table
 from anonymizer.loss.base import LossMetric
-from anonymizer.loss.lattice import LatticeLoss, NodeFacts
+from anonymizer.loss.lattice import LatticeLoss, TransformationFacts
 
 
 class AverageClassSize(LossMetric):
@@ -20,7 +20,7 @@ class AverageClassSize(LossMetric):
 
     def value(self, released: Released) -> float | None:
         """Return the normalised average; None for a release without records."""
-        return _average([*released.class_sizes.tolist(), released.starred], released.k)
+        return _average([*released.class_sizes.tolist(), released.kept_suppressed], released.k)
 
     def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
         """No class is smaller than k, so the metric is at least 1."""
@@ -39,6 +39,6 @@ class _AverageOnLattice(LatticeLoss):
         self.floors[0] += 1.0
         self.worst = float(table.records)
 
-    def objective(self, facts: NodeFacts) -> float:
-        value = _average([*facts.released.tolist(), facts.starred], self._k)
+    def objective(self, facts: TransformationFacts) -> float:
+        value = _average([*facts.released.tolist(), facts.kept_suppressed], self._k)
         return np.inf if value is None else value

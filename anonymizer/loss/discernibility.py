@@ -8,7 +8,7 @@ from anonymizer.core.arrays import FloatArray
 from anonymizer.core.released import Released
 from anonymizer.core.table import Table
 from anonymizer.loss.base import LossMetric
-from anonymizer.loss.lattice import LatticeLoss, NodeFacts
+from anonymizer.loss.lattice import LatticeLoss, TransformationFacts
 
 
 class Discernibility(LossMetric):
@@ -38,16 +38,16 @@ class _DiscernibilityOnLattice(LatticeLoss):
         self.floors = _constant_parts(table, float(table.records))
         self.worst = float(table.records) ** 2
 
-    def objective(self, facts: NodeFacts) -> float:
+    def objective(self, facts: TransformationFacts) -> float:
         return float((facts.released**2).sum() + facts.suppressed.records * self._records)
 
-    def below(self, facts: NodeFacts) -> list[FloatArray]:
+    def below(self, facts: TransformationFacts) -> list[FloatArray]:
         certain = facts.certain.records
         bound = float(certain * self._records + (self._records - certain))
         parts = super().below(facts)
         return [np.full(len(part), bound if position == 0 else 0.0) for position, part in enumerate(parts)]
 
-    def above(self, facts: NodeFacts) -> float:
+    def above(self, facts: TransformationFacts) -> float:
         """Bound by convexity: of n records, x removed ones cost (n - x)^2 + x N, least for x = n - N / 2."""
         sizes, half = facts.class_sizes, self._records / 2
         return float(np.where(sizes <= half, sizes**2, self._records * sizes - half**2).sum())

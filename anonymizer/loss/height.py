@@ -8,7 +8,7 @@ from anonymizer.core.arrays import FloatArray
 from anonymizer.core.released import Released
 from anonymizer.core.table import Table
 from anonymizer.loss.base import LossMetric
-from anonymizer.loss.lattice import IndifferentLatticeLoss, LatticeLoss, NodeFacts
+from anonymizer.loss.lattice import IndifferentLatticeLoss, LatticeLoss, TransformationFacts
 
 
 class Height(LossMetric):
@@ -40,5 +40,5 @@ class _HeightOnLattice(IndifferentLatticeLoss):
     def expected(self, floors: FloatArray, share: FloatArray) -> FloatArray:
         return floors
 
-    def objective(self, facts: NodeFacts) -> float:
+    def objective(self, facts: TransformationFacts) -> float:
         return float(sum(facts.levels))

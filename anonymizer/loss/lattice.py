@@ -45,14 +45,14 @@ class Marginals:
 
 
 @dataclass(frozen=True, eq=False)
-class NodeFacts:
+class TransformationFacts:
     """What is known of an evaluated node of the lattice.
 
     Attributes
     ----------
     class_sizes: of all classes, shape (classes,), int64.
     released: records of each class of the release, shape (classes of the release,), int64.
-    starred: suppressed records that stay in the release.
+    kept_suppressed: suppressed records that stay in the release.
     suppressed: marginals of the suppressed records.
     certain: marginals of records that are suppressed at every node below, too.
     recoding: gives the recoding that the node stands for; costs a pass over the whole table.
@@ -61,7 +61,7 @@ class NodeFacts:
     levels: tuple[int, ...]
     class_sizes: IntArray
     released: IntArray
-    starred: int
+    kept_suppressed: int
     suppressed: Marginals
     certain: Marginals
     recoding: Callable[[], FullDomainRecoding]
@@ -83,14 +83,14 @@ class LatticeLoss(ABC):
     rounding: float = 1e-12
 
     @abstractmethod
-    def objective(self, facts: NodeFacts) -> float:
+    def objective(self, facts: TransformationFacts) -> float:
         """Return the loss of an evaluated node."""
 
     def combine(self, parts: Sequence[FloatArray]) -> FloatArray:
         """Join one vector of parts per attribute to the bounds of all their combinations."""
         return reduce(np.add.outer, parts)
 
-    def below(self, facts: NodeFacts) -> list[FloatArray]:
+    def below(self, facts: TransformationFacts) -> list[FloatArray]:
         """Return parts of a lower bound for all nodes at or below an evaluated one.
 
         The vectors start at the lowest level of the node's marginals.
@@ -100,7 +100,7 @@ class LatticeLoss(ABC):
             for floor, low, level in zip(self.floors, facts.certain.lowest, facts.levels, strict=True)
         ]
 
-    def above(self, facts: NodeFacts) -> float:
+    def above(self, facts: TransformationFacts) -> float:
         """Return a lower bound for all nodes at or above an evaluated one."""
         return -np.inf
 
@@ -137,12 +137,17 @@ class UnboundedLatticeLoss(IndifferentLatticeLoss):
         """Prefer little suppression, as nothing else is known."""
         return share
 
-    def objective(self, facts: NodeFacts) -> float:
+    def objective(self, facts: TransformationFacts) -> float:
         """Measure the recoding that the node stands for."""
         recoding = facts.recoding()
         value = self._value(
             Released(
-                recoding.table, recoding, facts.released, facts.starred, facts.suppressed.records, self._k
+                recoding.table,
+                recoding,
+                facts.released,
+                facts.kept_suppressed,
+                facts.suppressed.records,
+                self._k,
             )
         )
         return np.inf if value is None else value
@@ -157,11 +162,11 @@ class SuppressedLatticeLoss(LatticeLoss):
         self.floors = [np.zeros(attribute.hierarchy.height + 1) for attribute in table.quasi_identifiers]
         self.worst = float(table.records)
 
-    def objective(self, facts: NodeFacts) -> float:
+    def objective(self, facts: TransformationFacts) -> float:
         """Return the suppressed records."""
         return float(facts.suppressed.records)
 
-    def below(self, facts: NodeFacts) -> list[FloatArray]:
+    def below(self, facts: TransformationFacts) -> list[FloatArray]:
         """Return the records that are suppressed at every node below."""
         parts = super().below(facts)
         parts[0] = parts[0] + facts.certain.records
@@ -208,7 +213,7 @@ class CellLatticeLoss(LatticeLoss):
         losses: FloatArray = self._means[position][low:][levels] + lost / self._records
         return losses
 
-    def objective(self, facts: NodeFacts) -> float:
+    def objective(self, facts: TransformationFacts) -> float:
         """Return the aggregate with the suppressed cells at cost 1."""
         parts = []
         for position, level in enumerate(facts.levels):
@@ -216,7 +221,7 @@ class CellLatticeLoss(LatticeLoss):
             parts.append(self._part(position, self._losses(position, facts.suppressed, slice(own, own + 1))))
         return float(self._aggregate.finish(reduce(self._aggregate.join, parts))[0])
 
-    def below(self, facts: NodeFacts) -> list[FloatArray]:
+    def below(self, facts: TransformationFacts) -> list[FloatArray]:
         """Add the cells that are suppressed at every node below."""
         return [
             self._part(

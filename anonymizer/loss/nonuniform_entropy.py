@@ -10,7 +10,7 @@ from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.released import Released
 from anonymizer.core.table import Table
 from anonymizer.loss.base import LossMetric
-from anonymizer.loss.lattice import LatticeLoss, Marginals, NodeFacts
+from anonymizer.loss.lattice import LatticeLoss, Marginals, TransformationFacts
 
 
 class NonuniformEntropy(LossMetric):
@@ -75,14 +75,14 @@ class _EntropyOnLattice(LatticeLoss):
     def _added(marginals: Marginals, position: int, nodes: CodeArray) -> float:
         return _spread_bits(np.bincount(nodes, weights=marginals.counts[position]))
 
-    def objective(self, facts: NodeFacts) -> float:
+    def objective(self, facts: TransformationFacts) -> float:
         total = 0.0
         for position, level in enumerate(facts.levels):
             nodes = facts.suppressed.nodes[position][level - facts.suppressed.lowest[position]]
             total += self.floors[position][level] + self._added(facts.suppressed, position, nodes)
         return float(total)
 
-    def below(self, facts: NodeFacts) -> list[FloatArray]:
+    def below(self, facts: TransformationFacts) -> list[FloatArray]:
         parts = super().below(facts)
         for position, part in enumerate(parts):
             by_level = facts.certain.nodes[position][: len(part)]

@@ -14,9 +14,9 @@ from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
-from anonymizer.privacy.exact import settle
+from anonymizer.privacy.exact import resolve_near_ties
 from anonymizer.privacy.k_anonymity import GroupSize
-from anonymizer.privacy.retention import Retention
+from anonymizer.privacy.retention import CountConditions
 from anonymizer.privacy.shares import largest_counts, whole_records
 from anonymizer.privacy.threats import WHO, Threat
 from anonymizer.settings import Exact, Settings
@@ -41,7 +41,7 @@ class AlphaKAnonymity(ClassModel):
     sensitive = True
     Settings = AlphaKAnonymitySettings
     settings: AlphaKAnonymitySettings
-    claims = WHO | {Threat.HOMOGENEITY}
+    mitigates = WHO | {Threat.HOMOGENEITY}
     thresholds = (Threshold("alpha", 1), Threshold("k", 1, whole=True))
     merging = Merging.SATISFYING
 
@@ -60,7 +60,7 @@ class AlphaKAnonymity(ClassModel):
         largest = largest_counts(view.counted)
         alpha = Fraction(self.settings.alpha)
         margins = largest / view.sizes - float(alpha)
-        held = settle(
+        held = resolve_near_ties(
             margins <= 0,
             margins,
             1.0,
@@ -72,17 +72,17 @@ class AlphaKAnonymity(ClassModel):
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
-    ) -> Retention | None:
+    ) -> CountConditions | None:
         """Cap every value at alpha."""
         assert attribute is not None
         caps = (Fraction(self.settings.alpha),) * attribute.column.size
-        return Retention(smallest=self.settings.k, caps=caps)
+        return CountConditions(smallest=self.settings.k, caps=caps)
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
         """Return the smallest class size and the largest share of a value."""
         return [int(view.sizes.min()), float(self._shares(view).max())]
 
-    def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
+    def is_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Tell which classes are the smallest or show the largest share."""
         shares = self._shares(view)
         worst: BoolArray = (view.sizes == view.sizes.min()) | (shares == shares.max())

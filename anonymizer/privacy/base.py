@@ -12,11 +12,11 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.base import Attack, Scene
+from anonymizer.attacks.base import AdversaryView, Attack
 from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
-from anonymizer.privacy.retention import Retention
+from anonymizer.privacy.retention import CountConditions
 from anonymizer.privacy.threats import Threat
 from anonymizer.settings import Exact
 from anonymizer.settings import Settings as PlugInSettings
@@ -58,7 +58,7 @@ class PrivacyModel(ABC):
     Settings: its parameters.
     thresholds: the parameters by which a promise that cannot be kept may be loosened.
     sensitive: whether it needs a sensitive attribute, whatever its parameters.
-    claims: the attacks that it is said to stop, which parameters may narrow; a report shows them beside what
+    mitigates: the attacks that it is said to stop, which parameters may narrow; a report shows them beside what
         the attacks reached.
     counts_values: whether it counts the sensitive values of classes, so that it matters what is one.
     """
@@ -67,7 +67,7 @@ class PrivacyModel(ABC):
     Settings: ClassVar[type[PlugInSettings]]
     sensitive: ClassVar[bool]
     thresholds: ClassVar[tuple[Threshold, ...]]
-    claims: frozenset[Threat] = frozenset()
+    mitigates: frozenset[Threat] = frozenset()
     counts_values: ClassVar[bool] = True
 
     def __init__(self, settings: PlugInSettings) -> None:
@@ -79,7 +79,7 @@ class PrivacyModel(ABC):
         return self.sensitive
 
     @property
-    def allowance(self) -> Decimal | None:
+    def allowed_success(self) -> Decimal | None:
         """The share of right guesses that the model allows of what it claims to stop, None without one."""
         return None
 
@@ -140,12 +140,12 @@ class ClassModel(PrivacyModel):
         """Return the worst measure over all classes (at least one), as the contract defines it."""
 
     @abstractmethod
-    def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
+    def is_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Tell which classes show the worst measure, shape (classes,)."""
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
-    ) -> Retention | None:
+    ) -> CountConditions | None:
         """Return the model as conditions on the counts that stay when single records are suppressed.
 
         They must say what ``holds`` says of any class whose values the reference has. With None, records of a
@@ -194,7 +194,7 @@ class ScoredClassModel(ClassModel):
         # Three equal counts have exp(entropy) 3, not 2.9999999999999996.
         return round(float(scores.min() if self.larger_is_better else scores.max()), 12)
 
-    def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
+    def is_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Tell which classes have the worst score, up to rounding."""
         scores = self.scores(view, reference)
         worst = scores.min() if self.larger_is_better else scores.max()
@@ -250,7 +250,7 @@ class AttackModel(PrivacyModel):
         return []
 
     @property
-    def allowance(self) -> Decimal:
+    def allowed_success(self) -> Decimal:
         """The share that the attack may reach."""
         return self.settings.max
 
@@ -258,7 +258,7 @@ class AttackModel(PrivacyModel):
         """Tell whether a share is at most ``max``."""
         return Fraction(repr(measured)) <= Fraction(self.settings.max)
 
-    def measured(self, scene: Scene, random: np.random.Generator) -> float:
+    def measured(self, scene: AdversaryView, random: np.random.Generator) -> float:
         """Run the attack and return what it reached, at most.
 
         Parameters

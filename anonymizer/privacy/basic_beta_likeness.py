@@ -13,9 +13,9 @@ from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
-from anonymizer.privacy.exact import settle
+from anonymizer.privacy.exact import resolve_near_ties
 from anonymizer.privacy.gains import entry_gains, exact_gains, largest_gains
-from anonymizer.privacy.retention import Retention
+from anonymizer.privacy.retention import CountConditions
 from anonymizer.privacy.shares import excess_over_caps, reference_shares, whole_records
 from anonymizer.privacy.threats import Threat
 from anonymizer.settings import Exact, Settings
@@ -42,7 +42,7 @@ class BasicBetaLikeness(ScoredClassModel):
     uses_reference = True
     Settings = BasicBetaLikenessSettings
     settings: BasicBetaLikenessSettings
-    claims = frozenset({Threat.SKEWNESS})
+    mitigates = frozenset({Threat.SKEWNESS})
     thresholds = (Threshold("beta", inf),)
     merging = Merging.SATISFYING
 
@@ -61,7 +61,7 @@ class BasicBetaLikeness(ScoredClassModel):
         assert reference is not None
         beta = Fraction(self.settings.beta)
         margins = self.scores(view, reference) - float(beta)
-        return settle(
+        return resolve_near_ties(
             margins <= 0,
             margins,
             float(beta),
@@ -71,11 +71,11 @@ class BasicBetaLikeness(ScoredClassModel):
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
-    ) -> Retention | None:
+    ) -> CountConditions | None:
         """Cap every value at (1 + beta) p."""
         assert reference is not None
         factor = (1 + Fraction(self.settings.beta)) / reference.total
-        return Retention(caps=tuple(count * factor for count in reference.counts.tolist()))
+        return CountConditions(caps=tuple(count * factor for count in reference.counts.tolist()))
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
         """Bound the loss by the values whose share exceeds (1 + beta) p."""

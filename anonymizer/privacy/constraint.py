@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.core.classes import Classes, ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import AttackModel, ClassModel, Measured, Merging, PrivacyModel, TableModel
-from anonymizer.privacy.retention import Retention
+from anonymizer.privacy.retention import CountConditions
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class ClassConstraint(_Binding):
 
     def retention(
         self, attribute: SensitiveAttribute | None, reference: Reference | None
-    ) -> Retention | None:
+    ) -> CountConditions | None:
         """Return conditions on the counts that stay in each part of a class; None where unknown."""
         missing = None if attribute is None or self.missing_is_value else attribute.column.missing
         return self.model.retention(attribute, missing, reference)
@@ -98,16 +98,16 @@ class ClassConstraint(_Binding):
         """Return the worst measure over all classes."""
         return self.model.measured(self.view(classes).view, reference)
 
-    def at_worst(self, classes: Classes, reference: Reference | None) -> BoolArray:
+    def is_worst(self, classes: Classes, reference: Reference | None) -> BoolArray:
         """Tell which equivalence classes show the worst measure, shape (classes,)."""
         bound = self.view(classes)
         worst = np.zeros(classes.number, dtype=bool)
-        worst[bound.owner[self.model.at_worst(bound.view, reference)]] = True
+        worst[bound.owner[self.model.is_worst(bound.view, reference)]] = True
         return worst
 
     def worst_classes(self, classes: Classes, reference: Reference | None) -> int:
         """Return how many equivalence classes show the worst measure."""
-        return int(np.count_nonzero(self.at_worst(classes, reference)))
+        return int(np.count_nonzero(self.is_worst(classes, reference)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -135,7 +135,7 @@ class ReleaseConstraint(_Binding):
         """Tell whether a measure satisfies the model."""
         return self.model.holds(measured)
 
-    def measured(self, scene: Scene, random: np.random.Generator) -> float:
+    def measured(self, scene: AdversaryView, random: np.random.Generator) -> float:
         """Return what the attack reaches, at most; on the one attribute, where there is one."""
         return self.model.measured(scene if self.attribute is None else scene.about(self.attribute), random)
 

@@ -15,8 +15,8 @@ from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
-from anonymizer.privacy.exact import exponential_of, log_of, settle
-from anonymizer.privacy.retention import Retention
+from anonymizer.privacy.exact import exponential_of, log_of, resolve_near_ties
+from anonymizer.privacy.retention import CountConditions
 from anonymizer.privacy.shares import entry_shares, excess_over_caps, reference_shares, whole_records
 from anonymizer.privacy.threats import Threat
 from anonymizer.settings import Exact, Settings
@@ -52,7 +52,7 @@ class DeltaDisclosure(ScoredClassModel):
     uses_reference = True
     Settings = DeltaDisclosureSettings
     settings: DeltaDisclosureSettings
-    claims = frozenset({Threat.SKEWNESS, Threat.INFERENCE})
+    mitigates = frozenset({Threat.SKEWNESS, Threat.INFERENCE})
     thresholds = (Threshold("delta", inf),)
 
     @classmethod
@@ -88,7 +88,7 @@ class DeltaDisclosure(ScoredClassModel):
         assert reference is not None
         delta = float(self.settings.delta)
         margins = self.scores(view, reference) - delta
-        return settle(
+        return resolve_near_ties(
             margins < 0,
             margins,
             delta,
@@ -105,13 +105,13 @@ class DeltaDisclosure(ScoredClassModel):
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
-    ) -> Retention | None:
+    ) -> CountConditions | None:
         """Keep every share within a factor of exp(delta) of p."""
         assert reference is not None
         factor = exponential_of(self.settings.delta)
         shares = [Fraction(count, reference.total) for count in reference.counts.tolist()]
         violates = self.settings.absent is Absent.VIOLATES
-        return Retention(
+        return CountConditions(
             caps=tuple(min(share * factor, Fraction(1)) for share in shares),
             floors=tuple(share / factor for share in shares),
             required=reference.present if violates else None,

@@ -13,9 +13,9 @@ from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
 from anonymizer.privacy.basic_beta_likeness import Beta
-from anonymizer.privacy.exact import log_of, settle
+from anonymizer.privacy.exact import log_of, resolve_near_ties
 from anonymizer.privacy.gains import entry_gains, exact_gains, largest_gains
-from anonymizer.privacy.retention import Retention
+from anonymizer.privacy.retention import CountConditions
 from anonymizer.privacy.shares import excess_over_caps, reference_shares, whole_records
 from anonymizer.privacy.threats import Threat
 from anonymizer.settings import Settings
@@ -40,7 +40,7 @@ class EnhancedBetaLikeness(ScoredClassModel):
     uses_reference = True
     Settings = EnhancedBetaLikenessSettings
     settings: EnhancedBetaLikenessSettings
-    claims = frozenset({Threat.SKEWNESS})
+    mitigates = frozenset({Threat.SKEWNESS})
     thresholds = (Threshold("beta", inf),)
     merging = Merging.SATISFYING
 
@@ -64,7 +64,7 @@ class EnhancedBetaLikeness(ScoredClassModel):
         counts = view.counted
         excess = entry_gains(view, reference) - self._bounds(view, reference)
         margins: FloatArray = np.maximum.reduceat(excess, counts.starts[:-1])
-        return settle(
+        return resolve_near_ties(
             margins <= 0,
             margins,
             float(self.settings.beta),
@@ -88,11 +88,11 @@ class EnhancedBetaLikeness(ScoredClassModel):
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
-    ) -> Retention | None:
+    ) -> CountConditions | None:
         """Cap every value at (1 + min(beta, -ln p)) p."""
         assert reference is not None
         shares = (Fraction(count, reference.total) for count in reference.counts.tolist())
-        return Retention(caps=tuple(self._cap(share) if share else share for share in shares))
+        return CountConditions(caps=tuple(self._cap(share) if share else share for share in shares))
 
     def _cap(self, share: Fraction) -> Fraction:
         beyond = Fraction(log_of(share).copy_negate())

@@ -15,8 +15,8 @@ from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
-from anonymizer.privacy.exact import has_entropy, settle
-from anonymizer.privacy.retention import Retention
+from anonymizer.privacy.exact import has_entropy, resolve_near_ties
+from anonymizer.privacy.retention import CountConditions
 from anonymizer.privacy.shares import entry_shares, largest_counts, whole_records
 from anonymizer.privacy.threats import DIVERSE
 from anonymizer.settings import Exact, Settings
@@ -41,7 +41,7 @@ class EntropyLDiversity(ScoredClassModel):
     sensitive = True
     Settings = EntropyLDiversitySettings
     settings: EntropyLDiversitySettings
-    claims = DIVERSE
+    mitigates = DIVERSE
     thresholds = (Threshold("l", 1),)
     merging = Merging.SATISFYING
     larger_is_better = True
@@ -75,7 +75,7 @@ class EntropyLDiversity(ScoredClassModel):
         def signature(position: int) -> tuple[int, ...]:
             return tuple(sorted(count for _, count in view.counted.of_class(position)))
 
-        return settle(
+        return resolve_near_ties(
             margins <= 0,
             margins,
             threshold,
@@ -85,9 +85,9 @@ class EntropyLDiversity(ScoredClassModel):
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
-    ) -> Retention | None:
+    ) -> CountConditions | None:
         """Ask for the entropy."""
-        return Retention(entropies=(Fraction(self.settings.l),))
+        return CountConditions(entropies=(Fraction(self.settings.l),))
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
         """Bound the loss by the largest share that d distinct values allow at entropy ln l."""

@@ -16,7 +16,7 @@ CLOSE = 1e-9
 """Relative distance to a threshold below which float64 is not trusted; its error is below 1e-12 here."""
 
 
-def settle(
+def resolve_near_ties(
     held: BoolArray,
     margins: FloatArray,
     scale: float,

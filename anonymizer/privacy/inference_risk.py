@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.base import Attack, Scene
+from anonymizer.attacks.base import AdversaryView, Attack
 from anonymizer.attacks.definetti import Definetti, DefinettiSettings
 from anonymizer.privacy.base import AttackModel, RiskSettings
 from anonymizer.privacy.threats import Threat
@@ -46,13 +46,13 @@ class InferenceRisk(AttackModel):
     sensitive = True
     Settings = InferenceRiskSettings
     settings: InferenceRiskSettings
-    claims = frozenset({Threat.INFERENCE})
+    mitigates = frozenset({Threat.INFERENCE})
 
     def attack(self) -> Attack:
         """Return the deFinetti attack."""
         return Definetti(DefinettiSettings(chains=CHAINS, sweeps=SWEEPS))
 
-    def measured(self, scene: Scene, random: np.random.Generator) -> float:
+    def measured(self, scene: AdversaryView, random: np.random.Generator) -> float:
         """Return what the attack reached at most, or the most frequent value of each group if that is more.
 
         Parameters

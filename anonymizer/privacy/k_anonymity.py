@@ -10,7 +10,7 @@ from anonymizer.core.arrays import BoolArray
 from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
-from anonymizer.privacy.retention import Retention
+from anonymizer.privacy.retention import CountConditions
 from anonymizer.privacy.threats import WHO
 from anonymizer.settings import Settings, WholeNumber
 
@@ -38,7 +38,7 @@ class KAnonymity(ClassModel):
 
     Settings = KAnonymitySettings
     settings: KAnonymitySettings
-    claims = WHO
+    mitigates = WHO
     thresholds = (Threshold("k", 1, whole=True),)
     merging = Merging.ANY
 
@@ -59,15 +59,15 @@ class KAnonymity(ClassModel):
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
-    ) -> Retention | None:
+    ) -> CountConditions | None:
         """Ask for k records."""
-        return Retention(smallest=self.settings.k)
+        return CountConditions(smallest=self.settings.k)
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
         """Return the smallest class size."""
         return int(view.sizes.min())
 
-    def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
+    def is_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Tell which classes are the smallest."""
         worst: BoolArray = view.sizes == view.sizes.min()
         return worst

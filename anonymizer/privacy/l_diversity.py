@@ -10,7 +10,7 @@ from anonymizer.core.arrays import BoolArray
 from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
-from anonymizer.privacy.retention import Distinct, Retention
+from anonymizer.privacy.retention import CountConditions, Distinct
 from anonymizer.privacy.shares import distinct_values
 from anonymizer.privacy.threats import DIVERSE
 from anonymizer.settings import Settings, WholeNumber
@@ -35,7 +35,7 @@ class LDiversity(ClassModel):
     sensitive = True
     Settings = LDiversitySettings
     settings: LDiversitySettings
-    claims = DIVERSE
+    mitigates = DIVERSE
     thresholds = (Threshold("l", 1, whole=True),)
     merging = Merging.ANY
 
@@ -56,15 +56,15 @@ class LDiversity(ClassModel):
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
-    ) -> Retention | None:
+    ) -> CountConditions | None:
         """Ask for l values."""
-        return Retention(distinct=(Distinct(self.settings.l, missing),))
+        return CountConditions(distinct=(Distinct(self.settings.l, missing),))
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
         """Return the smallest number of distinct values."""
         return int(distinct_values(view).min())
 
-    def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
+    def is_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Tell which classes have the fewest distinct values."""
         distinct = distinct_values(view)
         worst: BoolArray = distinct == distinct.min()

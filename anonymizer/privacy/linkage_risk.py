@@ -45,7 +45,7 @@ class LinkageRisk(AttackModel):
     sensitive = False
     Settings = LinkageRiskSettings
     settings: LinkageRiskSettings
-    claims = WHO
+    mitigates = WHO
 
     def attack(self) -> Attack:
         """Return the linkage attack."""

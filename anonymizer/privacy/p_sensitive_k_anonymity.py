@@ -11,7 +11,7 @@ from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
 from anonymizer.privacy.k_anonymity import GroupSize
-from anonymizer.privacy.retention import Distinct, Retention
+from anonymizer.privacy.retention import CountConditions, Distinct
 from anonymizer.privacy.shares import distinct_values
 from anonymizer.privacy.threats import WHO, Threat
 from anonymizer.settings import Settings, WholeNumber
@@ -42,7 +42,7 @@ class PSensitiveKAnonymity(ClassModel):
     sensitive = True
     Settings = PSensitiveKAnonymitySettings
     settings: PSensitiveKAnonymitySettings
-    claims = WHO | {Threat.HOMOGENEITY}
+    mitigates = WHO | {Threat.HOMOGENEITY}
     thresholds = (Threshold("p", 1, whole=True), Threshold("k", 1, whole=True))
     merging = Merging.ANY
 
@@ -63,15 +63,15 @@ class PSensitiveKAnonymity(ClassModel):
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
-    ) -> Retention | None:
+    ) -> CountConditions | None:
         """Ask for k records and p values."""
-        return Retention(smallest=self.settings.k, distinct=(Distinct(self.settings.p, missing),))
+        return CountConditions(smallest=self.settings.k, distinct=(Distinct(self.settings.p, missing),))
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
         """Return the smallest class size and the smallest number of distinct values."""
         return [int(view.sizes.min()), int(distinct_values(view).min())]
 
-    def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
+    def is_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Tell which classes are the smallest or have the fewest distinct values."""
         distinct = distinct_values(view)
         worst: BoolArray = (view.sizes == view.sizes.min()) | (distinct == distinct.min())

@@ -14,8 +14,8 @@ from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
-from anonymizer.privacy.exact import settle
-from anonymizer.privacy.retention import Distinct, Dominance, Retention
+from anonymizer.privacy.exact import resolve_near_ties
+from anonymizer.privacy.retention import CountConditions, Distinct, Dominance
 from anonymizer.privacy.shares import distinct_values, largest_counts, whole_records
 from anonymizer.privacy.threats import DIVERSE
 from anonymizer.settings import Exact, Settings, WholeNumber
@@ -41,7 +41,7 @@ class RecursiveCLDiversity(ScoredClassModel):
     sensitive = True
     Settings = RecursiveCLDiversitySettings
     settings: RecursiveCLDiversitySettings
-    claims = DIVERSE
+    mitigates = DIVERSE
     thresholds = (Threshold("c", inf), Threshold("l", 1, whole=True))
     merging = Merging.SATISFYING
 
@@ -76,7 +76,7 @@ class RecursiveCLDiversity(ScoredClassModel):
         largest, tail = largest_counts(view.counted), self._tails(view)
         c = Fraction(self.settings.c)
         margins = largest - float(c) * tail
-        held = settle(
+        held = resolve_near_ties(
             margins < 0,
             margins / np.maximum(largest, 1),
             1.0,
@@ -88,10 +88,10 @@ class RecursiveCLDiversity(ScoredClassModel):
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
-    ) -> Retention | None:
+    ) -> CountConditions | None:
         """Bound the most frequent value by the rare ones."""
         diverse = Distinct(self.settings.l, missing)
-        return Retention(
+        return CountConditions(
             distinct=(diverse,), dominances=(Dominance(Fraction(self.settings.c), self.settings.l),)
         )
 

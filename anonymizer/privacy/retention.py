@@ -71,7 +71,7 @@ class Deviation:
 
 
 @dataclass(frozen=True, eq=False)
-class Retention:
+class CountConditions:
     """Conditions on the counts y of the n records that stay in a class, all to be met at once.
 
     The counts are those of the values of one sensitive attribute; a rule with nothing but ``smallest`` needs
@@ -98,12 +98,12 @@ class Retention:
     entropies: tuple[Fraction, ...] = ()
     deviations: tuple[Deviation, ...] = ()
 
-    def joined(self, other: Retention) -> Retention:
+    def joined(self, other: CountConditions) -> CountConditions:
         """Return the conditions of both on the same attribute."""
         required = self.required if other.required is None else other.required
         if self.required is not None and other.required is not None:
             required = self.required | other.required
-        return Retention(
+        return CountConditions(
             max(self.smallest, other.smallest),
             self.distinct + other.distinct,
             _tighter(self.caps, other.caps, min),
@@ -114,7 +114,7 @@ class Retention:
             self.deviations + other.deviations,
         )
 
-    def drifted(self, share: Fraction, passing: BoolArray) -> Retention:
+    def drifted(self, share: Fraction, passing: BoolArray) -> CountConditions:
         """Return conditions that hold whenever these hold under the reference less some of its records.
 
         Of the reference p at most a share f goes: the share of a value is then at most p / (1 - f) and at
@@ -128,7 +128,7 @@ class Retention:
         """
         required = None if self.required is None else self.required & ~passing
         steady = [each for each in self.deviations if each.steady or not passing.any()]
-        return Retention(
+        return CountConditions(
             self.smallest,
             self.distinct,
             None if self.caps is None else tuple(cap / (1 - share) for cap in self.caps),

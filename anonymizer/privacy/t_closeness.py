@@ -13,9 +13,9 @@ from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.core.classes import ClassView, Reference
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
-from anonymizer.privacy.exact import settle
+from anonymizer.privacy.exact import resolve_near_ties
 from anonymizer.privacy.ground_distance import GROUND_DISTANCES, GroundDistance
-from anonymizer.privacy.retention import Retention
+from anonymizer.privacy.retention import CountConditions
 from anonymizer.privacy.shares import whole_records
 from anonymizer.privacy.threats import Threat
 from anonymizer.settings import Exact, Settings
@@ -47,7 +47,7 @@ class TCloseness(ScoredClassModel):
     uses_reference = True
     Settings = TClosenessSettings
     settings: TClosenessSettings
-    claims = frozenset({Threat.SKEWNESS, Threat.SIMILARITY})
+    mitigates = frozenset({Threat.SKEWNESS, Threat.SIMILARITY})
     thresholds = (Threshold("t", 1),)
     merging = Merging.SATISFYING
 
@@ -82,7 +82,7 @@ class TCloseness(ScoredClassModel):
         counts, t = view.counted, Fraction(self.settings.t)
         distance = self.distance(counts.attribute)
         margins = distance.scores(counts, view.sizes, reference) - float(t)
-        return settle(
+        return resolve_near_ties(
             margins <= 0,
             margins,
             1.0,
@@ -92,13 +92,13 @@ class TCloseness(ScoredClassModel):
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
-    ) -> Retention | None:
+    ) -> CountConditions | None:
         """Bound the distance; values that the reference lacks cannot stay."""
         assert attribute is not None
         assert reference is not None
         deviation = self.distance(attribute).deviation(attribute, reference, Fraction(self.settings.t))
         caps = tuple(Fraction(int(present)) for present in reference.present.tolist())
-        return Retention(caps=None if all(caps) else caps, deviations=(deviation,))
+        return CountConditions(caps=None if all(caps) else caps, deviations=(deviation,))
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
         """Bound the loss by convexity: EMD <= (1 - f) t + f where a share f is lost."""

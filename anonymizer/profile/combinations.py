@@ -20,7 +20,7 @@ from anonymizer.profile.pair_tables import CELLS, pair_tables, widest_bundle
 WIDEST = 20_000
 """Distinct texts of a column up to which it is paired with others; more of them tell people apart alone."""
 
-RECORDS_A_CELL = 5
+RECORDS_A_COMBINED_CELL = 5
 """Records per pair of values from which on their dependence is more than chance."""
 
 A_PAIR = 2_000
@@ -50,7 +50,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Together:
+class JointUniqueness:
     """Some columns at once.
 
     Attributes
@@ -68,7 +68,7 @@ class Together:
     below: int
 
 
-class Combinations:
+class UniquenessProfile:
     """Counts of combinations of columns; each column's codes of all records are fetched once.
 
     Parameters
@@ -106,7 +106,7 @@ class Combinations:
         work = np.tril(of_pairs, -1).sum(axis=1).cumsum()
         return int(np.searchsorted(work, self._work, side="right"))
 
-    def together(self, names: Sequence[str], k: int) -> Together:
+    def together(self, names: Sequence[str], k: int) -> JointUniqueness:
         """Return how many records some columns single out together."""
         keys = np.zeros(self._relation.rows, dtype=np.int64)
         size = 1
@@ -121,7 +121,7 @@ class Combinations:
             size *= width
         counts = _sizes(keys, size)
         alone = int(np.count_nonzero(counts == 1))
-        return Together(len(names), len(keys), k, alone, int(counts[counts < k].sum()))
+        return JointUniqueness(len(names), len(keys), k, alone, int(counts[counts < k].sum()))
 
     def _of(self, name: str) -> NDArray[np.integer]:
         if name not in self._codes:
@@ -131,7 +131,7 @@ class Combinations:
         return self._codes[name]
 
     def _pair(self, names: tuple[str, str], cells: IntArray) -> Pair:
-        enough = self._relation.rows >= RECORDS_A_CELL * cells.size
+        enough = self._relation.rows >= RECORDS_A_COMBINED_CELL * cells.size
         return Pair(names, int(np.count_nonzero(cells == 1)), _told(cells) if enough else None)
 
     def _tables(self, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], IntArray]]:

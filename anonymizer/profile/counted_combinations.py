@@ -9,11 +9,11 @@ import numpy as np
 
 from anonymizer.core.arrays import IntArray
 from anonymizer.engines.base import Relation
-from anonymizer.profile.combinations import Combinations, Together
+from anonymizer.profile.combinations import JointUniqueness, UniquenessProfile
 from anonymizer.profile.pair_tables import CELLS
 
 
-class CountedCombinations(Combinations):
+class CountedCombinations(UniquenessProfile):
     """Counts of combinations of columns that an engine returns.
 
     Parameters
@@ -21,10 +21,10 @@ class CountedCombinations(Combinations):
     relation, work: as for ``Combinations``.
     """
 
-    def together(self, names: Sequence[str], k: int) -> Together:
+    def together(self, names: Sequence[str], k: int) -> JointUniqueness:
         """Return how many records some columns single out together."""
         alone, below = self._relation.in_small_classes(names, k)
-        return Together(len(names), self._relation.rows, k, alone, below)
+        return JointUniqueness(len(names), self._relation.rows, k, alone, below)
 
     def _tables(self, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], IntArray]]:
         """Yield every two columns with the records of each pair of values, unless these are too many."""
@@ -37,6 +37,6 @@ class CountedCombinations(Combinations):
                 yield (one, other), cells
 
 
-def combinations_of(relation: Relation) -> Combinations:
+def combinations_of(relation: Relation) -> UniquenessProfile:
     """Return what counts the combinations of a relation; one in order counts them fastest by its codes."""
-    return Combinations(relation) if relation.ordered else CountedCombinations(relation)
+    return UniquenessProfile(relation) if relation.ordered else CountedCombinations(relation)

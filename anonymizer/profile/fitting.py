@@ -17,7 +17,7 @@ WIDEST = 20_000
 """Distinct values up to which a hierarchy is built; the drafts for wider columns are made by rules alone."""
 
 
-class Fitting:
+class HierarchyDrafter:
     """Drafts hierarchies for the columns of a relation.
 
     Parameters

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from anonymizer.core.numerals import COMMA, POINT, Numerals
 from anonymizer.core.table import ValueType
 from anonymizer.engines.base import Relation
-from anonymizer.engines.spread import Spread
+from anonymizer.engines.spread import ColumnStatistics
 from anonymizer.profile.facts import SAMPLE, ColumnFacts
 from anonymizer.profile.missing import ABSENT, BESIDE_NUMBERS, as_setting, clear_texts, texts_among
 from anonymizer.profile.writing import blank_warnings, writing_of
@@ -60,7 +60,7 @@ def measure(relation: Relation) -> Measured:
     return Measured(tuple(columns), as_setting(missing), writing.numerals, warnings)
 
 
-def _measured(relation: Relation, name: str, spread: Spread, numerals: Numerals) -> ColumnFacts:
+def _measured(relation: Relation, name: str, spread: ColumnStatistics, numerals: Numerals) -> ColumnFacts:
     """Return the facts of a column; words that mean missing beside numbers are no values of it."""
     kind = _type(relation, name, spread, numerals)
     if kind is ValueType.TEXT:
@@ -72,7 +72,9 @@ def _measured(relation: Relation, name: str, spread: Spread, numerals: Numerals)
     return _facts(relation, name, kind, spread, numerals)
 
 
-def _facts(relation: Relation, name: str, kind: ValueType, spread: Spread, numerals: Numerals) -> ColumnFacts:
+def _facts(
+    relation: Relation, name: str, kind: ValueType, spread: ColumnStatistics, numerals: Numerals
+) -> ColumnFacts:
     return ColumnFacts(
         name,
         kind,
@@ -87,7 +89,9 @@ def _facts(relation: Relation, name: str, kind: ValueType, spread: Spread, numer
     )
 
 
-def _without_words(relation: Relation, name: str, spread: Spread, numerals: Numerals) -> Spread | None:
+def _without_words(
+    relation: Relation, name: str, spread: ColumnStatistics, numerals: Numerals
+) -> ColumnStatistics | None:
     """Return the spread without the words that mean missing beside numbers, None if there are none."""
     if spread.whole and not {text for text, _ in spread.sample}.intersection(BESIDE_NUMBERS):
         return None
@@ -99,7 +103,7 @@ def _without_words(relation: Relation, name: str, spread: Spread, numerals: Nume
     return relation.spread(name, SAMPLE, (*ABSENT, *BESIDE_NUMBERS))
 
 
-def _type(relation: Relation, name: str, spread: Spread, numerals: Numerals) -> ValueType:
+def _type(relation: Relation, name: str, spread: ColumnStatistics, numerals: Numerals) -> ValueType:
     """Return the type that all texts of a column have."""
     texts = [text for text, _ in spread.sample]
     if not texts or looks_coded(texts):
@@ -113,15 +117,17 @@ def _type(relation: Relation, name: str, spread: Spread, numerals: Numerals) -> 
     return ValueType.TEXT
 
 
-def _all_are(relation: Relation, name: str, kind: ValueType, spread: Spread, numerals: Numerals) -> bool:
+def _all_are(
+    relation: Relation, name: str, kind: ValueType, spread: ColumnStatistics, numerals: Numerals
+) -> bool:
     """Tell whether the texts outside the sample are of a type as well."""
     present = relation.rows - spread.nulls
     if kind in (ValueType.INTEGER, ValueType.NUMBER):
         pattern = _INTEGER if kind is ValueType.INTEGER else _NUMBER[numerals]
-        if relation.matching(name, pattern) < present:
+        if relation.count_matching(name, pattern) < present:
             return False
         # No integer is written as a code is, but a number may be.
-        return kind is ValueType.INTEGER or not relation.matching(name, _CODED)
+        return kind is ValueType.INTEGER or not relation.count_matching(name, _CODED)
     key = key_of(kind)
     absent = (*ABSENT, *BESIDE_NUMBERS)
     # There are not many more dates than the sample holds in a human life.

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from anonymizer.core.table import MISSING, SUPPRESSED
 from anonymizer.engines.base import Relation
-from anonymizer.engines.spread import Spread
+from anonymizer.engines.spread import ColumnStatistics
 
 EMPTY = ""
 
@@ -21,7 +21,7 @@ ABSENT = (*CLEAR, MISSING)
 """Texts that are never counted as values."""
 
 
-def clear_texts(relation: Relation, column: str, spread: Spread) -> set[str]:
+def clear_texts(relation: Relation, column: str, spread: ColumnStatistics) -> set[str]:
     """Return which of the texts that are taken for missing wherever they occur a column holds."""
     if not spread.nulls:
         return set()
@@ -32,9 +32,9 @@ def clear_texts(relation: Relation, column: str, spread: Spread) -> set[str]:
 
 def texts_among(relation: Relation, column: str, texts: Collection[str]) -> set[str]:
     """Return which of some texts a column holds."""
-    if not relation.matching(column, "|".join(map(re.escape, texts))):
+    if not relation.count_matching(column, "|".join(map(re.escape, texts))):
         return set()
-    return {text for text in texts if relation.matching(column, re.escape(text))}
+    return {text for text in texts if relation.count_matching(column, re.escape(text))}
 
 
 def as_setting(found: Collection[str]) -> tuple[str, ...]:

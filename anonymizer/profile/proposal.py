@@ -11,16 +11,16 @@ from anonymizer.core.numerals import POINT, Numerals
 from anonymizer.engines.base import Relation
 from anonymizer.engines.header import index_warnings
 from anonymizer.errors import DataError
-from anonymizer.profile.combinations import WIDEST, Combinations, Together
+from anonymizer.profile.combinations import WIDEST, JointUniqueness, UniquenessProfile
 from anonymizer.profile.constraints import constraints, proposed_k
 from anonymizer.profile.counted_combinations import combinations_of
 from anonymizer.profile.detectors.registry import findings
 from anonymizer.profile.drafts import Draft
 from anonymizer.profile.facts import ColumnFacts
-from anonymizer.profile.fitting import Fitting
+from anonymizer.profile.fitting import HierarchyDrafter
 from anonymizer.profile.measure import measure
 from anonymizer.profile.relations import Relations
-from anonymizer.profile.roles import Verdict, role_of
+from anonymizer.profile.roles import RoleProposal, role_of
 
 COUNTED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
 
@@ -40,7 +40,7 @@ class ColumnProposal:
     """
 
     facts: ColumnFacts
-    verdict: Verdict
+    verdict: RoleProposal
     role: Role
     reason: str
     draft: Draft | None = None
@@ -89,7 +89,7 @@ class Proposal:
     missing: tuple[str, ...]
     columns: tuple[ColumnProposal, ...]
     constraints: tuple[tuple[Mapping[str, Any], str], ...] = field(hash=False)
-    together: Together
+    together: JointUniqueness
     numerals: Numerals = POINT
     warnings: tuple[str, ...] = ()
 
@@ -118,7 +118,7 @@ def propose(relation: Relation, decide: Decide = as_proposed) -> Proposal:
     columns = _with_roles(measured.columns, counter)
     columns = [_decided(each, decide) for each in columns]
     columns = _with_something_to_protect(relation.name, columns)
-    fitting = Fitting(relation, measured.missing)
+    fitting = HierarchyDrafter(relation, measured.missing)
     columns = [_drafted(each, fitting) for each in columns]
     quasi_identifiers = [each.name for each in columns if each.role is Role.QUASI_IDENTIFIER]
     sensitive = [each.facts for each in columns if each.role is Role.SENSITIVE]
@@ -130,7 +130,7 @@ def propose(relation: Relation, decide: Decide = as_proposed) -> Proposal:
         tuple(constraints(relation.rows, sensitive)),
         counter.together(quasi_identifiers, proposed_k(relation.rows)),
         measured.numerals,
-        (*index_warnings(relation.left_out), *measured.warnings),
+        (*index_warnings(relation.unmatched_columns), *measured.warnings),
     )
 
 
@@ -140,7 +140,7 @@ def _decided(column: ColumnProposal, decide: Decide) -> ColumnProposal:
     return replace(column, role=decide(column), answered=decide is not as_proposed)
 
 
-def _with_roles(measured: tuple[ColumnFacts, ...], counter: Combinations) -> list[ColumnProposal]:
+def _with_roles(measured: tuple[ColumnFacts, ...], counter: UniquenessProfile) -> list[ColumnProposal]:
     verdicts = {column.name: role_of(column, findings(column)) for column in measured}
     counted = [column for column in measured if verdicts[column.name].role in COUNTED]
     narrow = [column for column in counted if column.distinct <= WIDEST]
@@ -169,7 +169,7 @@ def _with_something_to_protect(name: str, columns: list[ColumnProposal]) -> list
     return [replace(each, role=Role.QUASI_IDENTIFIER) if each in general else each for each in columns]
 
 
-def _drafted(column: ColumnProposal, fitting: Fitting) -> ColumnProposal:
+def _drafted(column: ColumnProposal, fitting: HierarchyDrafter) -> ColumnProposal:
     general = column.role is Role.IDENTIFIER and column.verdict.general
     if column.role is Role.QUASI_IDENTIFIER or general:
         return replace(column, draft=fitting.draft(column.facts))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from anonymizer.config.attribute import Role
 from anonymizer.profile.combinations import Pair
 from anonymizer.profile.facts import ColumnFacts
-from anonymizer.profile.roles import Verdict
+from anonymizer.profile.roles import RoleProposal
 
 TELLING = 0.05
 """Share of a column's entropy from which on it is worth a word what tells it."""
@@ -31,7 +31,7 @@ class Relations:
             for name in pair.columns:
                 self._pairs[name].append(pair)
 
-    def reason(self, column: ColumnFacts, verdict: Verdict) -> str:
+    def reason(self, column: ColumnFacts, verdict: RoleProposal) -> str:
         """Return the reason for a role, with what other columns have to do with it."""
         parts = [verdict.reason]
         if verdict.role is Role.QUASI_IDENTIFIER:
@@ -55,14 +55,14 @@ class Relations:
             found.append(f"{alone:,} people unique with {partner}")
         return found
 
-    def verdict(self, column: ColumnFacts, verdict: Verdict) -> Verdict:
+    def verdict(self, column: ColumnFacts, verdict: RoleProposal) -> RoleProposal:
         """Return the verdict on a column by itself, unless an earlier quasi-identifier says the same."""
         for pair in self._pairs[column.name]:
             earlier, name = pair.columns
             both = self._roles[earlier] is self._roles[name] is Role.QUASI_IDENTIFIER
             if name == column.name and both and pair.told is not None and min(pair.told) >= THE_SAME:
                 reason = f"{verdict.reason}, says the same as {earlier}, so that nothing is lost without it"
-                return Verdict(Role.IDENTIFIER, reason, doubtful=True, general=True)
+                return RoleProposal(Role.IDENTIFIER, reason, doubtful=True, general=True)
         return verdict
 
     def _told(self, name: str) -> list[str]:

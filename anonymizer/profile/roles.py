@@ -14,7 +14,7 @@ from anonymizer.profile.words import PERSONAL, SENSITIVE, names_any
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RoleProposal:
     """A proposed role.
 
     Attributes
@@ -33,7 +33,7 @@ class Verdict:
     general: bool = False
 
 
-def role_of(column: ColumnFacts, found: Sequence[Finding]) -> Verdict:
+def role_of(column: ColumnFacts, found: Sequence[Finding]) -> RoleProposal:
     """Return the role that a column is proposed by itself; the first rule that applies decides.
 
     Parameters
@@ -41,20 +41,22 @@ def role_of(column: ColumnFacts, found: Sequence[Finding]) -> Verdict:
     found: what the detectors find in it, what is certain first.
     """
     if column.distinct == 0:
-        return Verdict(Role.INSENSITIVE, "no values at all")
+        return RoleProposal(Role.INSENSITIVE, "no values at all")
     if column.distinct == 1 and not column.missing and column.rows > 1:
-        return Verdict(Role.INSENSITIVE, f"one value in all {column.rows:,} records: it tells nobody apart")
+        return RoleProposal(
+            Role.INSENSITIVE, f"one value in all {column.rows:,} records: it tells nobody apart"
+        )
     subject = _subject(column)
     if found and (found[0].certain or subject is None or column.type is ValueType.TEXT):
         doubtful = not found[0].certain or found[0].general
         reason = f"looks like {found[0].what}: {found[0].reason}"
-        return Verdict(Role.IDENTIFIER, reason, doubtful, found[0].what, found[0].general)
+        return RoleProposal(Role.IDENTIFIER, reason, doubtful, found[0].what, found[0].general)
     if subject is not None:
         return _sensitive(column, subject)
     return _by_distinctness(column)
 
 
-def _sensitive(column: ColumnFacts, subject: str) -> Verdict:
+def _sensitive(column: ColumnFacts, subject: str) -> RoleProposal:
     """Return the verdict on a column that people do not want to be known.
 
     Values that nearly all differ stay what is to be protected, but somebody has to know that they are
@@ -63,18 +65,18 @@ def _sensitive(column: ColumnFacts, subject: str) -> Verdict:
     reason = f"{_values(column)}, {subject}"
     if column.distinctness >= NEARLY_ALL and column.singles > 1:
         told = f"released as they are, {column.singles:,} of them would be recognised by whoever has them too"
-        return Verdict(Role.SENSITIVE, f"{reason}; {told}", doubtful=True)
-    return Verdict(Role.SENSITIVE, reason, doubtful=_doubtful(column))
+        return RoleProposal(Role.SENSITIVE, f"{reason}; {told}", doubtful=True)
+    return RoleProposal(Role.SENSITIVE, reason, doubtful=_doubtful(column))
 
 
-def _by_distinctness(column: ColumnFacts) -> Verdict:
+def _by_distinctness(column: ColumnFacts) -> RoleProposal:
     known = names_any(column.name, PERSONAL) or match_listed(column) is not None
     if column.type is ValueType.TEXT and column.distinctness >= NEARLY_ALL and not known:
         reason = (
             f"{column.distinct:,} different texts in {column.present:,} records single out nearly everybody"
         )
-        return Verdict(Role.IDENTIFIER, reason, doubtful=True)
-    return Verdict(Role.QUASI_IDENTIFIER, _values(column), doubtful=not known)
+        return RoleProposal(Role.IDENTIFIER, reason, doubtful=True)
+    return RoleProposal(Role.QUASI_IDENTIFIER, _values(column), doubtful=not known)
 
 
 def _values(column: ColumnFacts) -> str:

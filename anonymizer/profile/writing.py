@@ -32,7 +32,7 @@ _with_comma = key_of(ValueType.NUMBER, COMMA)
 
 
 @dataclass(frozen=True)
-class Writing:
+class NumberFormat:
     """How a file writes numbers.
 
     Attributes
@@ -45,7 +45,7 @@ class Writing:
     warnings: tuple[str, ...]
 
 
-def writing_of(columns: Mapping[str, Texts], separator: str | None) -> Writing:
+def writing_of(columns: Mapping[str, Texts], separator: str | None) -> NumberFormat:
     """Return how a file writes numbers, told from the columns whose texts are all numbers.
 
     Decimal commas are what a file has where a column can be read in no other way and no column has points
@@ -67,13 +67,13 @@ def writing_of(columns: Mapping[str, Texts], separator: str | None) -> Writing:
     warnings = [*_mixed_columns(known), *_mixed_file(commas, points)]
     if numerals == POINT:
         warnings += _thousands(known, separator)
-    return Writing(numerals, tuple(warnings))
+    return NumberFormat(numerals, tuple(warnings))
 
 
 def blank_warnings(columns: Mapping[str, Texts]) -> list[str]:
     """Return which columns have values that differ only by blanks before or behind them."""
     return [
-        f"column '{name}': {blanks_told(number)}"
+        f"column '{name}': {whitespace_warning(number)}"
         for name, texts in columns.items()
         if (number := differing_by_blanks([text for text, _ in texts]))
     ]
@@ -88,7 +88,7 @@ def differing_by_blanks(texts: Sequence[str]) -> int:
     return len(texts) - len({text.strip() for text in texts})
 
 
-def blanks_told(number: int) -> str:
+def whitespace_warning(number: int) -> str:
     """Return what is said of values that differ from others by blanks alone."""
     told = "1 value differs" if number == 1 else f"{number:,} values differ"
     return f"{told} {BLANKS}"

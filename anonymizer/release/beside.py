@@ -12,7 +12,7 @@ from anonymizer.core.arrays import CodeArray
 from anonymizer.core.grouping import add_up
 from anonymizer.core.packing import Packing
 from anonymizer.engines.base import Groups, Relation
-from anonymizer.engines.beside import BesideWriter, Further
+from anonymizer.engines.beside import AppendedFile, AppendWriter
 from anonymizer.engines.counted import CountedRows
 from anonymizer.release.formats import release_format
 from anonymizer.release.order import SORTED, RowOrder
@@ -20,7 +20,7 @@ from anonymizer.release.publishable import Publishable
 
 
 @dataclass(frozen=True, eq=False)
-class ThroughFile(Publishable):
+class FileAppend(Publishable):
     """Records that are written to a file of their own first, which an engine reads beside the earlier ones.
 
     Attributes
@@ -32,7 +32,7 @@ class ThroughFile(Publishable):
     """
 
     earlier: Path
-    writer: BesideWriter
+    writer: AppendWriter
     new: Publishable
     scratch: Path
 
@@ -47,12 +47,12 @@ class ThroughFile(Publishable):
         """
         new = self.scratch / f"new{''.join(self.earlier.suffixes[-2:])}"
         self.new.write(new, SORTED)
-        further = Further(new, self.new.compare)
+        further = AppendedFile(new, self.new.compare)
         release_format(path).write_beside(self.writer, further, path, order.secret())
         new.unlink()
 
 
-def counted_together(
+def count_union(
     earlier: Relation, groups: Groups, names: Sequence[str], new: CountedRows
 ) -> CountedRows | None:
     """Return the distinct rows of an earlier release and of new records, sorted, with the records of both.

@@ -15,7 +15,7 @@ _RENAME_EXCHANGE = 2
 _UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP})
 
 
-def exchange(staged: Path, final: Path) -> None:
+def swap_paths(staged: Path, final: Path) -> None:
     """Let two existing paths change their names: in one step on Linux, else in three renames.
 
     Raises

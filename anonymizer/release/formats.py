@@ -8,7 +8,7 @@ from pathlib import Path
 
 from anonymizer.core.arrays import IntArray
 from anonymizer.engines.base import Projection, Relation
-from anonymizer.engines.beside import BesideWriter, Further
+from anonymizer.engines.beside import AppendedFile, AppendWriter
 from anonymizer.engines.counted import CountedRows, CountedWriter, RecodedRows, RecodedWriter
 from anonymizer.errors import OutputError
 
@@ -30,8 +30,10 @@ class ReleaseFormat(ABC):
         """Write rows, each as often as it counts; raises as ``write`` does."""
 
     @abstractmethod
-    def write_beside(self, writer: BesideWriter, further: Further, path: Path, secret: bytes | None) -> None:
-        """Write the records of a relation and those of a file; the rest is as for ``BesideWriter``."""
+    def write_beside(
+        self, writer: AppendWriter, further: AppendedFile, path: Path, secret: bytes | None
+    ) -> None:
+        """Write the records of a relation and those of a file; the rest is as for ``AppendWriter``."""
 
     @abstractmethod
     def write_recoded(
@@ -59,7 +61,9 @@ class Csv(ReleaseFormat):
         """Write the rows as separated text."""
         writer.write_csv(rows, path, self.separator)
 
-    def write_beside(self, writer: BesideWriter, further: Further, path: Path, secret: bytes | None) -> None:
+    def write_beside(
+        self, writer: AppendWriter, further: AppendedFile, path: Path, secret: bytes | None
+    ) -> None:
         """Write the records as separated text."""
         writer.write_csv(further, path, self.separator, secret)
 
@@ -81,7 +85,9 @@ class Parquet(ReleaseFormat):
         """Write the rows as texts."""
         writer.write_parquet(rows, path)
 
-    def write_beside(self, writer: BesideWriter, further: Further, path: Path, secret: bytes | None) -> None:
+    def write_beside(
+        self, writer: AppendWriter, further: AppendedFile, path: Path, secret: bytes | None
+    ) -> None:
         """Write the records in their own types."""
         writer.write_parquet(further, path, secret)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray, ranks_of
 from anonymizer.core.grouping import count
-from anonymizer.core.kept_regions import KeptRegions
+from anonymizer.core.kept_regions import RegionStore
 from anonymizer.core.recoding import Recoding
 from anonymizer.core.shared_recoding import SharedRecoding
 from anonymizer.engines.coding import Coding
@@ -29,7 +29,7 @@ def recoded_rows(recoding: Recoding, codings: Sequence[Coding], columns: Sequenc
 
 
 def regions_rows(
-    recoding: Recoding, codings: Sequence[Coding], columns: Sequence[str], regions: KeptRegions | None
+    recoding: Recoding, codings: Sequence[Coding], columns: Sequence[str], regions: RegionStore | None
 ) -> RecodedRows:
     """Return what becomes of each region of a recoding.
 
@@ -42,8 +42,8 @@ def regions_rows(
     assert isinstance(recoding, SharedRecoding), "what was cut are regions"
     region_of = recoding.region_of
     assert region_of is not None, "what was cut are regions"
-    starred = np.flatnonzero(recoding.suppressed & ~recoding.removed)
-    rest = int(region_of[starred[0]]) if len(starred) else None
+    kept_suppressed = np.flatnonzero(recoding.suppressed & ~recoding.removed)
+    rest = int(region_of[kept_suppressed[0]]) if len(kept_suppressed) else None
     _, first = np.unique(region_of, return_index=True)
     counts = count(region_of, recoding.table.counts, len(first))
     return _rows(recoding, ByRegion(tuple(codings), regions, rest), columns, first, counts)

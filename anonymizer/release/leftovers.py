@@ -17,7 +17,7 @@ PREFIX = ".share.tmp-"
 """How the name of a staging folder starts."""
 
 
-class Claim:
+class StagingLock:
     """A staging folder that belongs to this process until it is removed, or the process ends.
 
     Raises
@@ -56,7 +56,7 @@ def remove_leftovers(directory: Path) -> None:
         return
     for path in sorted(directory.glob(f"{PREFIX}*")):
         try:
-            claim = Claim(path)
+            claim = StagingLock(path)
         except (BlockingIOError, NotADirectoryError, FileNotFoundError):
             continue
         for aside in path.glob(f"*{EARLIER}"):

@@ -24,7 +24,7 @@ class RowOrder(ABC):
         """Return the numbers of the published records in their new order, shape (released,), int64."""
 
     @abstractmethod
-    def arranged(self, rows: CountedRows) -> CountedRows:
+    def normalize_input(self, rows: CountedRows) -> CountedRows:
         """Return counted rows, which are sorted, in their new order."""
 
     @abstractmethod
@@ -41,7 +41,7 @@ class SortedOrder(RowOrder):
         """Return the records sorted; what is not told apart by published values is the same row."""
         return relation.sorted_rows(projection)
 
-    def arranged(self, rows: CountedRows) -> CountedRows:
+    def normalize_input(self, rows: CountedRows) -> CountedRows:
         """Return the rows."""
         return rows
 
@@ -60,7 +60,7 @@ class ShuffledOrder(RowOrder):
         rows: IntArray = np.argsort(keys)
         return rows[projection.kept[rows]]
 
-    def arranged(self, rows: CountedRows) -> CountedRows:
+    def normalize_input(self, rows: CountedRows) -> CountedRows:
         """Return every single row by a random 64-bit number."""
         number = int(rows.counts.sum())
         order = np.argsort(np.frombuffer(os.urandom(8 * number), dtype=np.uint64))

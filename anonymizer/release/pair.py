@@ -24,7 +24,7 @@ VALUES = ".st"
 
 
 @dataclass(frozen=True)
-class Pair:
+class AnatomyFiles:
     """The two files, or their names.
 
     Attributes
@@ -42,13 +42,13 @@ class Pair:
         return self.records.name, self.values.name
 
 
-def pair_named(path: Path) -> Pair:
+def pair_named(path: Path) -> AnatomyFiles:
     """Return the pair that a release of this name is, of ``release.csv`` that with ``release.qit.csv``."""
     stem, suffix = _parts(path.name)
-    return Pair(path.with_name(f"{stem}{RECORDS}{suffix}"), path.with_name(f"{stem}{VALUES}{suffix}"))
+    return AnatomyFiles(path.with_name(f"{stem}{RECORDS}{suffix}"), path.with_name(f"{stem}{VALUES}{suffix}"))
 
 
-def find_pair(path: Path) -> Pair | None:
+def find_anatomy_files(path: Path) -> AnatomyFiles | None:
     """Return the pair that a path means: one of its files, or their common name with or without suffix.
 
     Returns
@@ -72,7 +72,7 @@ def find_pair(path: Path) -> Pair | None:
     return None
 
 
-def _complete(pair: Pair) -> Pair:
+def _complete(pair: AnatomyFiles) -> AnatomyFiles:
     """Return the pair if both files are there.
 
     Raises

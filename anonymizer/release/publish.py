@@ -17,10 +17,10 @@ from types import TracebackType
 from typing import Self
 
 from anonymizer.errors import OutputError
-from anonymizer.release.exchange import exchange
+from anonymizer.release.exchange import swap_paths
 from anonymizer.release.existing import PUBLIC_REPORT, RECODING, REPORT, SHARE, check_existing, check_inputs
 from anonymizer.release.formats import release_format
-from anonymizer.release.leftovers import PREFIX, Claim, remove_leftovers
+from anonymizer.release.leftovers import PREFIX, StagingLock, remove_leftovers
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -55,7 +55,7 @@ class ReleaseFolder:
         self._inputs = tuple(inputs)
         self._overwrite = overwrite
         self._made: list[Path] = []
-        self._claim: Claim | None = None
+        self._claim: StagingLock | None = None
         self._internal: list[str] = []
 
     @property
@@ -112,7 +112,7 @@ class ReleaseFolder:
                 remove_leftovers(self.directory)
             check_existing(self.directory, self.names, overwrite=self._overwrite)
             with self._refusals():
-                self._claim = Claim(Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.directory)))
+                self._claim = StagingLock(Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.directory)))
                 (self._staging / SHARE).mkdir()
         except BaseException:
             self.discard()
@@ -229,7 +229,7 @@ class _Move:
     def do(self) -> None:
         """Put the staged path in place; an earlier one takes its."""
         if self.replaces:
-            exchange(self.staged, self.final)
+            swap_paths(self.staged, self.final)
         else:
             self.staged.rename(self.final)
 
@@ -237,7 +237,7 @@ class _Move:
         """Put all back as it was, if it is not."""
         if os.path.lexists(self.final) and self.final.stat().st_ino == self.inode:
             if self.replaces:
-                exchange(self.staged, self.final)
+                swap_paths(self.staged, self.final)
             else:
                 self.final.rename(self.staged)
 

@@ -56,7 +56,7 @@ class FromTable(Publishable):
 
     def write(self, path: Path, order: RowOrder) -> None:
         """Write the rows as often as they count."""
-        release_format(path).write_counted(self.writer, order.arranged(self.rows), path)
+        release_format(path).write_counted(self.writer, order.normalize_input(self.rows), path)
 
 
 @dataclass(frozen=True, eq=False)

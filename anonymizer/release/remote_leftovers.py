@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from anonymizer.core.whole_file import write_whole
 from anonymizer.errors import OutputError
-from anonymizer.release.leftovers import Claim
+from anonymizer.release.leftovers import StagingLock
 
 if TYPE_CHECKING:
     from anonymizer.engines.spark.session import Session
@@ -74,7 +74,7 @@ class Note:
     """
 
     def __init__(self, directory: Path, places: RemotePlaces) -> None:
-        self._claim = Claim(Path(tempfile.mkdtemp(prefix=PREFIX, dir=directory)))
+        self._claim = StagingLock(Path(tempfile.mkdtemp(prefix=PREFIX, dir=directory)))
         write_whole(self._claim.path / _FILE, json.dumps(asdict(places)))
 
     def remove(self) -> None:
@@ -110,11 +110,11 @@ def settle_leftovers(directory: Path, location: str, session: Session) -> None:
         note.remove()
 
 
-def _ended(directory: Path) -> Iterator[tuple[Claim, RemotePlaces | None]]:
+def _ended(directory: Path) -> Iterator[tuple[StagingLock, RemotePlaces | None]]:
     """Give the notes of runs that have ended, claimed; None for one that was killed while it was made."""
     for path in sorted(directory.glob(f"{PREFIX}*")):
         try:
-            claim = Claim(path)
+            claim = StagingLock(path)
         except (BlockingIOError, NotADirectoryError, FileNotFoundError):
             continue
         try:

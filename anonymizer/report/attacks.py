@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from anonymizer.attacks.base import Finding
+from anonymizer.attacks.base import AttackResult
 
-ENTRY_KEYS = [
+ATTACK_KEYS = [
     "attack",
     "knowledge",
     "success",
@@ -20,7 +20,7 @@ ENTRY_KEYS = [
 """The keys of an entry, in order."""
 
 
-def attack_entry(finding: Finding, seconds: float) -> dict[str, Any]:
+def attack_entry(finding: AttackResult, seconds: float) -> dict[str, Any]:
     """Return one entry of the report's ``attacks``."""
     return {
         "attack": finding.attack,

@@ -36,7 +36,7 @@ def attack_matrix(
     """
     rows = []
     for threat in Threat:
-        claiming = [model for model in models if threat in model.claims]
+        claiming = [model for model in models if threat in model.mitigates]
         measured = [each for each in attacks if _threat(each) is threat]
         worst = max(measured, key=lambda each: each["success"], default=None)
         broken = any(
@@ -62,6 +62,6 @@ def _threat(attack: Mapping[str, Any]) -> Threat | None:
 
 def _allowed(attack: Mapping[str, Any], threat: Threat, model: PrivacyModel, k: int | None) -> float:
     baseline: float = attack["baseline"]
-    if model.allowance is not None:
-        return max(baseline, float(model.allowance))
+    if model.allowed_success is not None:
+        return max(baseline, float(model.allowed_success))
     return max(baseline, 1 / k) if k and threat in WHO else baseline

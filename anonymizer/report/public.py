@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any
 
 from anonymizer.core.report import Report
-from anonymizer.report.facts.rounding import few, share_step, smallest_shown
+from anonymizer.report.facts.rounding import is_small_count, share_step, smallest_shown
 
 OF_THE_RELEASE = frozenset(
     {"vulnerability", "uniqueness", "homogeneity", "background", "skewness", "similarity", "wildcard"}
@@ -105,7 +105,7 @@ def unplaced_keys(content: Mapping[str, Any]) -> list[str]:
 def _revealing(content: Mapping[str, Any], smallest: int) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield sections with the keys of them that would tell a number that is not public."""
     losses = tuple(content["loss"])
-    if few(content["release"]["suppressed_records"], smallest):
+    if is_small_count(content["release"]["suppressed_records"], smallest):
         yield from (("input", ("rows",)), ("loss", losses), ("search", OBJECTIVE_KEYS))
     if "applied" not in content:
         return
@@ -143,7 +143,7 @@ def _null(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
 
 def _count(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
     """Show a count of records or classes unless it is small."""
-    return None if value is None or few(value, terms.smallest) else value
+    return None if value is None or is_small_count(value, terms.smallest) else value
 
 
 def _rounded(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule

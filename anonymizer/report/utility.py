@@ -6,7 +6,7 @@ from typing import Any
 
 from anonymizer.utility.base import UtilityFinding
 
-ENTRY_KEYS = [
+UTILITY_KEYS = [
     "measure",
     "attributes",
     "value",

@@ -13,7 +13,7 @@ from anonymizer.core.group_recoding import GroupRecoding
 from anonymizer.core.outcome import Outcome, Status, Step
 from anonymizer.core.released import released
 from anonymizer.errors import InputError, Interrupted
-from anonymizer.search.base import Problem, SearchAlgorithm
+from anonymizer.search.base import SearchAlgorithm, SearchProblem
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.grouping.candidate import Grouped, GroupJudge
 from anonymizer.search.grouping.deal import Records, all_distinct, dealt, highest_cap, values_in
@@ -55,7 +55,7 @@ class Anatomy(SearchAlgorithm):
     settings: AnatomySettings
     in_groups = True
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the release of most groups among those of the least loss.
 
         Raises
@@ -73,7 +73,7 @@ class Anatomy(SearchAlgorithm):
 
 
 class _Run:
-    def __init__(self, problem: Problem, control: Control, settings: AnatomySettings) -> None:
+    def __init__(self, problem: SearchProblem, control: Control, settings: AnatomySettings) -> None:
         self._problem = problem
         self._control = control
         self._random = np.random.default_rng([problem.seed, 0])
@@ -172,9 +172,9 @@ class _Run:
         values = values_in(seats, self._records.value)
         if len(seats) > 1 and all_distinct(values):
             random = np.random.default_rng([self._problem.seed, len(seats)])
-            arranged = self._grouping.mixed(seats, self._records, self._problem.table, random)
-            mixed = self._judge.judge(arranged)
-            if arranged is not seats and mixed.valid and mixed.removed <= grouped.removed:
+            normalize_input = self._grouping.mixed(seats, self._records, self._problem.table, random)
+            mixed = self._judge.judge(normalize_input)
+            if normalize_input is not seats and mixed.valid and mixed.removed <= grouped.removed:
                 return mixed, self._grouping.name
         return grouped, "dealt"
 

@@ -15,7 +15,7 @@ from anonymizer.core.region_recoding import RegionColumn, RegionRecoding
 from anonymizer.core.released import released
 from anonymizer.core.table import SUPPRESSED, QuasiIdentifier, Table
 from anonymizer.loss.base import LossMetric
-from anonymizer.search.base import Problem, SearchAlgorithm, SuppressionMethod
+from anonymizer.search.base import SearchAlgorithm, SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.registry import SEARCH_ALGORITHMS
 
@@ -57,14 +57,14 @@ class Auto(SearchAlgorithm):
     name = "auto"
     suppressions = frozenset(SuppressionMethod)
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return what the chosen algorithm finds, with its name and the reason."""
         choice = choose(problem, control.seconds)
         outcome = choice.build().search(problem, control)
         return replace(outcome, algorithm=choice.name, reasons=(choice.reason,))
 
 
-def choose(problem: Problem, seconds: float | None) -> Choice:
+def choose(problem: SearchProblem, seconds: float | None) -> Choice:
     """Choose the algorithm for a problem; the first rule that applies decides.
 
     Parameters

@@ -14,7 +14,7 @@ from anonymizer.core.table_source import TableSource
 from anonymizer.loss.base import LossMetric
 from anonymizer.privacy.constraint import ClassConstraint, TableConstraint
 from anonymizer.search.control import Control
-from anonymizer.search.gate import Gate
+from anonymizer.search.gate import AttackCheck
 from anonymizer.settings import Settings as PlugInSettings
 
 
@@ -27,7 +27,7 @@ class SuppressionMethod(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class SearchProblem:
     """What a search is asked.
 
     Attributes
@@ -58,7 +58,7 @@ class Problem:
     moving_reference: bool
     k: int | None
     suppression: SuppressionMethod = SuppressionMethod.CLASSES
-    gate: Gate = field(default_factory=Gate)
+    gate: AttackCheck = field(default_factory=AttackCheck)
     seed: int = 0
     source: TableSource | None = None
     most: int = 0
@@ -83,7 +83,7 @@ class SearchAlgorithm(ABC):
     Settings: its parameters.
     suppressions: the methods of suppression that it can use.
     in_groups: whether what it finds is published in two tables, joined by the group of each record.
-    beyond_memory: whether a source of tables will do, where the frequency table does not fit in memory.
+    out_of_core: whether a source of tables will do, where the frequency table does not fit in memory.
     by_codes: whether what it finds beyond memory tells of any record, by its codes, what becomes of it; else
         only columns that are in the table can be released then.
     """
@@ -92,13 +92,13 @@ class SearchAlgorithm(ABC):
     Settings: ClassVar[type[PlugInSettings]] = NoSettings
     suppressions: ClassVar[frozenset[SuppressionMethod]] = frozenset({SuppressionMethod.CLASSES})
     in_groups: ClassVar[bool] = False
-    beyond_memory: ClassVar[bool] = False
+    out_of_core: ClassVar[bool] = False
     by_codes: ClassVar[bool] = True
 
     def __init__(self, settings: PlugInSettings | None = None) -> None:
         self.settings = settings if settings is not None else self.Settings()
 
-    def lacking_beyond_memory(self, problem: Problem) -> Iterator[str]:  # noqa: ARG002 - of any problem
+    def out_of_core_gaps(self, problem: SearchProblem) -> Iterator[str]:  # noqa: ARG002 - of any problem
         """Say what of its parameters or of a problem it cannot do where the table does not fit in memory.
 
         Asked only where it can do anything at all then.
@@ -106,7 +106,7 @@ class SearchAlgorithm(ABC):
         yield from ()
 
     @abstractmethod
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the best recoding found, with what is proven about it.
 
         Deterministic: the same problem and the same number of steps give the same outcome.

@@ -10,9 +10,9 @@ from zlib import crc32
 
 import numpy as np
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.recoded import scene_of_recoding
-from anonymizer.attacks.ungrouped import scene_of_groups
+from anonymizer.attacks.ungrouped import adversary_from_anatomy
 from anonymizer.core.group_recoding import GroupRecoding
 from anonymizer.core.recoding import Recoding
 from anonymizer.core.table import Table
@@ -26,7 +26,7 @@ class Stage(IntEnum):
     AUDIT = 1
 
 
-class Gate:
+class AttackCheck:
     """Attacks candidates that satisfy all other constraints, and remembers what it found.
 
     Parameters
@@ -69,7 +69,7 @@ class Gate:
         key = fingerprint(recoding)
         if key in self._refused:
             return self._refused[key]
-        scene: Scene | None = None
+        scene: AdversaryView | None = None
         for constraint in self.constraints:
             asked = key, _asked(constraint)
             if asked not in self._reached:
@@ -83,7 +83,7 @@ class Gate:
         """Return how many times what is allowed attackers reached on a candidate, 1 where unknown."""
         key, found = fingerprint(recoding), [1.0]
         for constraint in self.constraints:
-            reached, allowed = self._reached.get((key, _asked(constraint))), constraint.model.allowance
+            reached, allowed = self._reached.get((key, _asked(constraint))), constraint.model.allowed_success
             if reached is not None and allowed:
                 found.append(reached / float(allowed))
         return max(found)
@@ -106,9 +106,9 @@ class Gate:
         return np.random.default_rng([self._seed, crc32(describe(constraint).encode()), stage])
 
 
-def _scene(table: Table, recoding: Recoding) -> Scene:
+def _scene(table: Table, recoding: Recoding) -> AdversaryView:
     if isinstance(recoding, GroupRecoding):
-        return scene_of_groups(table, recoding)
+        return adversary_from_anatomy(table, recoding)
     return scene_of_recoding(table, recoding)
 
 

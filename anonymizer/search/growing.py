@@ -8,15 +8,15 @@ from dataclasses import replace
 from anonymizer.core.outcome import Outcome, Status, Step
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
-from anonymizer.search.gate import Gate
+from anonymizer.search.gate import AttackCheck
 
-Search = Callable[[Problem, Control], Outcome]
+Search = Callable[[SearchProblem, Control], Outcome]
 
 
-def search_through_gate(
-    problem: Problem,
+def search_with_attack_checks(
+    problem: SearchProblem,
     control: Control,
     search: Search,
     probe: int | None = None,
@@ -41,7 +41,7 @@ def search_through_gate(
 
 
 class _Growing:
-    def __init__(self, problem: Problem, control: Control, search: Search, probe: int | None) -> None:
+    def __init__(self, problem: SearchProblem, control: Control, search: Search, probe: int | None) -> None:
         self._problem = problem
         self._control = control
         self._search = search
@@ -106,7 +106,7 @@ class _Growing:
 
     def _try(self, size: int, steps: int | None) -> Outcome:
         """Search with a smallest class, and take what is found if it is better and passes."""
-        asked = replace(self._problem, gate=Gate())
+        asked = replace(self._problem, gate=AttackCheck())
         if size > self._problem.minimum_size:
             larger = ClassConstraint(model=KAnonymity(KAnonymitySettings(k=size)))
             asked = replace(asked, class_constraints=(*asked.class_constraints, larger))

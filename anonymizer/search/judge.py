@@ -8,20 +8,20 @@ from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.core.classes import Classes
 from anonymizer.privacy.base import Merging
 from anonymizer.privacy.constraint import describe
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.suppression.methods import suppressor_for
 from anonymizer.search.suppression.suppressor import Suppressed, holding
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class CandidateVerdict:
     """What becomes of the classes of a candidate.
 
     Attributes
     ----------
     sizes: records of each class that stay, shape (classes,), int64.
     found: what is suppressed.
-    starred: whether the suppressed records stay as one class.
+    kept_suppressed: whether the suppressed records stay as one class.
     suppressed: number of suppressed records.
     least: no fewer records can be suppressed at this candidate; equal where that is proven optimal.
     failed: names of the constraints (and ``suppression.limit``) that the candidate fails as a whole.
@@ -31,7 +31,7 @@ class Verdict:
 
     sizes: IntArray
     found: Suppressed
-    starred: bool
+    kept_suppressed: bool
     suppressed: int
     least: int
     failed: tuple[str, ...]
@@ -57,7 +57,7 @@ class Verdict:
 class Judge:
     """Applies the constraints of a problem to candidates."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SearchProblem) -> None:
         self._problem = problem
         self._suppressor = suppressor_for(problem)
         referring = any(each.model.uses_reference for each in problem.class_constraints)
@@ -71,29 +71,35 @@ class Judge:
         """Whether there is a choice of what is suppressed of a candidate."""
         return self._suppressor.chooses
 
-    def judge(self, classes: Classes) -> Verdict:
+    def judge(self, classes: Classes) -> CandidateVerdict:
         """Tell what becomes of the classes of a candidate."""
         found = self._suppressor.under_input(classes)
         certain = found.certain
-        starred = self._problem.keep_rows and self._star_holds(classes, found)
+        kept_suppressed = self._problem.keep_rows and self._star_holds(classes, found)
         if self._moving:
             moved = self._suppressor.under_release(classes, found)
             certain = moved.certain
             # Suppressed records that stay leave p as it is; removed, they may be fewer.
-            starred = starred and found.of_classes.sum() <= moved.of_classes.sum()
-            fewest = found.fewest if starred else moved.fewest
+            kept_suppressed = kept_suppressed and found.of_classes.sum() <= moved.of_classes.sum()
+            fewest = found.fewest if kept_suppressed else moved.fewest
             if self._problem.keep_rows and self._suppressor.chooses:
                 fewest = min(found.fewest, moved.fewest)
-            found = replace(found if starred else moved, fewest=fewest)
+            found = replace(found if kept_suppressed else moved, fewest=fewest)
         sizes = classes.sizes - found.of_classes
         suppressed, least = int(found.of_classes.sum()), found.fewest
-        broken = self._broken_without(classes, found) if not starred and suppressed < classes.records else []
-        failed = [*self._failures(classes, starred, suppressed), *broken]
+        broken = (
+            self._broken_without(classes, found)
+            if not kept_suppressed and suppressed < classes.records
+            else []
+        )
+        failed = [*self._failures(classes, kept_suppressed, suppressed), *broken]
         # Whoever may choose the records may break no model of the whole table with others, or with more.
         settled = least > self._problem.limit or (
             least == suppressed and not (broken and self._suppressor.chooses)
         )
-        return Verdict(sizes, found, starred, suppressed, least, tuple(failed), certain, settled)
+        return CandidateVerdict(
+            sizes, found, kept_suppressed, suppressed, least, tuple(failed), certain, settled
+        )
 
     def _star_holds(self, classes: Classes, found: Suppressed) -> bool:
         """Tell whether the suppressed records may stay as one class; p is the input's then.
@@ -123,10 +129,10 @@ class Judge:
         """Return the same with the suppressed records removed; starred, they were asked before they stay."""
         return self._broken(self._release(classes, found)) if self._problem.table_constraints else []
 
-    def _failures(self, classes: Classes, starred: bool, suppressed: int) -> list[str]:
+    def _failures(self, classes: Classes, kept_suppressed: bool, suppressed: int) -> list[str]:
         failed = []
         if suppressed > self._problem.limit:
             failed.append("suppression.limit")
-        if suppressed == classes.records and not starred:
+        if suppressed == classes.records and not kept_suppressed:
             failed.append("no records left")
         return failed

@@ -10,8 +10,8 @@ import numpy as np
 
 from anonymizer.core.arrays import BoolArray, CodeArray, IntArray, freeze
 from anonymizer.core.grouping import count
-from anonymizer.core.kept_regions import KeptRegions, SensitiveCounts
-from anonymizer.core.memory import give_back
+from anonymizer.core.kept_regions import RegionStore, SensitiveCounts
+from anonymizer.core.memory import release_free_memory
 from anonymizer.core.outcome import Outcome, Status, Step
 from anonymizer.core.recoding import Recoding
 from anonymizer.core.released import released
@@ -19,7 +19,7 @@ from anonymizer.core.table import Table
 from anonymizer.core.table_source import TableSource
 from anonymizer.core.trace import Traces
 from anonymizer.errors import AuditFailed
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.cutting.log import CutLog
 from anonymizer.search.cutting.part import PartKernel
@@ -35,7 +35,7 @@ HELD = 3
 """A combination takes as much memory while it is cut as so many of which a search only counts classes."""
 
 
-class KeptRun:
+class OutOfCoreMondrian:
     """Cuts the regions of an engine level by level while they do not fit in memory, then each to its end.
 
     No model may look at several regions together, so that each region is cut as it is in the whole run.
@@ -48,7 +48,7 @@ class KeptRun:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: SearchProblem,
         control: Control,
         start: Start,
         labelling: Labelling,
@@ -70,7 +70,7 @@ class KeptRun:
         _, representatives = np.unique(self._start.class_of[kept], return_index=True)
         first = self._start.table.codes[kept][representatives, : len(self._labelling.axes)]
         levels, coding = self._start.levels, self._kernel.coding
-        ends: KeptRegions | None = None
+        ends: RegionStore | None = None
         if len(first):
             with source.in_regions(levels, first, coding.rows, every=bool(kept.all())) as regions:
                 counts, traces, log, ends = self._regions(regions, len(first))
@@ -80,7 +80,7 @@ class KeptRun:
             counts = SensitiveCounts(none, np.zeros((0, len(self._kernel.sensitive)), dtype=np.int32), none)
             traces, log = [none for _ in coding.traces], CutLog(0)
         recoding = self._recoding(counts, traces)
-        if self._start.starred and hides(recoding):
+        if self._start.kept_suppressed and hides(recoding):
             if ends is not None:
                 ends.close()
             return None
@@ -89,7 +89,7 @@ class KeptRun:
             for own, level, codes in zip(self._attributes, levels, first.T, strict=True)
         ]
         tree = log.tree(coding, traces, levels, np.stack(nodes, axis=1)) if self._logged else None
-        give_back()
+        release_free_memory()
         return Outcome(
             Status.SATISFIED,
             recoding,
@@ -105,8 +105,8 @@ class KeptRun:
         )
 
     def _regions(
-        self, regions: KeptRegions, first: int
-    ) -> tuple[SensitiveCounts, Traces, CutLog, KeptRegions | None]:
+        self, regions: RegionStore, first: int
+    ) -> tuple[SensitiveCounts, Traces, CutLog, RegionStore | None]:
         """Cut regions to the end; return their records, their traces, all cuts, and the ends."""
         top = TopLevels(regions, self._kernel, first, max(self._problem.most // HELD, 1))
         while top.large.any() and not self._ended():
@@ -135,7 +135,7 @@ class KeptRun:
         self._tried += tried
 
     def _finished(
-        self, kept: KeptRegions, top: TopLevels, waiting: BoolArray
+        self, kept: RegionStore, top: TopLevels, waiting: BoolArray
     ) -> tuple[SensitiveCounts, Traces]:
         """Cut regions that wait to the end in memory; return the records of all regions and their traces.
 
@@ -150,7 +150,7 @@ class KeptRun:
             found.append(each)
             for level, (cuts, tried) in enumerate(zip(each.cuts, each.tried, strict=True)):
                 self._note(int(depth[each.given[0]]) + level, cuts, tried)
-            give_back()
+            release_free_memory()
             self._control.tell(self._progress)
         self._interrupted = self._interrupted or self._control.stopped()
         counts = [_numbered(kept, top.log.regions[ended]), *(each.counts for each in found)]
@@ -184,7 +184,7 @@ class KeptRun:
         table, coding = self._start.table, self._kernel.coding
         gone = np.flatnonzero(self._start.gone)
         suppressed = np.arange(len(counts.counts) + len(gone)) >= len(counts.counts)
-        removed = np.zeros_like(suppressed) if self._start.starred else suppressed
+        removed = np.zeros_like(suppressed) if self._start.kept_suppressed else suppressed
         region_of = counts.region
         if len(gone):
             # What is suppressed is a region of its own, whatever its rows would be published as.
@@ -205,7 +205,7 @@ class KeptRun:
         return self._labelling.traced_recoding(reduced, numbers, region_of, suppressed, removed)
 
 
-def check_ends(ends: KeptRegions, counts: SensitiveCounts, traces: Traces) -> None:
+def check_ends(ends: RegionStore, counts: SensitiveCounts, traces: Traces) -> None:
     """Check that the combinations that an engine has in each region are those that were found to be.
 
     Different regions have different traces, as some cut put the values of an attribute on its two sides.
@@ -228,7 +228,7 @@ def check_ends(ends: KeptRegions, counts: SensitiveCounts, traces: Traces) -> No
         raise AuditFailed("the engine has combinations in other regions than the search put them in")
 
 
-def _numbered(kept: KeptRegions, regions: IntArray) -> SensitiveCounts:
+def _numbered(kept: RegionStore, regions: IntArray) -> SensitiveCounts:
     """Return the records of some regions, numbered from 0 in the order given."""
     if not len(regions):
         none = np.zeros(0, dtype=np.int64)

@@ -9,8 +9,8 @@ import numpy as np
 from anonymizer.core.classes import Classes
 from anonymizer.core.outcome import Outcome, Step
 from anonymizer.core.recoding import FullDomainRecoding, levels_by_name
-from anonymizer.loss.lattice import NodeFacts
-from anonymizer.search.base import Problem, SearchAlgorithm, SuppressionMethod
+from anonymizer.loss.lattice import TransformationFacts
+from anonymizer.search.base import SearchAlgorithm, SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.full_domain.findings import Findings
 from anonymizer.search.full_domain.frontier import Frontier, Levels
@@ -20,9 +20,9 @@ from anonymizer.search.full_domain.marginals import suppressed_and_certain
 from anonymizer.search.full_domain.node_tables import node_tables
 from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.search.full_domain.tiles import Tiles
-from anonymizer.search.full_domain.waiting import Candidate, Waiting
-from anonymizer.search.growing import search_through_gate
-from anonymizer.search.judge import Judge, Verdict
+from anonymizer.search.full_domain.waiting import Candidate, PendingCandidates
+from anonymizer.search.growing import search_with_attack_checks
+from anonymizer.search.judge import CandidateVerdict, Judge
 from anonymizer.search.suppression.parts import parts_of
 
 PATIENCE = 32
@@ -45,18 +45,20 @@ class Lattice(SearchAlgorithm):
 
     name = "lattice"
     suppressions = frozenset(SuppressionMethod)
-    beyond_memory = True
+    out_of_core = True
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the optimum, or the best found and a proven bound when the budget ends first."""
         if problem.suppression is SuppressionMethod.CELLS:
             # Blanking cells takes twenty modules that no other method of suppression needs.
-            from anonymizer.search.suppression.cell_lattice import BlankedLattice  # noqa: PLC0415
+            from anonymizer.search.suppression.cell_lattice import CellSuppressionSearch  # noqa: PLC0415
 
-            return search_through_gate(problem, control, lambda *asked: BlankedLattice(*asked).run())
+            return search_with_attack_checks(
+                problem, control, lambda *asked: CellSuppressionSearch(*asked).run()
+            )
         return _Run(problem, control, np.inf).run()
 
-    def search_below(self, problem: Problem, control: Control, objective: float) -> Outcome:
+    def search_below(self, problem: SearchProblem, control: Control, objective: float) -> Outcome:
         """Return the optimum if it is below an objective that another recoding has reached.
 
         The status is infeasible where no node is both valid and below it.
@@ -65,7 +67,7 @@ class Lattice(SearchAlgorithm):
 
 
 class _Run(LatticeRun):
-    def __init__(self, problem: Problem, control: Control, below: float) -> None:
+    def __init__(self, problem: SearchProblem, control: Control, below: float) -> None:
         self._loss = problem.metric.on_lattice(problem.table, problem.k)
         super().__init__(control, Tiles(problem.table, self._loss), below)
         self._problem = problem
@@ -80,7 +82,7 @@ class _Run(LatticeRun):
         )
         self._tables = node_tables(problem)
         self._findings = Findings()
-        self._waiting = Waiting()
+        self._waiting = PendingCandidates()
         self._asked = 0
         self._objectives: dict[Levels, float] = {}
         self._best_levels: Levels | None = None
@@ -202,7 +204,7 @@ class _Run(LatticeRun):
         else:
             self._waiting.add(candidate)
 
-    def _note(self, levels: Levels, facts: NodeFacts | None, verdict: Verdict) -> float:
+    def _note(self, levels: Levels, facts: TransformationFacts | None, verdict: CandidateVerdict) -> float:
         """Note the step; return the objective of the node, infinity for one that is not valid."""
         objective = np.inf if facts is None or not verdict.valid else self._loss.objective(facts)
         shown = objective if np.isfinite(objective) else None
@@ -240,13 +242,15 @@ class _Run(LatticeRun):
             if level > attribute.minimum and floors[level - 1] == floors[level]:
                 yield tuple(each - (i == position) for i, each in enumerate(self._best_levels))
 
-    def _facts(self, levels: Levels, rollup: RollUp, classes: Classes, verdict: Verdict) -> NodeFacts:
+    def _facts(
+        self, levels: Levels, rollup: RollUp, classes: Classes, verdict: CandidateVerdict
+    ) -> TransformationFacts:
         suppressed, certain = suppressed_and_certain(rollup, classes, verdict, self._judge)
-        return NodeFacts(
+        return TransformationFacts(
             levels,
             classes.sizes,
             verdict.sizes[verdict.kept],
-            verdict.suppressed if verdict.starred else 0,
+            verdict.suppressed if verdict.kept_suppressed else 0,
             suppressed,
             certain,
             lambda: self._recoded(levels),
@@ -257,7 +261,7 @@ class _Run(LatticeRun):
         whole = self._tables.whole(levels)
         verdict = self._judge.judge(whole.rollup.classes(levels))
         parts = parts_of(whole.table, verdict.gone)
-        removed = np.zeros_like(parts.suppressed) if verdict.starred else parts.suppressed
+        removed = np.zeros_like(parts.suppressed) if verdict.kept_suppressed else parts.suppressed
         return FullDomainRecoding(parts.table, levels, parts.suppressed, removed, parts.owner)
 
     def _recoding(self) -> FullDomainRecoding | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from anonymizer.core.outcome import Outcome
-from anonymizer.search.base import Problem, SearchAlgorithm, SuppressionMethod
+from anonymizer.search.base import SearchAlgorithm, SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control
-from anonymizer.search.growing import search_through_gate
+from anonymizer.search.growing import search_with_attack_checks
 from anonymizer.search.lattice import Lattice
 from anonymizer.search.local_recoding.run import LATTICE_NODES, LocalRun
 
@@ -28,7 +28,7 @@ class Local(SearchAlgorithm):
     name = "local"
     suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the best recoding found, with what is proven about it.
 
         Raises
@@ -36,7 +36,7 @@ class Local(SearchAlgorithm):
         InputError: the metric has no value for a local recoding.
         Interrupted: the user ended the search before there was a recoding.
         """
-        return search_through_gate(
+        return search_with_attack_checks(
             problem,
             control,
             lambda asked, left: LocalRun(asked, left).run(),

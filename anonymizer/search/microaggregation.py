@@ -14,10 +14,10 @@ from anonymizer.core.outcome import Outcome, Status, Step
 from anonymizer.core.region_recoding import RegionRecoding
 from anonymizer.core.released import released
 from anonymizer.errors import InputError, Interrupted
-from anonymizer.search.base import Problem, SearchAlgorithm
+from anonymizer.search.base import SearchAlgorithm, SearchProblem
 from anonymizer.search.control import Control, Progress
-from anonymizer.search.growing import search_through_gate
-from anonymizer.search.judge import Judge, Verdict
+from anonymizer.search.growing import search_with_attack_checks
+from anonymizer.search.judge import CandidateVerdict, Judge
 from anonymizer.search.regions.mdav_aggregate import AGGREGATES, AggregateName
 from anonymizer.search.regions.mdav_classes import Aggregator, Partition
 from anonymizer.search.regions.mdav_merging import merged
@@ -55,16 +55,16 @@ class Microaggregation(SearchAlgorithm):
     Settings = MicroaggregationSettings
     settings: MicroaggregationSettings
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the best round.
 
         Raises
         ------
         InputError: a quasi-identifier has no numbers, or the metric no value for aggregates.
         """
-        return search_through_gate(problem, control, self._search)
+        return search_with_attack_checks(problem, control, self._search)
 
-    def _search(self, problem: Problem, control: Control) -> Outcome:
+    def _search(self, problem: SearchProblem, control: Control) -> Outcome:
         return _Run(problem, control, self.settings).run()
 
 
@@ -73,7 +73,7 @@ class _BudgetSpent(Exception):
 
 
 class _Run:
-    def __init__(self, problem: Problem, control: Control, settings: MicroaggregationSettings) -> None:
+    def __init__(self, problem: SearchProblem, control: Control, settings: MicroaggregationSettings) -> None:
         self._problem = problem
         self._control = control
         self._settings = settings
@@ -137,16 +137,16 @@ class _Run:
         self._interrupted = self._interrupted or self._control.stopped()
         return self._interrupted or self._control.exhausted(len(self._steps), len(self._steps))
 
-    def _verdict(self, parts: Parts, partition: Partition) -> Verdict:
+    def _verdict(self, parts: Parts, partition: Partition) -> CandidateVerdict:
         classes = parts.classes()
         verdict = self._judge.judge(classes)
         blank = np.logical_and.reduce([column.mixed for column in partition.columns])
-        if verdict.starred and (blank & verdict.kept).any():
+        if verdict.kept_suppressed and (blank & verdict.kept).any():
             # Suppressed records that stay would be published like that class; so they are removed.
             verdict = Judge(replace(self._problem, keep_rows=False)).judge(classes)
         return verdict
 
-    def _note(self, parts: Parts, partition: Partition, verdict: Verdict) -> None:
+    def _note(self, parts: Parts, partition: Partition, verdict: CandidateVerdict) -> None:
         """Note the step, and the recoding if it is the best so far."""
         objective = None
         if verdict.valid:
@@ -161,7 +161,7 @@ class _Run:
                 self._best = objective, recoding
         self._steps.append(Step({"classes": partition.number}, objective, verdict.valid, verdict.failed))
 
-    def _recoding(self, parts: Parts, partition: Partition, verdict: Verdict) -> RegionRecoding:
+    def _recoding(self, parts: Parts, partition: Partition, verdict: CandidateVerdict) -> RegionRecoding:
         table, columns = parts.rows(), partition.columns
         suppressed = ~verdict.kept[parts.group]
         return RegionRecoding(
@@ -169,7 +169,7 @@ class _Run:
             [region_column(*pair) for pair in zip(table.quasi_identifiers, columns, strict=True)],
             parts.group,
             suppressed,
-            np.zeros_like(suppressed) if verdict.starred else suppressed,
+            np.zeros_like(suppressed) if verdict.kept_suppressed else suppressed,
             parts.owner if parts.split else None,
             {
                 "aggregate": self._settings.aggregate.value,

@@ -21,15 +21,15 @@ from anonymizer.loss.cells import CellMetric
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.privacy.base import Merging
 from anonymizer.privacy.constraint import describe
-from anonymizer.search.base import Problem, SearchAlgorithm, SuppressionMethod
+from anonymizer.search.base import SearchAlgorithm, SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.cutting.coding import Coding
 from anonymizer.search.cutting.kernel import Kernel
 from anonymizer.search.cutting.log import CutLog
 from anonymizer.search.cutting.part import PartKernel
 from anonymizer.search.cutting.store import Store, stored
-from anonymizer.search.growing import search_through_gate
-from anonymizer.search.kept_mondrian import KeptRun
+from anonymizer.search.growing import search_with_attack_checks
+from anonymizer.search.kept_mondrian import OutOfCoreMondrian
 from anonymizer.search.regions.acceptance import Acceptance
 from anonymizer.search.regions.axis import ListedAxis
 from anonymizer.search.regions.checks import Checks, References
@@ -101,10 +101,10 @@ class Mondrian(SearchAlgorithm):
     Settings = MondrianSettings
     settings: MondrianSettings
     suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
-    beyond_memory = True
+    out_of_core = True
     by_codes = False
 
-    def lacking_beyond_memory(self, problem: Problem) -> Iterator[str]:
+    def out_of_core_gaps(self, problem: SearchProblem) -> Iterator[str]:
         """Say what needs all rows at once: rows that are divided, long sets, models of several regions."""
         if self.settings.mode is ModeName.RELAXED:
             yield "algorithm mondrian with mode relaxed (accepted: strict)"
@@ -118,7 +118,7 @@ class Mondrian(SearchAlgorithm):
         for name in (*map(describe, merged), *map(describe, problem.table_constraints)):
             yield f"algorithm mondrian with constraint {name}, which looks at all regions at once"
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the regions that no further cut improves, or those when the budget ended.
 
         Raises
@@ -126,9 +126,9 @@ class Mondrian(SearchAlgorithm):
         InputError: the metric has no value for the kind of labels.
         Interrupted: the user ended the search before there was a release.
         """
-        return search_through_gate(problem, control, self._search)
+        return search_with_attack_checks(problem, control, self._search)
 
-    def _search(self, problem: Problem, control: Control) -> Outcome:
+    def _search(self, problem: SearchProblem, control: Control) -> Outcome:
         # Naming the algorithm in a config needs none of the searches that it may start from.
         from anonymizer.search.regions.start import NoStart, find_start  # noqa: PLC0415
 
@@ -147,14 +147,16 @@ class Mondrian(SearchAlgorithm):
             return self._search(replace(problem, keep_rows=False), control)
         return outcome
 
-    def _kept(self, problem: Problem, control: Control, start: Start) -> KeptRun:
+    def _kept(self, problem: SearchProblem, control: Control, start: Start) -> OutOfCoreMondrian:
         labelling = _labelling(problem, self.settings)
         _require_value(problem, labelling, self.settings)
         kernel = part_kernel(problem, self.settings, start.references)
-        return KeptRun(problem, control, start, labelling, kernel, logged=_logs(self.settings))
+        return OutOfCoreMondrian(problem, control, start, labelling, kernel, logged=_logs(self.settings))
 
 
-def part_kernel(problem: Problem, settings: MondrianSettings, references: Sequence[References]) -> PartKernel:
+def part_kernel(
+    problem: SearchProblem, settings: MondrianSettings, references: Sequence[References]
+) -> PartKernel:
     """Return the kernel that cuts a part of a table, in another process if need be.
 
     Parameters
@@ -173,7 +175,7 @@ def part_kernel(problem: Problem, settings: MondrianSettings, references: Sequen
     )
 
 
-def _labelling(problem: Problem, settings: MondrianSettings) -> Labelling:
+def _labelling(problem: SearchProblem, settings: MondrianSettings) -> Labelling:
     guide = problem.metric if isinstance(problem.metric, CellMetric) else LeafShareLoss()
     return LABELLINGS[settings.labels](problem.table, guide)
 
@@ -183,12 +185,16 @@ def _mode(labelling: Labelling, settings: MondrianSettings) -> Mode:
 
 
 class _Run:
-    def __init__(self, problem: Problem, control: Control, settings: MondrianSettings, start: Start) -> None:
+    def __init__(
+        self, problem: SearchProblem, control: Control, settings: MondrianSettings, start: Start
+    ) -> None:
         self._problem = problem
         self._control = control
         self._labelling = labelling = _labelling(problem, settings)
         checks = Checks.of(problem, start.references)
-        self._publishing = Publishing(problem.table, labelling, start.gone, starred=start.starred)
+        self._publishing = Publishing(
+            problem.table, labelling, start.gone, kept_suppressed=start.kept_suppressed
+        )
         self._acceptance = Acceptance(problem, checks, self._publishing)
         self._steps = list(start.steps)
         self._tried = len(start.steps)
@@ -264,7 +270,7 @@ class _Run:
         return log.tree(store.coding, store.traces(), self._levels, self._first)
 
 
-def _require_value(problem: Problem, labelling: Labelling, settings: MondrianSettings) -> None:
+def _require_value(problem: SearchProblem, labelling: Labelling, settings: MondrianSettings) -> None:
     """Refuse a metric without a value for the kind of recoding, of which one record tells."""
     table = problem.table
     one = replace(table, codes=table.codes[:1], counts=table.counts[:1])

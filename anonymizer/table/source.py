@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from anonymizer.core.arrays import CodeArray, freeze
-from anonymizer.core.kept_regions import CodedRows, FirstRegions, KeptRegions
+from anonymizer.core.kept_regions import CodedRows, FirstRegions, RegionStore
 from anonymizer.core.table import QuasiIdentifier, SensitiveAttribute, Table
 from anonymizer.core.table_source import TableSource
-from anonymizer.engines.combinations import Combinations
+from anonymizer.engines.combinations import DistinctRows
 from anonymizer.table.load import Encoded
 
 KEPT = 2
@@ -30,12 +30,12 @@ class EngineTables(TableSource):
         self,
         quasi_identifiers: Sequence[QuasiIdentifier],
         sensitive: Sequence[SensitiveAttribute],
-        combinations: Combinations,
+        combinations: DistinctRows,
     ) -> None:
         self._quasi_identifiers = tuple(quasi_identifiers)
         self._sensitive = tuple(sensitive)
         self._combinations = combinations
-        self._held: dict[tuple[int, ...], Combinations] = {}
+        self._held: dict[tuple[int, ...], DistinctRows] = {}
 
     def at(self, levels: Sequence[int], most: int) -> Table | None:
         """Return the table of records told apart by their nodes at generalization levels."""
@@ -57,13 +57,13 @@ class EngineTables(TableSource):
 
     def in_regions(
         self, levels: Sequence[int], codes: CodeArray, coded: CodedRows, *, every: bool
-    ) -> KeptRegions:
+    ) -> RegionStore:
         """Return all combinations in the regions that a search begins to cut."""
         of_code = tuple(map(lowest_of_node, self._quasi_identifiers, levels))
         own = np.stack([new[codes[:, place]] for place, new in enumerate(of_code)], axis=1)
         return self._combinations.in_regions(FirstRegions(of_code, own, every), coded)
 
-    def _rolled_up(self, levels: Sequence[int]) -> Combinations:
+    def _rolled_up(self, levels: Sequence[int]) -> DistinctRows:
         """Return the combinations at levels, from the coarsest that the engine still has.
 
         It keeps those used last: the next question is often about the same levels, or those above them.

@@ -15,7 +15,7 @@ from anonymizer.core.released import Released
 from anonymizer.core.table import Table
 from anonymizer.loss.base import LossMetric
 from anonymizer.loss.cells import CellMetric
-from anonymizer.loss.lattice import NodeFacts
+from anonymizer.loss.lattice import TransformationFacts
 from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.testing.samples import fail, tables
 
@@ -43,7 +43,9 @@ def nodes(table: Table) -> Iterator[Levels]:
     return product(*(range(own.hierarchy.height + 1) for own in table.quasi_identifiers))
 
 
-def facts(rollup: RollUp, table: Table, levels: Levels, kept: BoolArray, certain: BoolArray) -> NodeFacts:
+def facts(
+    rollup: RollUp, table: Table, levels: Levels, kept: BoolArray, certain: BoolArray
+) -> TransformationFacts:
     """Describe a node of which some classes are kept, some of the others lost for certain below it, too.
 
     Parameters
@@ -52,7 +54,7 @@ def facts(rollup: RollUp, table: Table, levels: Levels, kept: BoolArray, certain
     """
     classes = rollup.classes(levels)
     suppressed = ~kept[classes.class_of]
-    return NodeFacts(
+    return TransformationFacts(
         levels,
         classes.sizes,
         classes.sizes[kept],

@@ -24,9 +24,9 @@ from anonymizer.privacy.l_diversity import LDiversity, LDiversitySettings
 from anonymizer.privacy.linkage_risk import LinkageRisk, LinkageRiskSettings
 from anonymizer.privacy.t_closeness import TCloseness, TClosenessSettings
 from anonymizer.privacy.vulnerability import Vulnerability, VulnerabilitySettings
-from anonymizer.search.base import Problem, SearchAlgorithm
+from anonymizer.search.base import SearchAlgorithm, SearchProblem
 from anonymizer.search.control import Control
-from anonymizer.search.gate import Gate
+from anonymizer.search.gate import AttackCheck
 from anonymizer.testing.samples import SENSITIVE, fail, tables
 
 Samples = Callable[[int], Iterator[Table]]
@@ -60,7 +60,7 @@ def check_search_algorithm(
         check_objective(algorithm, problem, outcome)
 
 
-def problems(algorithm: SearchAlgorithm, samples: Iterator[Table], seed: int) -> Iterator[Problem]:
+def problems(algorithm: SearchAlgorithm, samples: Iterator[Table], seed: int) -> Iterator[SearchProblem]:
     """Return random problems: of class sizes, of sensitive values, of their distribution, of the whole."""
     random = np.random.default_rng(seed)
     methods = sorted(algorithm.suppressions)
@@ -75,7 +75,7 @@ def problems(algorithm: SearchAlgorithm, samples: Iterator[Table], seed: int) ->
             # What is suppressed moves the reference of this one most.
             chosen.append(BasicBetaLikeness(BasicBetaLikenessSettings(beta=_share(random, 20, 200))))
         guess = Vulnerability(VulnerabilitySettings(max=_share(random, 5, 35)))
-        yield Problem(
+        yield SearchProblem(
             table,
             tuple(
                 ClassConstraint(SENSITIVE if model.needs_sensitive else None, model=model) for model in chosen
@@ -91,11 +91,11 @@ def problems(algorithm: SearchAlgorithm, samples: Iterator[Table], seed: int) ->
         )
 
 
-def _gate(random: np.random.Generator, number: int) -> Gate:
+def _gate(random: np.random.Generator, number: int) -> AttackCheck:
     """Return attackers for every tenth problem."""
     most = _share(random, 5, 50)
     model = LinkageRisk(LinkageRiskSettings(max=most))
-    return Gate([ReleaseConstraint(model=model)] if number % 10 == 2 else [])
+    return AttackCheck([ReleaseConstraint(model=model)] if number % 10 == 2 else [])
 
 
 def _share(random: np.random.Generator, low: int, high: int) -> Decimal:
@@ -125,7 +125,7 @@ def check_proof(algorithm: SearchAlgorithm, outcome: Outcome) -> None:
         fail(f"{algorithm.name}: {outcome.evaluated} of {outcome.candidates} candidates evaluated")
 
 
-def check_refusal(algorithm: SearchAlgorithm, problem: Problem, outcome: Outcome) -> None:
+def check_refusal(algorithm: SearchAlgorithm, problem: SearchProblem, outcome: Outcome) -> None:
     """Nobody says infeasible where all records may be released as one class that nobody attacks.
 
     Records in groups keep their values, so that who is alone with them stays so in one group.
@@ -200,7 +200,7 @@ def _alike(recoding: Recoding, columns: Sequence[PublishedColumn]) -> Classes:
     return _classes(recoding.table, stays, groups)
 
 
-def broken(problem: Problem, classes: Classes, alike: Classes | None = None) -> list[str]:
+def broken(problem: SearchProblem, classes: Classes, alike: Classes | None = None) -> list[str]:
     """Return the names of the models that do not hold on the classes of a release.
 
     Parameters
@@ -222,14 +222,14 @@ def broken(problem: Problem, classes: Classes, alike: Classes | None = None) -> 
     return failed
 
 
-def _reference(problem: Problem, classes: Classes, name: str) -> Reference:
+def _reference(problem: SearchProblem, classes: Classes, name: str) -> Reference:
     if problem.moving_reference:
         return classes.sensitive_counts(name)[0].reference()
     table, own = problem.table, problem.table.sensitive[problem.table.sensitive_names.index(name)]
     return Reference(np.bincount(table.sensitive_codes(name), table.counts, own.column.size).astype(np.int64))
 
 
-def check_release(algorithm: SearchAlgorithm, problem: Problem, recoding: Recoding) -> None:
+def check_release(algorithm: SearchAlgorithm, problem: SearchProblem, recoding: Recoding) -> None:
     """Every constraint holds on what is published, within the limit."""
     suppressed = int(recoding.table.counts[recoding.suppressed].sum())
     if suppressed > problem.limit:
@@ -243,7 +243,7 @@ def check_release(algorithm: SearchAlgorithm, problem: Problem, recoding: Recodi
         fail(f"{algorithm.name}: the release fails {name}")
 
 
-def check_objective(algorithm: SearchAlgorithm, problem: Problem, outcome: Outcome) -> None:
+def check_objective(algorithm: SearchAlgorithm, problem: SearchProblem, outcome: Outcome) -> None:
     """The loss is the one that is claimed, and no two classes are published alike."""
     assert outcome.recoding is not None, "only releases have an objective"
     own = released(outcome.recoding, problem.k)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.core.table import Column
 from anonymizer.settings import Settings as PlugInSettings
 from anonymizer.utility.estimate import Estimate
@@ -39,7 +39,7 @@ class Comparison:
     original: Estimate
     release: Estimate
     suppressed: Estimate
-    scene: Scene | None = None
+    scene: AdversaryView | None = None
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Measure(ABC):
         self.settings = settings if settings is not None else self.Settings()
 
     @abstractmethod
-    def lacks(self, comparison: Comparison) -> str | None:
+    def missing_requirement(self, comparison: Comparison) -> str | None:
         """Return what the measure would need and is not there, None when it applies."""
 
     @abstractmethod

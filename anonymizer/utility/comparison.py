@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.combinations import numbered
-from anonymizer.attacks.grouped import GroupedTable
+from anonymizer.attacks.grouped import AnatomyRelease
 from anonymizer.attacks.original import Original
-from anonymizer.attacks.spreading import Spread, spread
+from anonymizer.attacks.spreading import UniformExpansion, expand_uniformly
 from anonymizer.attacks.truth import same_values
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.classes import SensitiveCodes
@@ -19,7 +19,7 @@ from anonymizer.utility.base import Comparison
 from anonymizer.utility.spread_estimate import SpreadColumn, SpreadEstimate
 
 
-def comparison_of(scene: Scene) -> Comparison:
+def comparison_of(scene: AdversaryView) -> Comparison:
     """Return what the measures compare: the attributes that the release and the originals share.
 
     Raises
@@ -66,7 +66,7 @@ def _suppressed(
     own = {
         name: SpreadColumn.as_it_is(sensitive[name][first], column.size)
         if name in sensitive
-        else SpreadColumn.starred(len(first), column.size)
+        else SpreadColumn.kept_suppressed(len(first), column.size)
         for name, column in columns.items()
     }
     return SpreadEstimate(own, count(keys, counts, len(first)))
@@ -77,33 +77,37 @@ def _codes(original: Original) -> dict[str, IntArray]:
     return own | {name: each.codes for name, each in original.sensitive.items()}
 
 
-def _of_release(scene: Scene, original: Original) -> SpreadEstimate:
+def _of_release(scene: AdversaryView, original: Original) -> SpreadEstimate:
     release = scene.release
     columns = {}
     for name, meaning in zip(original.names, original.meanings, strict=True):
         codes = release.codes[:, release.names.index(name)].astype(np.int64)
-        columns[name] = SpreadColumn(codes, len(meaning.sizes), meaning.column.size, spread(meaning))
+        columns[name] = SpreadColumn(
+            codes, len(meaning.sizes), meaning.column.size, expand_uniformly(meaning)
+        )
     for name, own in original.sensitive.items():
         published = release.sensitive[name]
         meaning = same_values(own, published)
         size = own.attribute.column.size
-        columns[name] = SpreadColumn(published.codes, len(meaning.sizes), size, spread(meaning))
+        columns[name] = SpreadColumn(published.codes, len(meaning.sizes), size, expand_uniformly(meaning))
     return SpreadEstimate(columns, release.counts)
 
 
-def _of_groups(grouped: GroupedTable, original: Original) -> SpreadEstimate:
+def _of_groups(grouped: AnatomyRelease, original: Original) -> SpreadEstimate:
     """Return records in groups, each of them with every value of its group in the same parts."""
     columns = {}
     for name, meaning in zip(original.names, original.meanings, strict=True):
         codes = grouped.codes[:, grouped.names.index(name)].astype(np.int64)
-        columns[name] = SpreadColumn(codes, len(meaning.sizes), meaning.column.size, spread(meaning))
+        columns[name] = SpreadColumn(
+            codes, len(meaning.sizes), meaning.column.size, expand_uniformly(meaning)
+        )
     held = grouped.sensitive
     shares = held.counts / grouped.sizes[held.owners]
     for name, own in original.sensitive.items():
-        same = spread(same_values(own, SensitiveCodes(held.attribute, held.values)))
+        same = expand_uniformly(same_values(own, SensitiveCodes(held.attribute, held.values)))
         value = np.full(held.attribute.column.size, -1, dtype=np.int64)
         value[same.texts] = same.values
         known = value[held.values] >= 0
-        parts = Spread(held.owners[known], value[held.values[known]], shares[known])
+        parts = UniformExpansion(held.owners[known], value[held.values[known]], shares[known])
         columns[name] = SpreadColumn(grouped.group, len(grouped.groups), own.attribute.column.size, parts)
     return SpreadEstimate(columns, grouped.counts)

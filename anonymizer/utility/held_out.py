@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.attacks.original import Links, Original
-from anonymizer.attacks.sampling import drawn
+from anonymizer.attacks.sampling import draw_sample
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.grouping import count
 
@@ -39,7 +39,7 @@ def held_out(original: Original, combinations: int, number: int, random: np.rand
     combinations: of the release.
     number: of records; fewer than there are.
     """
-    held = drawn(original.counts, number, random)
+    held = draw_sample(original.counts, number, random)
     links = original.links
     taken = _among_links(links, original.counts, held, random)
     return HeldOut(held, count(links.release, taken, combinations))

@@ -22,7 +22,7 @@ class MarginalDistance(Measure):
 
     name = "marginal-distance"
 
-    def lacks(self, comparison: Comparison) -> str | None:
+    def missing_requirement(self, comparison: Comparison) -> str | None:
         """A quasi-identifier is needed."""
         return None if comparison.quasi_identifiers else "a quasi-identifier that the originals have too"
 

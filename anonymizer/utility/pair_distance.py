@@ -39,7 +39,7 @@ class PairDistance(Measure):
     Settings = PairDistanceSettings
     settings: PairDistanceSettings
 
-    def lacks(self, comparison: Comparison) -> str | None:
+    def missing_requirement(self, comparison: Comparison) -> str | None:
         """A pair is needed."""
         return None if next(_pairs(comparison), None) else "two attributes, one of them a quasi-identifier"
 

@@ -9,9 +9,9 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
-from anonymizer.attacks.original import Meaning, Original
+from anonymizer.attacks.original import Original, ValueCoverage
 from anonymizer.attacks.published import PublishedTable
-from anonymizer.attacks.sampling import interval
+from anonymizer.attacks.sampling import clopper_pearson
 from anonymizer.attacks.truth import same_values
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.table import Column
@@ -49,7 +49,7 @@ class Prediction(Measure):
     needs_sensitive = True
     settings: PredictionSettings
 
-    def lacks(self, comparison: Comparison) -> str | None:
+    def missing_requirement(self, comparison: Comparison) -> str | None:
         """A sensitive attribute, and to know which record became which, are needed."""
         scene = comparison.scene
         if scene is None or scene.original is None or not scene.original.links.records:
@@ -64,7 +64,7 @@ class Prediction(Measure):
         """Predict each sensitive attribute."""
         scene = comparison.scene
         if scene is None or scene.original is None:
-            raise InputError(f"{comparison.source}: prediction needs {self.lacks(comparison)}")
+            raise InputError(f"{comparison.source}: prediction needs {self.missing_requirement(comparison)}")
         records = scene.original.records
         number = min(round(records * self.settings.held_out), self.settings.targets, records - 1)
         held = held_out(scene.original, len(scene.release.counts), max(number, 1), random)
@@ -102,7 +102,7 @@ class _Task:
             NaiveBayes(originals, [_itself(each.column) for each in self._original.meanings])
         )
         number = self._held.records
-        low, high = interval(right, number)
+        low, high = clopper_pearson(right, number)
         details: dict[str, Any] = {
             "predicted": self._name,
             "model": "naive Bayes",
@@ -146,8 +146,8 @@ class _Task:
         return LabelCounts.of(codes, values[known], rest, sizes, self._size)
 
 
-def _itself(column: Column) -> Meaning:
+def _itself(column: Column) -> ValueCoverage:
     """Return what the values of a column stand for when they are published as they are."""
     every = np.arange(column.size + 1)
     numbers = np.full(column.size, np.nan) if column.numbers is None else column.numbers
-    return Meaning(column, every, every[:-1], numbers, numbers)
+    return ValueCoverage(column, every, every[:-1], numbers, numbers)

@@ -49,7 +49,7 @@ class QueryError(Measure):
     Settings = QueryErrorSettings
     settings: QueryErrorSettings
 
-    def lacks(self, comparison: Comparison) -> str | None:
+    def missing_requirement(self, comparison: Comparison) -> str | None:
         """Something to ask for is needed."""
         return None if comparison.columns else "an attribute that release and originals share"
 

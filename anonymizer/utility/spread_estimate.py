@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymizer.attacks.spreading import Spread
+from anonymizer.attacks.spreading import UniformExpansion
 from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.utility.estimate import Bins, Estimate, Query
 
@@ -31,18 +31,20 @@ class SpreadColumn:
     codes: IntArray
     texts: int
     values: int
-    parts: Spread
+    parts: UniformExpansion
 
     @classmethod
     def as_it_is(cls, codes: IntArray, values: int) -> SpreadColumn:
         """Return an attribute that is published unchanged."""
         every = np.arange(values)
-        return cls(codes, values, values, Spread(every, every, np.ones(values)))
+        return cls(codes, values, values, UniformExpansion(every, every, np.ones(values)))
 
     @classmethod
-    def starred(cls, combinations: int, values: int) -> SpreadColumn:
+    def kept_suppressed(cls, combinations: int, values: int) -> SpreadColumn:
         """Return an attribute published as ``*`` in every record."""
-        parts = Spread(np.zeros(values, dtype=np.int64), np.arange(values), np.full(values, 1 / values))
+        parts = UniformExpansion(
+            np.zeros(values, dtype=np.int64), np.arange(values), np.full(values, 1 / values)
+        )
         return cls(np.zeros(combinations, dtype=np.int64), 1, values, parts)
 
     def sums(self, of_values: FloatArray) -> FloatArray:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.attacks.exchangeable.features import Exact, Feature
+from anonymizer.attacks.exchangeable.features import ExactFeature, Feature
 from anonymizer.attacks.exchangeable.groups import Groups, groups_of
 from anonymizer.attacks.exchangeable.model import NaiveBayes
-from anonymizer.attacks.exchangeable.posterior import Effort, Posterior, posterior
+from anonymizer.attacks.exchangeable.posterior import Posterior, SamplerSettings, posterior
 from anonymizer.core.arrays import FloatArray, IntArray
 
 People = Sequence[Sequence[Sequence[str]]]
@@ -20,7 +20,7 @@ People = Sequence[Sequence[Sequence[str]]]
 Secrets = Sequence[Sequence[str]]
 """Values of each group."""
 
-THOROUGH = Effort(8, 512, 1.0000001, 10**9)
+THOROUGH = SamplerSettings(8, 512, 1.0000001, 10**9)
 """All sweeps, whether the chains agree before or not."""
 
 
@@ -47,13 +47,13 @@ class Dealt:
 
     def sampled(
         self,
-        effort: Effort = THOROUGH,
+        effort: SamplerSettings = THOROUGH,
         seed: int = 0,
         features: Sequence[Feature] | None = None,
         prior: float = 1.0,
     ) -> Posterior:
         """Return what the sampler believes."""
-        own = features or [Exact(size) for size in self.sizes]
+        own = features or [ExactFeature(size) for size in self.sizes]
         model = NaiveBayes(self.groups, own, prior)
         return posterior(self.groups, model, effort, np.random.default_rng(seed).spawn(effort.chains))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import settings
 
-from anonymizer.attacks.base import Attack, Finding, Scene
+from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
 from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.registry import ATTACKS
 from anonymizer.core.classes import SensitiveCodes
@@ -71,13 +71,15 @@ def attack(name: str, **parameters: Any) -> Attack:
     return plug_in(plug_in.Settings.model_validate(parameters))
 
 
-def run(name: str, scene: PublishedTable | Scene, seed: int = 0, **parameters: Any) -> Sequence[Finding]:
+def run(
+    name: str, scene: PublishedTable | AdversaryView, seed: int = 0, **parameters: Any
+) -> Sequence[AttackResult]:
     """Return what an attack finds."""
-    own = scene if isinstance(scene, Scene) else Scene(scene)
+    own = scene if isinstance(scene, AdversaryView) else AdversaryView(scene)
     return attack(name, **parameters).run(own, np.random.default_rng(seed))
 
 
-def one(name: str, scene: PublishedTable | Scene, seed: int = 0, **parameters: Any) -> Finding:
+def one(name: str, scene: PublishedTable | AdversaryView, seed: int = 0, **parameters: Any) -> AttackResult:
     """Return the only thing that an attack finds."""
     (found,) = run(name, scene, seed, **parameters)
     return found

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.meaning import meaning_of
 from anonymizer.attacks.original import Links, Original
 from anonymizer.attacks.published import PublishedTable
@@ -96,7 +96,7 @@ def scene(
     became: Sequence[Sequence[str | None] | None],
     sensitive: Sequence[str] = (),
     trees: Mapping[str, Mapping[Value, Path]] | None = None,
-) -> Scene:
+) -> AdversaryView:
     """Return the scene of a release and the original."""
     published = release(names, [row for row in became if row], sensitive)
-    return Scene(published, None, original(names, rows, published, became, sensitive, trees))
+    return AdversaryView(published, None, original(names, rows, published, became, sensitive, trees))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.published import PublishedTable
 from anonymizer.errors import InputError
 from tests.attacks.literature import literature
@@ -125,15 +125,17 @@ def test_each_sensitive_attribute_is_attacked() -> None:
 
 
 def test_without_sensitive_attribute_they_say_what_they_lack() -> None:
-    scene = Scene(release(("q",), [("a",)]))
-    assert attack("homogeneity").lacks(scene) == "a sensitive attribute"
-    assert attack("similarity").lacks(scene) == "a hierarchy of a sensitive attribute"
-    assert attack("uniqueness").lacks(scene) is None
+    scene = AdversaryView(release(("q",), [("a",)]))
+    assert attack("homogeneity").missing_requirement(scene) == "a sensitive attribute"
+    assert attack("similarity").missing_requirement(scene) == "a hierarchy of a sensitive attribute"
+    assert attack("uniqueness").missing_requirement(scene) is None
 
 
 def test_flat_attribute_has_nothing_similar() -> None:
     own = release(("q", "s"), [("a", "x")], ("s",), {"s": {"x": ("x",)}})
-    assert attack("similarity").lacks(Scene(own)) == "a hierarchy of a sensitive attribute"
+    assert (
+        attack("similarity").missing_requirement(AdversaryView(own)) == "a hierarchy of a sensitive attribute"
+    )
 
 
 def test_level_beyond_the_hierarchy_is_refused() -> None:

@@ -8,8 +8,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from anonymizer.attacks.base import Scene
-from anonymizer.attacks.exchangeable.bins import compared, told_apart
+from anonymizer.attacks.base import AdversaryView
+from anonymizer.attacks.exchangeable.bins import compared, discretize
 from anonymizer.attacks.exchangeable.features import Similar
 from anonymizer.attacks.exchangeable.score import Score
 from anonymizer.attacks.exchangeable.settling import (
@@ -29,7 +29,7 @@ QUICK = {"chains": 2, "sweeps": 256, "tolerance": 1.2, "draws": 20}
 NAMES = ("age", "job", "s")
 
 
-def teaching(seed: int = 0, classes: int = 60) -> Scene:
+def teaching(seed: int = 0, classes: int = 60) -> AdversaryView:
     """Return classes of young and old people where those of 70 and more mostly have another value."""
     random = Random(seed)
     rows, became = [], []
@@ -92,7 +92,7 @@ def test_unknown_originals_leave_their_values_in_the_group() -> None:
     rows = [(20, "j", "ill"), (70, "j", "well"), (70, "j", "well")]
     full = scene(NAMES, rows, [("*", "j", row[-1]) for row in rows], ("s",))
     part = scene(NAMES, rows[:2], [("*", "j", row[-1]) for row in rows[:2]], ("s",))
-    given = Scene(full.release, original=part.original)
+    given = AdversaryView(full.release, original=part.original)
     found = one("definetti", given, **QUICK)
     assert found.records == 2
     assert found.baseline == Fraction(1, 2)
@@ -100,12 +100,12 @@ def test_unknown_originals_leave_their_values_in_the_group() -> None:
 
 def test_what_it_needs() -> None:
     plain = release(("q", "s"), [("a", "x"), ("a", "y")], ("s",))
-    assert attack("definetti").lacks(Scene(plain)) is None
-    lacking = attack("definetti", features="exact").lacks(Scene(plain))
+    assert attack("definetti").missing_requirement(AdversaryView(plain)) is None
+    lacking = attack("definetti", features="exact").missing_requirement(AdversaryView(plain))
     assert lacking == "original records that became released ones, which features: exact asks for"
     with pytest.raises(InputError, match=r"definetti needs original records"):
         run("definetti", plain, features="similar")
-    assert attack("definetti").lacks(Scene(release(("q",), [("a",)]))) is not None
+    assert attack("definetti").missing_requirement(AdversaryView(release(("q",), [("a",)]))) is not None
 
 
 def test_a_seed_repeats() -> None:
@@ -118,15 +118,15 @@ def test_a_seed_repeats() -> None:
 def test_numbers_are_binned_by_people() -> None:
     own, _ = column("age", [*range(100), None], numeric=True)
     counts = np.ones(101, dtype=np.int64)
-    told = told_apart(own, counts, 4)
+    told = discretize(own, counts, 4)
     assert told.bins == [(0, 24), (25, 49), (50, 74), (75, 99)]
     assert told.code[[0, 24, 25, 99, 100]].tolist() == [0, 0, 1, 3, 4]
     assert told.feature.values == 5
-    few = told_apart(own, counts, 100)
+    few = discretize(own, counts, 100)
     assert few.bins == []
     assert few.code.tolist() == list(range(101))
     counts[0] = 1000
-    assert told_apart(own, counts, 4).bins[0] == (0, 0)
+    assert discretize(own, counts, 4).bins[0] == (0, 0)
 
 
 def test_likeness_falls_with_the_gap() -> None:

@@ -12,10 +12,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from anonymizer.attacks.base import Scene
-from anonymizer.attacks.exchangeable.in_groups import InGroups
-from anonymizer.attacks.grouped import GroupedTable, GroupedTruth
-from anonymizer.attacks.ungrouped import scene_of_groups
+from anonymizer.attacks.base import AdversaryView
+from anonymizer.attacks.exchangeable.in_groups import AnatomyFeatures
+from anonymizer.attacks.grouped import AnatomyRelease, AnatomyTruth
+from anonymizer.attacks.ungrouped import adversary_from_anatomy
 from anonymizer.core.classes import SensitiveCounts
 from anonymizer.core.group_recoding import GroupRecoding
 from anonymizer.core.table import SensitiveAttribute
@@ -30,7 +30,7 @@ QUICK = {"chains": 4, "sweeps": 512, "tolerance": 1.1, "draws": 50}
 
 def in_groups(
     names: Sequence[str], people: Sequence[tuple[str, ...]], values: Sequence[tuple[str, str]]
-) -> GroupedTable:
+) -> AnatomyRelease:
     """Return records, each with its group last, and the values of each group."""
     rows = sorted(Counter(people).items(), key=lambda row: (row[0][-1], row[0]))
     groups = sorted({row[-1] for row, _ in rows})
@@ -50,7 +50,7 @@ def in_groups(
         np.array([value for (_, value), _ in pairs]),
         np.array([number for _, number in pairs]),
     )
-    return GroupedTable(
+    return AnatomyRelease(
         "release.qit.csv",
         tuple(names),
         tuple(labels),
@@ -62,11 +62,11 @@ def in_groups(
     )
 
 
-def scene(grouped: GroupedTable) -> Scene:
-    return Scene(grouped.tuples, grouped=grouped)
+def scene(grouped: AnatomyRelease) -> AdversaryView:
+    return AdversaryView(grouped.tuples, grouped=grouped)
 
 
-def paired(number: int = 300, seed: int = 0) -> GroupedTable:
+def paired(number: int = 300, seed: int = 0) -> AnatomyRelease:
     """Return pairs of people, of whom the older has the second illness in nine of ten, and who has which."""
     random = Random(seed)
     people, values, dealt = [], [], Counter[tuple[tuple[str, str], str]]()
@@ -85,14 +85,14 @@ def paired(number: int = 300, seed: int = 0) -> GroupedTable:
     }
     texts = table.sensitive.attribute.column.texts
     true = sorted((rows[person], texts.index(secret), n) for (person, secret), n in dealt.items())
-    return replace(table, truth=GroupedTruth(*(np.array(part) for part in zip(*true, strict=True))))
+    return replace(table, truth=AnatomyTruth(*(np.array(part) for part in zip(*true, strict=True))))
 
 
 def test_table_6_of_kifer() -> None:
     people = [(row[1], row[2]) for row in rows_of("kifer2009_table6_qit")[1:]]
     values = [(row[0], row[1]) for row in rows_of("kifer2009_table6_st")[1:]]
     table = in_groups(("smoker",), people, values)
-    view = InGroups(10).view(scene(table), ("smoker",), "s")
+    view = AnatomyFeatures(10).view(scene(table), ("smoker",), "s")
     found = one("definetti", scene(table), chains=8, sweeps=2048, tolerance=1.01, draws=3000)
     assert found.details["judged_by"] == "the model's own chances, which nothing confirms"
     assert found.success == found.details["expected"] > found.baseline == 0.5
@@ -123,7 +123,7 @@ def test_an_original_of_another_release_is_refused() -> None:
 
 
 def test_groups_publish_no_nodes_to_be_like() -> None:
-    lacking = attack("definetti", features="similar").lacks(scene(paired(4)))
+    lacking = attack("definetti", features="similar").missing_requirement(scene(paired(4)))
     assert lacking == "published nodes that values can be like, which a release in groups has not"
     with pytest.raises(InputError, match="cannot know 'shoe'"):
         run("definetti", scene(paired(4)), knowledge=["shoe"])
@@ -142,7 +142,7 @@ def test_published_numbers_and_dates_are_binned(
 ) -> None:
     people = [(label, "g") for label in labels]
     table = in_groups(("q",), people, [("g", "u"), *[("g", "v")] * (len(labels) - 1)])
-    (told,) = InGroups(2).view(scene(table), ("q",), "s").told
+    (told,) = AnatomyFeatures(2).view(scene(table), ("q",), "s").told
     assert told.bins == bins
     of = dict(zip(table.labels[0], told.code.tolist(), strict=True))
     assert (
@@ -162,7 +162,7 @@ def test_a_candidate_in_groups_is_seen_with_its_truth(seed: int) -> None:
         group[~removed] = np.unique(random.integers(0, 4, int((~removed).sum())), return_inverse=True)[1]
         levels = [attribute.minimum for attribute in table.quasi_identifiers]
         recoding = GroupRecoding(table, levels, group, removed)
-        seen = scene_of_groups(table, recoding)
+        seen = adversary_from_anatomy(table, recoding)
         assert seen.grouped is not None
         assert seen.grouped.truth is not None
         records = int(table.counts[~removed].sum())

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from anonymizer.attacks.exchangeable.posterior import Effort
+from anonymizer.attacks.exchangeable.posterior import SamplerSettings
 from tests.attacks.exchangeable import dealt, spread
 from tests.attacks.literature import literature, rows_of
 from tests.attacks.published import one, release
@@ -54,7 +54,7 @@ def test_table_6_by_all_worlds() -> None:
 def test_table_6_by_the_sampler() -> None:
     people, secrets = anatomised("kifer2009_table6", 1)
     case = dealt(people, secrets)
-    found = case.sampled(Effort(8, 2048, 1.0000001, 10**9))
+    found = case.sampled(SamplerSettings(8, 2048, 1.0000001, 10**9))
     entry = case.entry(5, 1, "Cancer")
     assert case.groups.shares[entry] == 0.5
     assert found.chances[entry] == pytest.approx(5 / 32, abs=3 * spread(found)[entry])
@@ -66,7 +66,7 @@ def test_table_5_leaves_each_value_at_a_quarter_under_random_worlds() -> None:
     assert [len(own) for own in people] == [4, 4, 4]
     case = dealt(people, secrets)
     assert set(case.groups.shares.tolist()) == {0.25}
-    found = case.sampled(Effort(4, 512, 1.0000001, 10**9))
+    found = case.sampled(SamplerSettings(4, 512, 1.0000001, 10**9))
     by_kind = np.add.reduceat(found.chances, case.groups.first[:-1])
     assert by_kind == pytest.approx(np.ones(12))
 

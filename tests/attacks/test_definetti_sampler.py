@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anonymizer.attacks.exchangeable.features import Similar
-from anonymizer.attacks.exchangeable.posterior import Effort, Posterior
+from anonymizer.attacks.exchangeable.posterior import Posterior, SamplerSettings
 from anonymizer.attacks.exchangeable.score import Score, expected_accuracy
 from tests.attacks.exchangeable import Dealt, dealt, spread
 from tests.twins import exchangeable as twin
@@ -66,7 +66,7 @@ def test_chances_are_those_of_all_worlds(seed: int, prior: Fraction) -> None:
 def test_chances_of_long_chains_are_those_of_all_worlds(seed: int) -> None:
     people, secrets = some_groups(seed)
     case = dealt(people, secrets)
-    found = case.sampled(Effort(6, 4096, 1.0000001, 10**9), seed=seed)
+    found = case.sampled(SamplerSettings(6, 4096, 1.0000001, 10**9), seed=seed)
     exact = twin.posterior(people, secrets, case.sizes, Fraction(1))
     assert_close(case, found, exact)
     # Four standard errors of a chance of one half, from so many independent draws; none where all is known.
@@ -115,7 +115,7 @@ def test_groups_of_one_kind_or_one_value_are_known_without_a_draw() -> None:
 
 def test_a_seed_repeats_and_another_differs() -> None:
     case = dealt(*some_groups(0))
-    short = Effort(2, 32, 1.01, 100)
+    short = SamplerSettings(2, 32, 1.01, 100)
     assert case.sampled(short, 1).chances.tolist() == case.sampled(short, 1).chances.tolist()
     assert case.sampled(short, 1).chances.tolist() != case.sampled(short, 2).chances.tolist()
 
@@ -123,12 +123,12 @@ def test_a_seed_repeats_and_another_differs() -> None:
 def test_chains_stop_when_they_agree_or_at_their_budget() -> None:
     sure = [[("a",), ("a",)], [("b",), ("b",)]], [["s", "s"], ["t", "t"]]
     case = dealt([[("a",), ("b",)]] * 50 + sure[0] * 10, [["s", "t"]] * 50 + sure[1] * 10)
-    settled = case.sampled(Effort(4, 1 << 14, 1.2, 20)).settling
+    settled = case.sampled(SamplerSettings(4, 1 << 14, 1.2, 20)).settling
     assert settled is not None
     assert settled.settled
     assert settled.sweeps < 1 << 13
     assert settled.likelihood < 1.2
-    never = case.sampled(Effort(4, 100, 1.2, 10**6)).settling
+    never = case.sampled(SamplerSettings(4, 100, 1.2, 10**6)).settling
     assert never is not None
     assert not never.settled
     assert never.sweeps <= 100
@@ -144,7 +144,7 @@ def test_independent_features_give_no_lift() -> None:
         for person, place in enumerate(random.sample(range(2), 2)):
             entries = case.groups.first[case.kinds[group][person]]
             true[entries + place] += 1
-    found = case.sampled(Effort(2, 512, 1.05, 50))
+    found = case.sampled(SamplerSettings(2, 512, 1.05, 50))
     score = Score.of(case.groups, found.chances, true)
     assert abs(float(score.accuracy) - 0.5) < 4 * 0.5 / np.sqrt(3000)
     assert expected_accuracy(case.groups, found.chances) < 0.56

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.base import Finding, Scene
+from anonymizer.attacks.base import AdversaryView, AttackResult
 from anonymizer.attacks.naive_bayes import WEIGHT, LabelCounts, NaiveBayes
 from anonymizer.errors import InputError
 from tests.attacks.published import FEWER, attack, one, release, run
@@ -29,7 +29,7 @@ def published(person: tuple[str, ...], levels: tuple[int, int]) -> tuple[str, st
     return TREES["q"][person[0]][levels[0]], TREES["r"][person[1]][levels[1]], person[2]
 
 
-def model_of(own: Scene, sensitive: str = "s") -> tuple[NaiveBayes, LabelCounts]:
+def model_of(own: AdversaryView, sensitive: str = "s") -> tuple[NaiveBayes, LabelCounts]:
     """Return the model of a whole release."""
     table, values = own.release, own.release.sensitive[sensitive]
     assert own.original is not None
@@ -84,7 +84,7 @@ def test_single_original_number() -> None:
     assert model.guesses(np.array([[0]]), 1.0).tolist() == [0]
 
 
-def planted(wrong: int) -> Scene:
+def planted(wrong: int) -> AdversaryView:
     """Return 400 people, of whom the attribute tells the value but for some in a hundred."""
     people = []
     for position in range(400):
@@ -138,12 +138,15 @@ def test_constant_release_gives_the_baseline() -> None:
 
 
 def test_it_says_what_it_lacks() -> None:
-    assert attack("inference").lacks(Scene(release(("q",), [("a",)]))) == (
+    assert attack("inference").missing_requirement(AdversaryView(release(("q",), [("a",)]))) == (
         "a sensitive attribute with at most 1000 values"
     )
-    assert attack("inference").lacks(Scene(release(("q", "s"), [("a", "1")], ("s",)))) == "original records"
+    assert (
+        attack("inference").missing_requirement(AdversaryView(release(("q", "s"), [("a", "1")], ("s",))))
+        == "original records"
+    )
     lone = scene(NAMES, [("a", "x", "1")], [("a", "x", "1")], ("s",), TREES)  # type: ignore[arg-type]
-    assert attack("inference").lacks(lone) == "two released records of people who are known"
+    assert attack("inference").missing_requirement(lone) == "two released records of people who are known"
     with pytest.raises(InputError, match="the attack inference needs two released records"):
         run("inference", lone)
 
@@ -156,7 +159,7 @@ def test_few_records_have_a_result(people: list[tuple[str, str, str]]) -> None:
     assert 0 <= found.low <= float(found.success) <= found.high <= 1
 
 
-def permuted(seed: int) -> Finding:
+def permuted(seed: int) -> AttackResult:
     """Return what is found when the sensitive values have been dealt out at random."""
     random = np.random.default_rng(seed)
     secrets = random.choice(["1", "2", "3"], 150, p=[0.45, 0.35, 0.2])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.errors import InputError
 from tests.attacks.published import FEWER, attack, one, release, run
 from tests.attacks.scenes import original
@@ -36,14 +36,14 @@ def generalized(person: tuple[str, str, str], levels: tuple[int, int]) -> tuple[
 
 def two(
     people: People, first: Sequence[Sequence[str] | None], second: Sequence[Sequence[str] | None]
-) -> Scene:
+) -> AdversaryView:
     """Return the scene of two releases of the same people."""
     tables = [release(NAMES, [row for row in rows if row], ("s",)) for rows in (first, second)]
     own = [
         original(NAMES, people, table, rows, ("s",), TREES)  # type: ignore[arg-type]
         for table, rows in zip(tables, (first, second), strict=True)
     ]
-    return Scene(tables[0], tables[1], own[0], own[1])
+    return AdversaryView(tables[0], tables[1], own[0], own[1])
 
 
 PEOPLE = st.lists(
@@ -132,10 +132,12 @@ def test_value_that_only_one_release_has_is_no_candidate_in_common() -> None:
 def test_it_says_what_it_lacks() -> None:
     people = [("a", "x", "1"), ("a", "y", "2")]
     scene = two(people, people, people)
-    assert attack("intersection").lacks(replace(scene, second=None)) == "a second release"
+    assert attack("intersection").missing_requirement(replace(scene, second=None)) == "a second release"
     other = release(("q", "r", "t"), people, ("t",))
-    assert "sensitive attribute that both" in str(attack("intersection").lacks(replace(scene, second=other)))
-    assert attack("intersection").lacks(replace(scene, original=None)) == "original records"
+    assert "sensitive attribute that both" in str(
+        attack("intersection").missing_requirement(replace(scene, second=other))
+    )
+    assert attack("intersection").missing_requirement(replace(scene, original=None)) == "original records"
     with pytest.raises(InputError, match="the attack intersection needs a second release"):
         run("intersection", replace(scene, second=None))
     with pytest.raises(InputError, match="'z' is no quasi-identifier of both releases"):

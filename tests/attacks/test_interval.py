@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from anonymizer.attacks.base import Finding, Scene
+from anonymizer.attacks.base import AdversaryView, AttackResult
 from anonymizer.errors import InputError
 from tests.attacks.published import FEWER, attack, one, release, run
 from tests.attacks.scenes import scene
 from tests.twins import attacks as twins
 
 
-def masked(true: Sequence[int | None], published: Sequence[str | None]) -> Scene:
+def masked(true: Sequence[int | None], published: Sequence[str | None]) -> AdversaryView:
     """Return the scene of one masked number; None became of a suppressed record."""
     rows = [None if text is None else (text,) for text in published]
     return scene(("x",), [(value,) for value in true], rows)
@@ -97,12 +97,14 @@ def test_only_numbers_are_attacked() -> None:
 
 
 def test_it_says_what_it_lacks() -> None:
-    assert attack("interval").lacks(Scene(release(("x",), [("1",)]))) == "original records"
+    assert (
+        attack("interval").missing_requirement(AdversaryView(release(("x",), [("1",)]))) == "original records"
+    )
     texts = scene(("t",), [("a",)], [("a",)])
-    assert attack("interval").lacks(texts) == "a quasi-identifier with numbers or dates"
+    assert attack("interval").missing_requirement(texts) == "a quasi-identifier with numbers or dates"
     with pytest.raises(InputError, match="the attack interval needs a quasi-identifier with numbers"):
         run("interval", texts)
-    assert "as many rows" in str(attack("interval", aligned=True).lacks(texts))
+    assert "as many rows" in str(attack("interval", aligned=True).missing_requirement(texts))
 
 
 @pytest.mark.parametrize("width", [0, -1, "x"])
@@ -125,7 +127,7 @@ def _reach(published: Sequence[str]) -> float:
     return float(np.std([int(own) for own in published])) * 0.01
 
 
-def permuted(seed: int) -> Sequence[Finding]:
+def permuted(seed: int) -> Sequence[AttackResult]:
     random = np.random.default_rng(seed)
     true = random.integers(0, 40, 60)
     return run("interval", masked(true.tolist(), [str(own) for own in random.permutation(true)]), width="0.1")

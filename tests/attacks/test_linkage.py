@@ -56,7 +56,7 @@ def test_on_a_full_domain_release_every_distance_links_as_often_as_the_vulnerabi
         )
     assert given_scene.original.truth is Truth.RECONSTRUCTED
     known = list(range(width))
-    if not chosen.starred:
+    if not chosen.kept_suppressed:
         known = sorted(random.sample(known, random.randint(1, width)))
     expected = classes_over_records([[row[position] for position in known] for row in rows])
     names = [data.quasi_identifiers[position].name for position in known]
@@ -111,7 +111,7 @@ def test_with_known_truth_the_narrowest_class_that_fits_is_taken(random):
 @given(st.randoms(use_true_random=False))
 def test_assignment_expects_as_much_as_nearest_on_a_release_without_stars(random):
     chosen = random_node(random)
-    if chosen.starred:
+    if chosen.kept_suppressed:
         return
     table = build.table(chosen.data)
     given_scene = scene_of_recoding(table, chosen.released(table).recoding)

@@ -10,7 +10,7 @@ from anonymizer.attacks.linkage import Linkage
 from anonymizer.config.load import load_config
 from anonymizer.engines.open import open_frame
 from anonymizer.errors import InputError
-from anonymizer.flow.scene import scene_of_files
+from anonymizer.flow.scene import adversary_from_files
 from tests.helpers.linkage import EVERY, linkage, noisy
 from tests.helpers.linkage import frame_scene as scene
 
@@ -91,13 +91,13 @@ def test_a_release_without_quasi_identifiers_is_refused():
         }
     )
     with open_frame(masked) as release, pytest.raises(InputError, match="no quasi-identifier of config"):
-        scene_of_files(config, release)
+        adversary_from_files(config, release)
 
 
 def test_masked_numbers_do_not_tell_which_record_is_whose():
     original, masked = noisy(15)
     attack = Linkage()
-    assert "aligned: true" in attack.lacks(scene(original, masked))
+    assert "aligned: true" in attack.missing_requirement(scene(original, masked))
     with pytest.raises(InputError, match="aligned: true"):
         linkage(scene(original, masked))
     with pytest.raises(InputError, match="as many rows as the release"):

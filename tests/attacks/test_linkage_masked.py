@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.attacks.learning.fast import Fast
-from anonymizer.attacks.sampling import interval
+from anonymizer.attacks.sampling import clopper_pearson
 from tests.helpers.examples import share
 from tests.helpers.linkage import EVERY, UNLEARNED, linkage, noisy
 from tests.helpers.linkage import frame_scene as scene
@@ -174,7 +174,7 @@ def test_what_is_learned_from_permuted_truth_is_worth_nothing_on_others(monkeypa
     for seed in range(300):
         found = linkage(unrelated(seed, 60), seed=seed, aligned=True, linkage="learned")
         others = found.details["held_out"]
-        low, high = interval(others["right"], others["records"])
+        low, high = clopper_pearson(others["right"], others["records"])
         inside += low <= found.baseline <= high
         assert found.success >= found.details["equal_weights"]
     assert inside >= 279

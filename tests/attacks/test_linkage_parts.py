@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from anonymizer.attacks.covering import CoveringJoin
 from anonymizer.attacks.meaning import meaning_of
-from anonymizer.attacks.original import Meaning
+from anonymizer.attacks.original import ValueCoverage
 from anonymizer.attacks.recoded import published_table, scene_of_recoding
-from anonymizer.attacks.sampling import drawn, interval
+from anonymizer.attacks.sampling import clopper_pearson, draw_sample
 from anonymizer.attacks.truth import located, reconstructed
 from anonymizer.core.node_recoding import NodeRecoding
 from anonymizer.core.table import Table
@@ -26,7 +26,7 @@ from tests.twins.linkage import exact_linkage
 from tests.twins.microdata import Microdata
 
 
-def stands_for(meaning: Meaning) -> list[list[str]]:
+def stands_for(meaning: ValueCoverage) -> list[list[str]]:
     parts = np.split(meaning.values, meaning.starts[1:-1])
     return [[meaning.column.texts[code] for code in part] for part in parts]
 
@@ -142,20 +142,20 @@ def test_rows_are_located():
 
 
 def test_the_interval_holds_its_level_for_rare_successes():
-    low, high = interval(2, 50)
+    low, high = clopper_pearson(2, 50)
     assert sum(comb(50, i) * low**i * (1 - low) ** (50 - i) for i in range(2, 51)) == pytest.approx(0.025)
     assert sum(comb(50, i) * high**i * (1 - high) ** (50 - i) for i in range(3)) == pytest.approx(0.025)
-    assert interval(0, 10)[0] == 0
-    assert interval(10, 10)[1] == 1
-    assert interval(2, 50) < interval(2.5, 50) < interval(3, 50)
+    assert clopper_pearson(0, 10)[0] == 0
+    assert clopper_pearson(10, 10)[1] == 1
+    assert clopper_pearson(2, 50) < clopper_pearson(2.5, 50) < clopper_pearson(3, 50)
 
 
 def test_records_are_drawn_without_replacement():
     counts = np.array([3, 0, 5, 1])
-    own = drawn(counts, 4, np.random.default_rng(1))
+    own = draw_sample(counts, 4, np.random.default_rng(1))
     assert own.sum() == 4
     assert (own <= counts).all()
-    assert drawn(counts, 9, np.random.default_rng(1)).tolist() == counts.tolist()
+    assert draw_sample(counts, 9, np.random.default_rng(1)).tolist() == counts.tolist()
 
 
 def local_recoding(random: Random, data: Microdata, table: Table) -> NodeRecoding:

@@ -15,7 +15,7 @@ from anonymizer.config.load import load_config
 from anonymizer.core.recoding import FullDomainRecoding
 from anonymizer.errors import InputError
 from anonymizer.flow.prepare import open_as, open_release, prepare
-from anonymizer.flow.scene import scene_of_files, scene_of_run
+from anonymizer.flow.scene import adversary_from_files, scene_of_run
 from anonymizer.flow.searching import search
 from anonymizer.flow.watch import UNWATCHED
 from anonymizer.release.write import project, write_release
@@ -63,7 +63,7 @@ def run(folder: Path, algorithm: dict[str, Any]):
         write_release(relation, projection, folder / "release.csv")
         with open_release(folder / "release.csv") as release:
             known = scene_of_run(config, job, recoding, release)
-            return known, scene_of_files(config, release, relation), job, recoding
+            return known, adversary_from_files(config, release, relation), job, recoding
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.base import Scene
-from anonymizer.attacks.recipe import Promise, Recipe
+from anonymizer.attacks.base import AdversaryView
+from anonymizer.attacks.recipe import MechanismKnowledge, SensitiveConstraint
 from anonymizer.errors import InputError
 from tests.attacks.published import FEWER, attack, one, release, run
 from tests.attacks.scenes import scene
@@ -23,12 +23,12 @@ Person = tuple[str, str | None]
 
 def made(
     people: list[Person], distinct: int | None = 2, size: int = 1, *, missing_counts: bool = False
-) -> Scene:
+) -> AdversaryView:
     """Return the scene of a release at level 1, with the recipe that led to it."""
     rows = [(TREES["q"][q][1], s) for q, s in people]
-    promise = Promise("s", distinct, missing_counts)
+    promise = SensitiveConstraint("s", distinct, missing_counts)
     own = scene(NAMES, people, rows, ("s",), TREES)  # type: ignore[arg-type]
-    return replace(own, recipe=Recipe((1,), (0,), (True,), size, (promise,)))
+    return replace(own, recipe=MechanismKnowledge((1,), (0,), (True,), size, (promise,)))
 
 
 @st.composite
@@ -104,15 +104,18 @@ def test_of_other_constraints_only_the_lone_suspect_is_certain() -> None:
     assert one("minimality", made(people, None, 2)).success == 0
     own = made([*people, ("d", "1"), ("d", "2")], 2, 2)
     assert own.recipe is not None
-    both = replace(own.recipe, promises=(Promise("s", 2), Promise("s", None)))
+    both = replace(own.recipe, promises=(SensitiveConstraint("s", 2), SensitiveConstraint("s", None)))
     assert one("minimality", replace(own, recipe=both)).success == 0
     assert one("minimality", own).success == Fraction(4, 6)
 
 
 def test_it_says_when_it_does_not_apply() -> None:
     own = made([("a", "1"), ("b", "2")])
-    assert "proven optimal" in str(attack("minimality").lacks(replace(own, recipe=None)))
-    assert attack("minimality").lacks(Scene(release(NAMES, [("a", "1")], ("s",)))) == "original records"
+    assert "proven optimal" in str(attack("minimality").missing_requirement(replace(own, recipe=None)))
+    assert (
+        attack("minimality").missing_requirement(AdversaryView(release(NAMES, [("a", "1")], ("s",))))
+        == "original records"
+    )
     people = [("a", "1"), ("b", "2")]
     short = scene(NAMES, people, [("a", "1"), None], ("s",), TREES)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="needs a release of all original records"):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.subsets import known_subsets, told_subsets
-from anonymizer.attacks.told import told_by_every_subset
+from anonymizer.attacks.subsets import iter_subset_risks, known_subsets
+from anonymizer.attacks.told import risk_by_subset
 from tests.attacks.published import FEWER, release
 
 NAMES = ("q", "r", "t", "s", "u")
@@ -28,7 +28,7 @@ def test_numbers_are_those_of_the_classes(
     sensitive: tuple[str, ...], rows: list[tuple[str, ...]], size: int
 ) -> None:
     own = release(NAMES, rows, sensitive)
-    told = told_by_every_subset(own, size)
+    told = risk_by_subset(own, size)
     assert told is not None
     # In this order, as the first of equally telling sets is the one that is named.
     assert list(told) == [each.told() for each in known_subsets(own, size)]
@@ -38,8 +38,8 @@ def test_codes_that_do_not_fit_one_integer() -> None:
     random = np.random.default_rng(3)
     rows = [tuple(str(value) for value in random.integers(0, 40, 20)) for _ in range(60)]
     own = release([f"q{number}" for number in range(20)], [*rows, *rows[:10]])
-    assert told_by_every_subset(own, 1) is None
-    assert list(told_subsets(own, 1)) == [each.told() for each in known_subsets(own, 1)]
+    assert risk_by_subset(own, 1) is None
+    assert list(iter_subset_risks(own, 1)) == [each.told() for each in known_subsets(own, 1)]
 
 
 def test_counts_that_do_not_fit_beside_their_codes() -> None:
@@ -47,7 +47,7 @@ def test_counts_that_do_not_fit_beside_their_codes() -> None:
     rows = [tuple(f"{(own + column) % 64:02d}" for column in range(10)) for own in range(64)]
     rows += rows[5:6] * 15
     own = release([f"q{number}" for number in range(10)], rows)
-    told = told_by_every_subset(own, 10)
+    told = risk_by_subset(own, 10)
     assert told is not None
     found = {each.names: each for each in told}
     assert (found[own.names].classes, found[own.names].uniques) == (64, 63)
@@ -59,7 +59,7 @@ def test_counts_beyond_32_bits() -> None:
     for sensitive in ((), ("u",)):
         own = release(("q", "r", "u"), rows, sensitive)
         many = replace(own, counts=own.counts * 2**33)
-        told = told_by_every_subset(many, 2)
+        told = risk_by_subset(many, 2)
         assert told is not None
         found = {each.names: each for each in told}
         assert (found[("q",)].classes, found[("q",)].uniques) == (2, 0)

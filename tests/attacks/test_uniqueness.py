@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.population.base import SampleClasses
 from anonymizer.attacks.population.negative_binomial import NegativeBinomialUniques, individual_risk
 from anonymizer.attacks.population.pitman import PitmanUniques, fitted, log_likelihood
@@ -174,6 +174,9 @@ def test_bad_weights_are_refused() -> None:
         one("uniqueness", table, weights="w")
     with pytest.raises(InputError, match="population of 1 is smaller than the 2 records"):
         one("uniqueness", table, population=1)
-    assert attack("uniqueness", weights="v").lacks(Scene(table)) == "the column of sampling weights 'v'"
+    assert (
+        attack("uniqueness", weights="v").missing_requirement(AdversaryView(table))
+        == "the column of sampling weights 'v'"
+    )
     with pytest.raises(ValidationError):
         attack("uniqueness", weights="w", population=3)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anonymizer.audit.compare import Compared, surplus, unpromised_records
+from anonymizer.audit.compare import Compared, mismatched_records, surplus
 from anonymizer.audit.count import value_codes
 from anonymizer.audit.fingerprint import fingerprint
 from anonymizer.core.recoding import FullDomainRecoding, Recoding
@@ -72,7 +72,7 @@ def test_a_file_that_was_merged_wrongly_is_not_what_was_promised(random: Random)
     vars(recoding)["merged"] = wrong
     groups = written(wrong)
     expected = (rows(groups) - rows(written(recoding))).total()
-    assert unpromised_records("release", groups, recoding) == expected
+    assert mismatched_records("release", groups, recoding) == expected
 
 
 @given(st.randoms(use_true_random=False))

@@ -13,7 +13,7 @@ from anonymizer.cli import main as frame
 from anonymizer.cli.main import COMMANDS, main
 from anonymizer.cli.output import messages, write_error, write_json
 from anonymizer.config.schema import config_schema
-from anonymizer.errors import AuditFailed, ConfigError, Interrupted, Problem
+from anonymizer.errors import AuditFailed, ConfigError, ConfigProblem, Interrupted
 
 ROOT = Path(__file__).parents[2]
 
@@ -78,7 +78,7 @@ def test_wrong_usage_is_one_message_and_exit_2(
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [
-        (ConfigError("c.yaml", [Problem("k", "0")]), 2, "error: c.yaml has 1 problem\n  k: 0\n"),
+        (ConfigError("c.yaml", [ConfigProblem("k", "0")]), 2, "error: c.yaml has 1 problem\n  k: 0\n"),
         (AuditFailed("the file differs"), 1, "error: the file differs\n"),
         (Interrupted("stopped"), 130, "error: stopped\n"),
     ],

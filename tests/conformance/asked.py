@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from anonymizer.search.base import Problem, SuppressionMethod
+from anonymizer.search.base import SearchProblem, SuppressionMethod
 from tests.helpers import problems
 from tests.strategies import REFERENCED, constraint, sensitive, table
 from tests.twins.microdata import Microdata, QuasiIdentifierSpec, Value
@@ -20,7 +20,7 @@ class Asked:
     """One problem, as the twins read it and as the searches do."""
 
     spec: ProblemSpec
-    problem: Problem
+    problem: SearchProblem
 
     def permuted(self, random: Random, method: SuppressionMethod) -> Asked:
         """Return the problem with the records in another order."""
@@ -45,13 +45,13 @@ def any_table(random: Random, most: int) -> Microdata:
     data = table(random, most=most)
     if random.random() < 0.5:
         return data
-    starred = (
+    kept_suppressed = (
         replace(spec, paths={value: (*path[:-1], "*") for value, path in spec.paths.items()})
         if spec.height
         else spec
         for spec in data.quasi_identifiers
     )
-    return replace(data, quasi_identifiers=tuple(starred))
+    return replace(data, quasi_identifiers=tuple(kept_suppressed))
 
 
 def numbers(random: Random, most: int) -> Microdata:

@@ -9,9 +9,9 @@ import numpy as np
 from anonymizer.core.node_recoding import NodeRecoding
 from anonymizer.core.outcome import Outcome, Status
 from anonymizer.core.recoding import FullDomainRecoding
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
-from anonymizer.search.gate import Gate
+from anonymizer.search.gate import AttackCheck
 from anonymizer.search.lattice import Lattice
 
 
@@ -20,7 +20,7 @@ class Boaster(Lattice):
 
     name = "boaster"
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         found = super().search(problem, control)
         if found.objective is None:
             return found
@@ -32,7 +32,7 @@ class Spender(Lattice):
 
     name = "spender"
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         return super().search(replace(problem, limit=problem.table.records), control)
 
 
@@ -41,7 +41,7 @@ class Careless(Lattice):
 
     name = "careless"
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         return super().search(replace(problem, class_constraints=problem.class_constraints[1:]), control)
 
 
@@ -50,7 +50,7 @@ class Sentimental(Lattice):
 
     name = "sentimental"
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         return super().search(replace(problem, moving_reference=not problem.moving_reference), control)
 
 
@@ -59,7 +59,7 @@ class Shallow(Lattice):
 
     name = "shallow"
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         return super().search(replace(problem, table_constraints=()), control)
 
 
@@ -68,8 +68,8 @@ class Unattacked(Lattice):
 
     name = "unattacked"
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
-        return super().search(replace(problem, gate=Gate()), control)
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
+        return super().search(replace(problem, gate=AttackCheck()), control)
 
 
 class Hoarder(Lattice):
@@ -77,7 +77,7 @@ class Hoarder(Lattice):
 
     name = "hoarder"
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         return super().search(replace(problem, keep_rows=True), control)
 
 
@@ -86,7 +86,7 @@ class Pessimist(Lattice):
 
     name = "pessimist"
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         return Outcome(Status.INFEASIBLE, None, None, None, 1, 1)
 
 
@@ -95,7 +95,7 @@ class Forgetful(Lattice):
 
     name = "forgetful"
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         found = super().search(problem, control)
         if found.recoding is None:
             return found
@@ -113,7 +113,7 @@ class Liar(Lattice):
 
     name = "liar"
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         found = super().search(problem, control)
         if found.recoding is None:
             return found
@@ -136,7 +136,7 @@ class Whimsical(Lattice):
         super().__init__()
         self._asked = 0
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         self._asked += 1
         limit = problem.limit if self._asked % 2 else 0
         return super().search(replace(problem, limit=limit), control)

@@ -59,7 +59,7 @@ def check(case: Case, own: Asked, outcome: Outcome) -> None:
     read.check()
     case.family(outcome).labels.check(read)
     result = released(outcome.recoding, own.spec.k)
-    sizes = [*result.class_sizes.tolist(), *([result.starred] if result.starred else [])]
+    sizes = [*result.class_sizes.tolist(), *([result.kept_suppressed] if result.kept_suppressed else [])]
     assert Counter(sizes) == Counter(map(len, read.classes))
     value = own.problem.metric.value(result)
     assert isclose(value, outcome.objective, rel_tol=1e-9, abs_tol=1e-9)

@@ -57,7 +57,7 @@ def assert_merged(recoding: Recoding) -> None:
     assert published_rows(merged) == published_rows(recoding)
     own, before = released(recoding, 2), released(_unmerged(recoding), 2)
     assert sorted(own.class_sizes.tolist()) == sorted(before.class_sizes.tolist())
-    assert (own.suppressed, own.starred) == (before.suppressed, before.starred)
+    assert (own.suppressed, own.kept_suppressed) == (before.suppressed, before.kept_suppressed)
     for metric in LOSS_METRICS.values():
         assert metric().value(own) == metric().value(before)
     assert attribute_losses(own.merged) == attribute_losses(before)

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from anonymizer.core.packing import Packing
 from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.coding import Coding
-from anonymizer.engines.combinations import Combinations, counted_keys
+from anonymizer.engines.combinations import DistinctRows, counted_keys
 from anonymizer.engines.duckdb_combinations import DuckCombinations, packed_sql, places_of
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.open import open_csv
 
 Records = list[tuple[int, int, int]]
-Count = Callable[[Records], Combinations]
+Count = Callable[[Records], DistinctRows]
 VALUES = (5, 3, 4)
 SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -29,7 +29,7 @@ def records() -> st.SearchStrategy[Records]:
     return st.lists(st.tuples(*(st.integers(0, size - 1) for size in VALUES)), min_size=1, max_size=40)
 
 
-def in_memory(drawn: Records) -> Combinations:
+def in_memory(drawn: Records) -> DistinctRows:
     columns = np.array(drawn, dtype=np.int32).T
     packing = Packing(len(drawn))
     for codes, size in zip(columns, VALUES, strict=True):
@@ -50,7 +50,7 @@ def count(request: pytest.FixtureRequest, database: Database) -> Count:
     # Sizes far beyond the values need a word of their own each.
     sizes = VALUES if request.param == "duckdb" else (2**40, 2**40, 2**31)
 
-    def counted(drawn: Records) -> Combinations:
+    def counted(drawn: Records) -> DistinctRows:
         codes = dict(zip("abc", np.array(drawn, dtype=np.int32).T, strict=True))
         keys = ", ".join(packed_sql(places_of(sizes), list("abc")))
         with database.holding("drawn", codes):
@@ -59,7 +59,7 @@ def count(request: pytest.FixtureRequest, database: Database) -> Count:
     return counted
 
 
-def told(combinations: Combinations) -> list[tuple[tuple[int, ...], int]]:
+def told(combinations: DistinctRows) -> list[tuple[tuple[int, ...], int]]:
     codes, counts = combinations.fetch()
     assert codes.dtype == np.int32
     assert counts.dtype == np.int64
@@ -124,7 +124,7 @@ def test_a_file_is_counted_as_in_memory(tmp_path: Path, many: int) -> None:
         for name in relation.columns:
             texts = len(relation.dictionary(name))
             codings.append(Coding(name, random.permutation(texts).astype(np.int32), texts))
-        with relation.kept_combinations(codings) as kept:
+        with relation.stored_distinct_rows(codings) as kept:
             assert told(kept) == told(relation.combinations(codings))
             distinct = kept.number
         estimate = relation.estimated_combinations(relation.columns)

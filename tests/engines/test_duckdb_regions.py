@@ -9,9 +9,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from anonymizer.core.kept_regions import CodedRows, FirstRegions, RegionCut, RegionSums
-from anonymizer.core.trace import Reduction, Trace
+from anonymizer.core.trace import GroupStatistic, Reduction
 from anonymizer.engines.base import EngineOptions
-from anonymizer.engines.combinations import HeldCombinations
+from anonymizer.engines.combinations import InMemoryRows
 from anonymizer.engines.duckdb_combinations import DuckCombinations
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_places import packed_sql
@@ -55,12 +55,12 @@ def test_what_is_asked_before_and_after_cuts(database: Database, seed: int) -> N
     random = np.random.default_rng(seed)
     codes, counts = drawn(random)
     adds = {place: random.integers(0, 2**40, SIZES[place]) for place in range(QUASI)}
-    traces = tuple(Trace(0, own) for own in Reduction)
+    traces = tuple(GroupStatistic(0, own) for own in Reduction)
     coded = CodedRows((adds,), traces)
     halves = (np.arange(SIZES[0]) // 5 * 5).astype(np.int32)
     others = [np.zeros(size, dtype=np.int32) for size in SIZES[1:QUASI]]
     first = FirstRegions((halves, *others), np.array([[0, 0, 0, 0], [5, 0, 0, 0]], dtype=np.int32), True)
-    held = HeldCombinations(codes, counts, SIZES).in_regions(first, coded)
+    held = InMemoryRows(codes, counts, SIZES).in_regions(first, coded)
     with in_duckdb(database, codes, counts) as kept, kept.in_regions(first, coded) as found:
         regions, left = np.arange(2), 2
         for level in range(4):

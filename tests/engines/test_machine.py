@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.engines.machine import bytes_as_told, memory_of_machine
+from anonymizer.engines.machine import memory_of_machine, parse_memory_setting
 
 V2 = "0::/system.slice/own.scope\n"
 V1 = "5:devices:/\n4:cpu,memory:/docker/abc\n0::/\n"
@@ -57,4 +57,4 @@ def test_without_a_limit_it_is_the_machine_s(tmp_path: Path, groups: str, limits
 
 
 def test_amounts_as_the_database_tells_them() -> None:
-    assert [bytes_as_told(text) for text in ("0 bytes", "1.0 KiB", "2.5 GiB")] == [0, 1024, 5 * 2**29]
+    assert [parse_memory_setting(text) for text in ("0 bytes", "1.0 KiB", "2.5 GiB")] == [0, 1024, 5 * 2**29]

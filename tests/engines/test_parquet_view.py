@@ -52,7 +52,7 @@ def test_all_that_is_counted_is_the_same(both: tuple[Relation, Relation]) -> Non
         assert view.spread(column, 500, ("x1",)) == loaded.spread(column, 500, ("x1",))
         assert view.dictionary(column) == loaded.dictionary(column)
         assert np.array_equal(view.codes(column), loaded.codes(column))
-        assert view.matching(column, "[0-9]+") == loaded.matching(column, "[0-9]+")
+        assert view.count_matching(column, "[0-9]+") == loaded.count_matching(column, "[0-9]+")
 
 
 def test_ranks_are_in_the_order_of_the_file(

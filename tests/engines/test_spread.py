@@ -13,19 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer.engines.open import open_csv, open_frame, open_parquet
-from anonymizer.engines.spread import Spread
+from anonymizer.engines.spread import ColumnStatistics
 from tests.engines.files import frame, write
 
 ABSENT = ("", "?")
 columns = st.lists(st.sampled_from(["", "?", "a", "b", "é", "7", "07", "x'y"]), min_size=1, max_size=30)
 
 
-def counted(texts: list[str]) -> Spread:
+def counted(texts: list[str]) -> ColumnStatistics:
     """Return the spread of a few texts, all of them in the sample."""
     counts = Counter(text for text in texts if text not in ABSENT)
     records = sum(counts.values())
     shares = [count / records for count in counts.values()]
-    return Spread(
+    return ColumnStatistics(
         len(counts),
         sum(count == 1 for count in counts.values()),
         max(counts.values(), default=0),
@@ -35,7 +35,7 @@ def counted(texts: list[str]) -> Spread:
     )
 
 
-def alike(found: Spread, expected: Spread) -> bool:
+def alike(found: ColumnStatistics, expected: ColumnStatistics) -> bool:
     """Compare spreads, entropies but for rounding."""
     same = (found.distinct, found.singles, found.largest, found.nulls) == (
         expected.distinct,
@@ -89,7 +89,7 @@ def test_records_that_match(pattern: str, tmp_path: Path) -> None:
     expected = sum(re.fullmatch(pattern, text) is not None for text in texts)
     path = write(tmp_path / "a.csv", "v,w\n" + "".join(f"{text},1\n" for text in texts))
     with open_csv(path) as file, open_frame(frame(["v"], [[text] for text in texts])) as table:
-        assert file.matching("v", pattern) == table.matching("v", pattern) == expected
+        assert file.count_matching("v", pattern) == table.count_matching("v", pattern) == expected
 
 
 @pytest.mark.parametrize("pattern", [r"-?[0-9]+", r"a[0-4]?", r"nothing"])
@@ -98,7 +98,7 @@ def test_records_that_match_where_few_texts_repeat(pattern: str, tmp_path: Path)
     expected = sum(re.fullmatch(pattern, text) is not None for text in texts)
     with open_csv(write(tmp_path / "a.csv", "v,w\n" + "".join(f"{text},1\n" for text in texts))) as file:
         assert not file.spread("v", 10).whole  # from then on it is known how many there are
-        assert file.matching("v", pattern) == expected
+        assert file.count_matching("v", pattern) == expected
 
 
 @settings(max_examples=15, deadline=None)

@@ -14,8 +14,8 @@ from dataclasses import replace
 from anonymizer.cli import progress
 from anonymizer.cli.main import main
 from anonymizer.core.outcome import Outcome
-from anonymizer.flow.watch import Watch
-from anonymizer.search.base import Problem
+from anonymizer.flow.watch import RunMonitor
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.local import Local
 from anonymizer.search.registry import SEARCH_ALGORITHMS
@@ -29,7 +29,7 @@ class Improving(Local):
 
     name = "improving"
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Search as local recoding does."""
 
         def listen(found: Progress) -> None:
@@ -40,16 +40,16 @@ class Improving(Local):
 
 
 @contextmanager
-def _watching(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[Watch]:
+def _watching(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[RunMonitor]:
     def phase(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
         if text.startswith("writing"):
             time.sleep(PAUSE)
 
-    yield Watch(phase=phase, stopped=stopped)
+    yield RunMonitor(phase=phase, stopped=stopped)
 
 
 if __name__ == "__main__":
     SEARCH_ALGORITHMS.add(Improving)
-    progress.watching = _watching
+    progress.progress_monitor = _watching
     sys.exit(main())

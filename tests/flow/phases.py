@@ -8,17 +8,17 @@ from contextlib import contextmanager
 
 from anonymizer.cli import progress
 from anonymizer.cli.main import main
-from anonymizer.flow.watch import Watch
+from anonymizer.flow.watch import RunMonitor
 
 
 @contextmanager
-def _watching(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[Watch]:
-    yield Watch(phase=lambda text: print(text, file=sys.stderr, flush=True), stopped=stopped)
+def _watching(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[RunMonitor]:
+    yield RunMonitor(phase=lambda text: print(text, file=sys.stderr, flush=True), stopped=stopped)
 
 
 def telling() -> int:
     """Run the command of this process and tell its phases."""
-    progress.watching = _watching
+    progress.progress_monitor = _watching
     return main()
 
 

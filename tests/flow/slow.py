@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 
 from anonymizer.core.outcome import Outcome
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice
 from anonymizer.search.registry import SEARCH_ALGORITHMS
@@ -19,7 +19,7 @@ class Slow(Lattice):
 
     name = "slow"
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Search as the lattice does."""
         asked = 0
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import anonymizer as an
 from anonymizer.core.outcome import Outcome
-from anonymizer.errors import BeyondMemory
-from anonymizer.search.base import Problem
+from anonymizer.errors import TooManyDistinctRows
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice
 
@@ -140,10 +140,10 @@ def test_reasons_that_take_more_than_fits_are_not_found_out(monkeypatch: pytest.
     data = frame([(n % 4, n % 8, n % 3, 0) for n in range(24)])
     real, asked = Lattice.search, []
 
-    def search(self: Lattice, problem: Problem, control: Control) -> Outcome:
+    def search(self: Lattice, problem: SearchProblem, control: Control) -> Outcome:
         asked.append(problem)
         if len(asked) > 1:
-            raise BeyondMemory("a finer node does not fit")
+            raise TooManyDistinctRows("a finer node does not fit")
         return real(self, problem, control)
 
     monkeypatch.setattr(Lattice, "search", search)

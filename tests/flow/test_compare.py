@@ -16,7 +16,7 @@ import pytest
 from anonymizer.config.vary import variations
 from anonymizer.errors import ConfigError, InputError, OutputError
 from anonymizer.flow.compare import comparison_of, open_folder
-from anonymizer.flow.comparing.ended import Ended, ended
+from anonymizer.flow.comparing.ended import RunResult, run_to_result
 from anonymizer.flow.comparing.fingerprint import Fingerprints
 from anonymizer.flow.comparing.folder import ComparisonFolder
 from anonymizer.flow.comparing.plan import PlannedRun, planned
@@ -49,7 +49,9 @@ def test_algorithms_times_values(job: Job) -> None:
     assert [each.algorithm for each in plan] == ["lattice"] * 4 + ["mondrian"] * 4
     assert [dict(each.settings)["constraints.0.k"] for each in plan[:4]] == ["2", "2", "5", "5"]
     assert [each.config.constraints[0].settings.k for each in plan] == [2, 2, 5, 5] * 2
-    compared = comparison_of(plan, {number: Ended(RunStatus.FAILED, 1.0, "why") for number in range(1, 9)})
+    compared = comparison_of(
+        plan, {number: RunResult(RunStatus.FAILED, 1.0, "why") for number in range(1, 9)}
+    )
     assert compared.command(compared.runs[4]) == (
         f"anonymizer run {job.file} --set 'algorithm={{name: mondrian}}' "
         "--set constraints.0.k=2 --set suppression.limit=0"
@@ -132,7 +134,7 @@ def test_a_fingerprint_is_of_the_plug_ins_of_other_distributions(
 def test_only_what_would_be_found_again_is_kept(tmp_path: Path) -> None:
     folder = ComparisonFolder(tmp_path / "new", [])
     for number, status in enumerate(RunStatus):
-        found = Ended(status, 1.5, "why", {"status": status.value})
+        found = RunResult(status, 1.5, "why", {"status": status.value})
         folder.keep(f"{number:064}", found)
         kept = folder.kept(f"{number:064}")
         assert kept == (None if status in (RunStatus.REFUSED, RunStatus.FAILED) else found)
@@ -144,7 +146,7 @@ def test_only_what_would_be_found_again_is_kept(tmp_path: Path) -> None:
 
 def test_another_run_of_a_similar_fingerprint_is_not_taken_for_it(tmp_path: Path) -> None:
     folder = ComparisonFolder(tmp_path, [])
-    folder.keep("a" * 32 + "b" * 32, Ended(RunStatus.SATISFIED, 1.0, "", {}))
+    folder.keep("a" * 32 + "b" * 32, RunResult(RunStatus.SATISFIED, 1.0, "", {}))
     assert folder.kept("a" * 32 + "c" * 32) is None
 
 
@@ -164,26 +166,26 @@ def test_an_input_is_not_replaced_and_strange_files_are_left_alone(job: Job) -> 
 
 def test_a_refusal_of_all_is_an_error_of_the_input(job: Job) -> None:
     plan = plan_of(job, algorithms=("lattice", "local"))
-    refused = Ended(RunStatus.REFUSED, 0.1, "column 'x' is missing")
+    refused = RunResult(RunStatus.REFUSED, 0.1, "column 'x' is missing")
     with pytest.raises(InputError, match="column 'x' is missing"):
         comparison_of(plan, {1: refused, 2: refused})
-    other = Ended(RunStatus.REFUSED, 0.1, "another reason")
+    other = RunResult(RunStatus.REFUSED, 0.1, "another reason")
     with pytest.raises(InputError, match="column 'x' is missing; another reason"):
         comparison_of(plan, {1: refused, 2: other})
-    failed = comparison_of(plan, {1: refused, 2: Ended(RunStatus.FAILED, 0.1, "signal 9")})
+    failed = comparison_of(plan, {1: refused, 2: RunResult(RunStatus.FAILED, 0.1, "signal 9")})
     assert failed.failed
     assert not failed.recommended
 
 
 def test_the_reason_of_an_infeasible_run_is_one_line(job: Job, tmp_path: Path) -> None:
     (plan,) = plan_of(job, "constraints.0.k=61")
-    found = ended(lambda: run(plan.config, tmp_path / "release"))
+    found = run_to_result(lambda: run(plan.config, tmp_path / "release"))
     assert found.status is RunStatus.INFEASIBLE
     assert "asked k = 61" in found.reason
     assert "\n" not in found.reason
     assert "INFEASIBLE" not in found.reason
     assert "Nothing was written" not in found.reason
-    assert Ended.from_dict(json.loads(json.dumps(found.to_dict()))).reason == found.reason
+    assert RunResult.from_dict(json.loads(json.dumps(found.to_dict()))).reason == found.reason
 
 
 def test_a_run_of_a_worker_is_that_of_the_command(job: Job, tmp_path: Path) -> None:

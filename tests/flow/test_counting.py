@@ -11,7 +11,7 @@ from anonymizer.config.load import load_config
 from anonymizer.engines.open import open_frame
 from anonymizer.errors import ConfigError
 from anonymizer.flow import engine
-from anonymizer.flow.counting import Counted, counted
+from anonymizer.flow.counting import Counted, count_distinct_rows
 from anonymizer.flow.engine import combination_bytes, engine_options, room
 from anonymizer.table.load import ColumnRequest, read_columns
 
@@ -37,7 +37,7 @@ def found(estimate: int, **engine: Any) -> Counted:
     with open_frame(frame) as relation:
         relation.estimated_combinations = lambda _: estimate  # type: ignore[method-assign]
         read = read_columns(relation, [ColumnRequest("a")])
-        return counted(config(**engine), relation, [each.coding for each in read.values()])
+        return count_distinct_rows(config(**engine), relation, [each.coding for each in read.values()])
 
 
 @pytest.mark.parametrize(

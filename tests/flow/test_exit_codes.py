@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.flow.watch import Watch
+from anonymizer.flow.watch import RunMonitor
 from tests.flow.commands import ROOT, Job, call, people, read_rows, snapshot, spawn
 
 
@@ -155,7 +155,7 @@ def test_130_an_interrupt_before_there_is_a_result_leaves_nothing(
     job = Job(tmp_path).write()
     before = snapshot(tmp_path)
 
-    class Stopped(Watch):
+    class Stopped(RunMonitor):
         def __init__(self, **settings: object) -> None:
             super().__init__(stopped=lambda: True)
 

@@ -19,7 +19,7 @@ from anonymizer.flow.measure import check_config
 from anonymizer.flow.prepare import open_as
 from anonymizer.flow.run import run
 from anonymizer.privacy.linkage_risk import LinkageRisk
-from anonymizer.search.gate import Gate, Stage
+from anonymizer.search.gate import AttackCheck, Stage
 from anonymizer.search.lattice import Lattice
 from tests.helpers.adult import ALL
 from tests.shared import shared
@@ -110,13 +110,13 @@ def test_the_number_of_the_audit_decides_and_the_search_goes_on(monkeypatch: pyt
 
 def test_the_audit_draws_targets_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: dict[Stage, set[float]] = {stage: set() for stage in Stage}
-    own = Gate.random
+    own = AttackCheck.random
 
-    def random(gate: Gate, constraint: Any, stage: Stage) -> np.random.Generator:
+    def random(gate: AttackCheck, constraint: Any, stage: Stage) -> np.random.Generator:
         drawn[stage].add(own(gate, constraint, stage).random())
         return own(gate, constraint, stage)
 
-    monkeypatch.setattr(Gate, "random", random)
+    monkeypatch.setattr(AttackCheck, "random", random)
     report()
     report(seed=8)
     assert len(drawn[Stage.SEARCH]) == len(drawn[Stage.AUDIT]) == 2
@@ -126,7 +126,9 @@ def test_the_audit_draws_targets_of_its_own(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_search_that_does_not_ask_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     search = Lattice.search
     monkeypatch.setattr(
-        Lattice, "search", lambda own, problem, control: search(own, replace(problem, gate=Gate()), control)
+        Lattice,
+        "search",
+        lambda own, problem, control: search(own, replace(problem, gate=AttackCheck()), control),
     )
     with pytest.raises(AuditFailed, match="proposes again"):
         report()

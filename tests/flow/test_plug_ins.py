@@ -12,7 +12,7 @@ import pytest
 from anonymizer.core.outcome import Outcome, Status
 from anonymizer.core.recoding import FullDomainRecoding
 from anonymizer.privacy.registry import PRIVACY_MODELS
-from anonymizer.search.base import Problem, SearchAlgorithm
+from anonymizer.search.base import SearchAlgorithm, SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.registry import SEARCH_ALGORITHMS
 from tests.flow.commands import Job, call, snapshot
@@ -24,7 +24,7 @@ class Liar(SearchAlgorithm):
 
     name = "liar"
 
-    def search(self, problem: Problem, control: Control) -> Outcome:
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
         table = problem.table
         nothing = np.zeros(table.combinations, dtype=bool)
         levels = [0] * len(table.quasi_identifiers)

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.recipe import Promise, Recipe
+from anonymizer.attacks.recipe import MechanismKnowledge, SensitiveConstraint
 from anonymizer.attacks.recoded import scene_of_recoding
 from anonymizer.core.outcome import Outcome
-from anonymizer.flow.recipe import recipe_of
-from anonymizer.search.base import Problem
+from anonymizer.flow.recipe import mechanism_of
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice
 from tests import strategies
@@ -31,7 +31,7 @@ def spec(random: Random, *constraints: ConstraintSpec, **changed: Any) -> Proble
     return replace(own, **changed)
 
 
-def searched(own: ProblemSpec) -> tuple[Problem, Outcome]:
+def searched(own: ProblemSpec) -> tuple[SearchProblem, Outcome]:
     """Return the product's problem with what the lattice search finds."""
     problem = problem_of(own)
     return problem, Lattice().search(problem, Control())
@@ -46,7 +46,7 @@ def test_who_is_named_is_in_a_part_that_breaks_the_promise(random: Random) -> No
     """The records of a finer node's classes with fewer than two values are at least as many as are named."""
     own = spec(random, *DISTINCT)
     problem, outcome = searched(own)
-    recipe = recipe_of(problem, outcome)
+    recipe = mechanism_of(problem, outcome)
     if recipe is None:
         assert outcome.recoding is None
         return
@@ -54,7 +54,7 @@ def test_who_is_named_is_in_a_part_that_breaks_the_promise(random: Random) -> No
     assert found.success * found.records <= len(broken(own, recipe))
 
 
-def broken(own: ProblemSpec, recipe: Recipe) -> set[int]:
+def broken(own: ProblemSpec, recipe: MechanismKnowledge) -> set[int]:
     """Return the records that are in a class of fewer than two values at some node that is a level finer."""
     data = own.data
     told: set[int] = set()
@@ -86,7 +86,7 @@ def test_what_the_constraints_promise() -> None:
         ("k-anonymity", {"k": 2}),
     ):
         attribute = None if model == "k-anonymity" else "s"
-        recipe = recipe_of(*searched(spec(random, ConstraintSpec(model, parameters, attribute))))
+        recipe = mechanism_of(*searched(spec(random, ConstraintSpec(model, parameters, attribute))))
         assert recipe is not None
         found[model] = [each.distinct for each in recipe.promises], recipe.size
     assert found == {
@@ -108,12 +108,12 @@ def test_what_the_constraints_promise() -> None:
 )
 def test_without_that_certainty_there_is_no_recipe(changed: dict[str, Any]) -> None:
     own = spec(Random(7), ConstraintSpec("k-anonymity", {"k": 2}), **changed)
-    assert recipe_of(*searched(own)) is None
-    assert recipe_of(*searched(spec(Random(7), ConstraintSpec("k-anonymity", {"k": 2})))) is not None
+    assert mechanism_of(*searched(own)) is None
+    assert mechanism_of(*searched(spec(Random(7), ConstraintSpec("k-anonymity", {"k": 2})))) is not None
 
 
 def test_combined_parts_are_not_told() -> None:
     own = spec(Random(11), ConstraintSpec("l-diversity", {"l": 1}, "s", combined=True))
-    recipe = recipe_of(*searched(own))
+    recipe = mechanism_of(*searched(own))
     assert recipe is not None
-    assert recipe.promises == (Promise("s"),)
+    assert recipe.promises == (SensitiveConstraint("s"),)

@@ -10,7 +10,7 @@ import pytest
 from anonymizer.config.load import load_config
 from anonymizer.errors import InputError
 from anonymizer.flow.prepare import open_as, open_release
-from anonymizer.flow.scene import read_release, scene_of_files
+from anonymizer.flow.scene import adversary_from_files, read_release
 from tests.attacks.published import one
 
 CONFIG = {
@@ -68,6 +68,6 @@ def test_second_release(tmp_path: Path) -> None:
     second = written(tmp_path / "b.csv", "*,m,flu,1", "*,f,cold,1", "*,m,cough,1", "*,f,asthma,1")
     config = load_config(CONFIG)
     with open_release(first) as one_, open_release(second) as other, open_as(config, original) as own:
-        scene = scene_of_files(config, one_, own, other)
+        scene = adversary_from_files(config, one_, own, other)
     found = one("intersection", scene)
     assert (found.success, found.baseline, found.records) == (Fraction(1), Fraction(0), 4)

@@ -14,7 +14,7 @@ import pytest
 from anonymizer.config.load import load_config
 from anonymizer.engines.spark.session import Session
 from anonymizer.flow.run import run
-from anonymizer.flow.watch import Watch
+from anonymizer.flow.watch import RunMonitor
 from tests.flow.spark_runs import config, facts, people, ran, released, went_on
 from tests.spark import engine, running
 
@@ -82,7 +82,7 @@ def test_a_killed_worker_changes_nothing(cluster: Session, tmp_path: Path) -> No
             threads[-1].start()
 
     asked = load_config(config(data, engine(**CLUSTER), note="insensitive"))
-    found = run(asked, tmp_path / "spark", watch=Watch(phase=phase))
+    found = run(asked, tmp_path / "spark", watch=RunMonitor(phase=phase))
     for thread in threads:
         thread.join()
     assert len(killed) == 2
@@ -109,7 +109,7 @@ def test_a_worker_killed_while_regions_are_cut_changes_nothing(cluster: Session,
             threads[-1].start()
 
     asked = load_config(config(data, engine(**CLUSTER, combinations=500), **others))
-    found = run(asked, tmp_path / "spark", watch=Watch(phase=phase))
+    found = run(asked, tmp_path / "spark", watch=RunMonitor(phase=phase))
     for thread in threads:
         thread.join()
     assert len(killed) == 1

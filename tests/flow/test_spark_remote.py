@@ -12,7 +12,7 @@ from anonymizer.config.load import load_config
 from anonymizer.engines.spark.session import Session
 from anonymizer.errors import ConfigError, OutputError
 from anonymizer.flow.run import run
-from anonymizer.flow.watch import Watch
+from anonymizer.flow.watch import RunMonitor
 from anonymizer.release.remote_folder import RemoteFolder
 from tests.flow.spark_runs import config, people, ran, released
 from tests.spark import engine, options, running
@@ -36,7 +36,7 @@ def test_a_release_takes_its_name_last(spark: Session, tmp_path: Path) -> None:
     url = f"file://{there}/release.parquet"
     asked = config(data, engine(), output={"path": url}, attacks=[])
     seen: list[list[str]] = []
-    watch = Watch(phase=lambda _: seen.append(sorted(path.name for path in there.glob("[!.]*"))))
+    watch = RunMonitor(phase=lambda _: seen.append(sorted(path.name for path in there.glob("[!.]*"))))
     report = run(load_config(asked), tmp_path / "out", watch=watch).to_dict()
     assert all(names == [] for names in seen)
     assert [path.name for path in there.iterdir()] == ["release.parquet"]

@@ -157,7 +157,7 @@ class Kept(Measure):
 
     name = "kept"
 
-    def lacks(self, comparison: Comparison) -> str | None:
+    def missing_requirement(self, comparison: Comparison) -> str | None:
         return None
 
     def measure(self, comparison: Comparison, random: np.random.Generator) -> list[UtilityFinding]:

@@ -31,12 +31,12 @@ class Solution:
 
     Attributes
     ----------
-    starred: whether suppressed records stay with ``*`` in every quasi-identifier.
+    kept_suppressed: whether suppressed records stay with ``*`` in every quasi-identifier.
     levels: of a full-domain recoding.
     """
 
     cells: tuple[tuple[Cell, ...] | None, ...]
-    starred: bool = False
+    kept_suppressed: bool = False
     levels: tuple[int, ...] | None = None
 
     def classes(self) -> list[list[int]]:
@@ -46,7 +46,7 @@ class Solution:
             if own is not None:
                 found.setdefault(tuple(label for label, _ in own), []).append(i)
         gone = [i for i, own in enumerate(self.cells) if own is None]
-        return [*found.values(), *([gone] if gone and self.starred else [])]
+        return [*found.values(), *([gone] if gone and self.kept_suppressed else [])]
 
 
 class Truth:
@@ -152,7 +152,7 @@ class Truth:
         if metric == "average-class-size":
             return sum(sizes) / len(sizes) / (self.k or min(sizes))
         if metric == "discernibility":
-            kept = sizes[:-1] if gone and solution.starred else sizes
+            kept = sizes[:-1] if gone and solution.kept_suppressed else sizes
             return sum(size * size for size in kept) + gone * self.size
         return self._bits(solution)
 
@@ -204,11 +204,16 @@ class Truth:
         return list(zip(*columns, strict=True))
 
     def without(
-        self, cells: Sequence[tuple[Cell, ...]], gone: set[int], levels: Any = None, *, starred: bool = False
+        self,
+        cells: Sequence[tuple[Cell, ...]],
+        gone: set[int],
+        levels: Any = None,
+        *,
+        kept_suppressed: bool = False,
     ) -> Solution:
         """Return a solution in which some records are suppressed."""
         own = tuple(None if i in gone else each for i, each in enumerate(cells))
-        return Solution(own, starred and bool(gone), levels)
+        return Solution(own, kept_suppressed and bool(gone), levels)
 
     def by_classes(self, levels: tuple[int, ...]) -> Solution | None:
         """Return what ``method: classes`` releases at some levels."""
@@ -221,7 +226,7 @@ class Truth:
             # A suppressed record might look like one that is published at its own level.
             raise TooClose
         if self.keep_rows and gone and self.class_holds(sorted(gone), everyone):
-            kept = self.without(cells, gone, levels, starred=True)
+            kept = self.without(cells, gone, levels, kept_suppressed=True)
             if self.table_holds(kept.classes()):
                 return kept
         while True:

@@ -176,15 +176,15 @@ class Judge:
         self.tally["suppressed records"] += 1
         if suppressed > limit:
             yield f"{suppressed} records are suppressed, the limit is {limit}"
-        starred = sum(all(row[each.name] == ROOT for each in self.quasi_identifiers) for row in rows)
+        kept_suppressed = sum(all(row[each.name] == ROOT for each in self.quasi_identifiers) for row in rows)
         if gone not in (0, suppressed):
             yield f"{gone} records are missing, suppressed_records is {suppressed}"
-        if gone == 0 and suppressed and (not self.truth.keep_rows or starred < suppressed):
-            yield f"suppressed_records is {suppressed}, {starred} of {len(rows)} rows have nothing but *"
+        if gone == 0 and suppressed and (not self.truth.keep_rows or kept_suppressed < suppressed):
+            yield f"suppressed_records is {suppressed}, {kept_suppressed} of {len(rows)} rows have nothing but *"
         if self.case.method == "cells" and self.report["recoding"]["levels"] is not None:
-            yield from self._cells(rows, starred if gone == 0 and suppressed else 0, starred)
+            yield from self._cells(rows, kept_suppressed if gone == 0 and suppressed else 0, kept_suppressed)
 
-    def _cells(self, rows: Matrix, suppressed: int, starred: int) -> Iterator[str]:
+    def _cells(self, rows: Matrix, suppressed: int, kept_suppressed: int) -> Iterator[str]:
         """Compare the number of blanked cells, and the rule of what a suppressed record is.
 
         Where the levels of a column publish no root, each ``*`` is a blank. A record with nothing but
@@ -204,8 +204,8 @@ class Judge:
                 counted = sum(row[each.name] == ROOT for row in rows) - suppressed
                 if counted != blanked[each.name]:
                     yield f"{blanked[each.name]} cells of {each.name} are blanked, counted {counted}"
-        if starred > suppressed and not can_be_root:
-            yield f"{starred} rows have nothing but * by blanks, {suppressed} count as suppressed"
+        if kept_suppressed > suppressed and not can_be_root:
+            yield f"{kept_suppressed} rows have nothing but * by blanks, {suppressed} count as suppressed"
 
     def _constraints(self, classes: Sequence[Sequence[Record]]) -> Iterator[str]:
         reference = [row for own in classes for row in own]
@@ -344,10 +344,10 @@ class Judge:
                 cells.append(None)
             else:
                 cells.append(tuple(own))
-        starred = len(rows) == self.case.size and suppressed > 0
+        kept_suppressed = len(rows) == self.case.size and suppressed > 0
         cells += [None] * (self.case.size - len(rows))
         order = tuple(levels[each.name] for each in self.quasi_identifiers) if levels else None
-        return Solution(tuple(cells), starred, order if self.case.method != "cells" else None)
+        return Solution(tuple(cells), kept_suppressed, order if self.case.method != "cells" else None)
 
     def _losses(self, rows: Matrix) -> Iterator[str]:
         levels = (self.report["recoding"] or {}).get("levels")

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from anonymizer.attacks.base import Finding, Scene
+from anonymizer.attacks.base import AdversaryView, AttackResult
 from anonymizer.attacks.linkage import Linkage
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from anonymizer.core.table import QuasiIdentifier
 from anonymizer.engines.open import open_frame
 from anonymizer.flow.prepare import open_as, open_release
-from anonymizer.flow.scene import scene_of_files
+from anonymizer.flow.scene import adversary_from_files
 from tests.helpers import build
 from tests.helpers.recodings import Node
 from tests.twins.microdata import Microdata, Value
@@ -48,13 +48,13 @@ def write(path: Path, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Pat
     return path
 
 
-def scene(config: Config, release: Path, original: Path) -> Scene:
+def scene(config: Config, release: Path, original: Path) -> AdversaryView:
     """Return the scene of two files."""
     with open_release(release) as published, open_as(config, original) as own:
-        return scene_of_files(config, published, own)
+        return adversary_from_files(config, published, own)
 
 
-def linkage(given: Scene, seed: int = 0, **parameters: Any) -> Finding:
+def linkage(given: AdversaryView, seed: int = 0, **parameters: Any) -> AttackResult:
     """Return what the attack finds."""
     attack = Linkage(Linkage.Settings.model_validate(parameters))
     (found,) = attack.run(given, np.random.default_rng(seed))
@@ -78,7 +78,7 @@ def released_rows(node: Node) -> list[tuple[str, ...] | None]:
         own = node.data.quasi_identifiers
         secret = tuple("<missing>" if cell is None else str(cell) for cell in record[len(own) :])
         if number in node.suppressed:
-            rows.append((*("*" for _ in own), *secret) if node.starred else None)
+            rows.append((*("*" for _ in own), *secret) if node.kept_suppressed else None)
             continue
         published = (
             spec.paths[cell][level] for spec, cell, level in zip(own, record, node.levels, strict=False)
@@ -111,7 +111,7 @@ def names_of(data: Microdata) -> list[str]:
     return [spec.name for spec in (*data.quasi_identifiers, *data.sensitive)]
 
 
-def frame_scene(original: pd.DataFrame, release: pd.DataFrame) -> Scene:
+def frame_scene(original: pd.DataFrame, release: pd.DataFrame) -> AdversaryView:
     """Return the scene of two tables of quasi-identifiers."""
     attributes = {
         name: {"role": "quasi-identifier"} for name in {**dict.fromkeys(original), **dict.fromkeys(release)}
@@ -124,7 +124,7 @@ def frame_scene(original: pd.DataFrame, release: pd.DataFrame) -> Scene:
         }
     )
     with open_frame(original) as own, open_frame(release) as published:
-        return scene_of_files(config, published, own)
+        return adversary_from_files(config, published, own)
 
 
 def noisy(seed: int, records: int = 60, noise: float = 3.0) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -7,7 +7,7 @@ from anonymizer.loss.base import LossMetric
 from anonymizer.loss.registry import LOSS_METRICS
 from anonymizer.privacy.base import ClassModel, TableModel
 from anonymizer.privacy.constraint import ClassConstraint, Constraint, TableConstraint
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from tests.helpers import build
 from tests.twins.microdata import Microdata
 from tests.twins.search import ConstraintSpec, ProblemSpec
@@ -28,10 +28,10 @@ def metric(name: str, aggregate: str = "arithmetic-mean") -> LossMetric:
     return LOSS_METRICS[name](None, AGGREGATES[AggregateName(aggregate)])
 
 
-def problem(spec: ProblemSpec) -> Problem:
+def problem(spec: ProblemSpec) -> SearchProblem:
     """Return what the search is asked."""
     constraints = [constraint(own, spec.data) for own in spec.constraints]
-    return Problem(
+    return SearchProblem(
         build.table(spec.data),
         tuple(own for own in constraints if isinstance(own, ClassConstraint)),
         tuple(own for own in constraints if isinstance(own, TableConstraint)),

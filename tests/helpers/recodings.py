@@ -11,7 +11,7 @@ import numpy as np
 from anonymizer.core.recoding import FullDomainRecoding
 from anonymizer.core.released import Released
 from anonymizer.core.table import Table
-from anonymizer.loss.lattice import Marginals, NodeFacts
+from anonymizer.loss.lattice import Marginals, TransformationFacts
 from anonymizer.search.full_domain.rollup import RollUp
 from tests.twins.loss import TwinRelease
 from tests.twins.microdata import Microdata
@@ -27,7 +27,7 @@ class Node:
     data: Microdata
     levels: Levels
     suppressed: frozenset[int]
-    starred: bool
+    kept_suppressed: bool
     k: int | None
 
     @property
@@ -38,13 +38,13 @@ class Node:
     def twin(self) -> TwinRelease:
         """Return the release as the twins read it."""
         sizes = [len(rows) for rows in self.classes if rows[0] not in self.suppressed]
-        starred = len(self.suppressed) if self.starred else 0
+        kept_suppressed = len(self.suppressed) if self.kept_suppressed else 0
         return TwinRelease(
             self.data,
             self.levels,
-            tuple(sizes + [starred] * (starred > 0)),
+            tuple(sizes + [kept_suppressed] * (kept_suppressed > 0)),
             self.suppressed,
-            starred,
+            kept_suppressed,
             self.k,
         )
 
@@ -63,18 +63,20 @@ class Node:
     def released(self, table: Table) -> Released:
         """Return the release as the metrics read it."""
         suppressed = self.mask(table, self.suppressed)
-        removed = np.zeros_like(suppressed) if self.starred else suppressed
+        removed = np.zeros_like(suppressed) if self.kept_suppressed else suppressed
         sizes = [len(rows) for rows in self.classes if rows[0] not in self.suppressed]
         return Released(
             table,
             FullDomainRecoding(table, self.levels, suppressed, removed),
             np.array(sizes, dtype=np.int64),
-            len(self.suppressed) if self.starred else 0,
+            len(self.suppressed) if self.kept_suppressed else 0,
             len(self.suppressed),
             self.k,
         )
 
-    def facts(self, table: Table, lowest: Levels, certain: frozenset[int], unplaced: int = 0) -> NodeFacts:
+    def facts(
+        self, table: Table, lowest: Levels, certain: frozenset[int], unplaced: int = 0
+    ) -> TransformationFacts:
         """Return the node as a search describes it, counted from a table rolled up to some lowest levels."""
         rollup = RollUp.of(table).raised(lowest)
         classes = rollup.classes(self.levels)
@@ -82,11 +84,11 @@ class Node:
         suppressed = self.mask(table, self.suppressed)
         kept = np.ones(classes.number, dtype=bool)
         kept[whole.class_of[suppressed]] = False
-        return NodeFacts(
+        return TransformationFacts(
             self.levels,
             classes.sizes,
             classes.sizes[kept],
-            len(self.suppressed) if self.starred else 0,
+            len(self.suppressed) if self.kept_suppressed else 0,
             rollup.marginals(np.where(kept[classes.class_of], 0, classes.counts)),
             self._marginals(rollup, table, certain, unplaced),
             lambda: self.released(table).recoding,
@@ -127,13 +129,13 @@ def node(
 
     Classes that hold a record of ``lost`` go, so that nothing but whole classes is suppressed.
     """
-    classes = Node(data, levels, frozenset(), starred=False, k=k).classes
+    classes = Node(data, levels, frozenset(), kept_suppressed=False, k=k).classes
     share = random.choice((0.0, 0.2, 0.6))
     gone = [
         rows for rows in classes if lost.intersection(rows) or len(rows) < (k or 0) or random.random() < share
     ]
     suppressed = rows_of(gone)
-    starred = len(suppressed) >= (k or 1) and random.random() < 0.3
-    if len(gone) == len(classes) and not starred:
+    kept_suppressed = len(suppressed) >= (k or 1) and random.random() < 0.3
+    if len(gone) == len(classes) and not kept_suppressed:
         return None
-    return Node(data, levels, suppressed, starred, k)
+    return Node(data, levels, suppressed, kept_suppressed, k)

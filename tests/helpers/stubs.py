@@ -33,7 +33,7 @@ class _Verdict(ClassModel):
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
         return int(self.verdict)
 
-    def at_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
+    def is_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
         return np.ones(len(view.sizes), dtype=bool)
 
 

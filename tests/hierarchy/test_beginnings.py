@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from anonymizer.core.table import ValueType
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.beginnings import Beginnings
+from anonymizer.hierarchy.beginnings import SharedPrefixes
 from tests.hierarchy.columns import above, column
 
 
 @given(st.lists(st.text("ab\U0010ffff", min_size=1, max_size=5), min_size=1, max_size=30), st.integers(1, 6))
 def test_the_longest_beginning_that_enough_records_share(values: list[str], rare: int) -> None:
-    beginnings = Beginnings(column(values), rare)
+    beginnings = SharedPrefixes(column(values), rare)
     for text in set(values):
         enough = [
             text[:end]

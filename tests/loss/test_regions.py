@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.blanked_recoding import BlankedRecoding
+from anonymizer.core.blanked_recoding import LocalSuppressionRecoding
 from anonymizer.core.recoding import FullDomainRecoding, Recoding
 from anonymizer.core.region_columns import interval_column, set_column
 from anonymizer.core.region_recoding import RegionColumn, RegionRecoding
@@ -168,15 +168,15 @@ def test_a_blank_hides_all(random: Random) -> None:
     base = FullDomainRecoding(table, [0] * len(table.quasi_identifiers), nothing, nothing)
     shape = (table.combinations, len(table.quasi_identifiers))
     blanks = np.array([[random.random() < 0.3 for _ in range(shape[1])] for _ in range(shape[0])])
-    own: Recoding = BlankedRecoding(table, base, blanks)
+    own: Recoding = LocalSuppressionRecoding(table, base, blanks)
     weights = np.array([attribute.weight for attribute in table.quasi_identifiers])
     hides = np.array([attribute.hierarchy.leaves > 1 for attribute in table.quasi_identifiers])
     cost = np.where(blanks.all(axis=1)[:, None], 1.0, blanks & hides)
     expected = float(table.counts @ cost @ weights) / table.records / weights.sum()
     assert metric("loss").value(released(own, None)) == pytest.approx(expected)
     for position, column in enumerate(own.published()):
-        starred = [column.labels[code] == "*" for code in column.codes]
-        assert np.array_equal(starred, blanks[:, position])
+        kept_suppressed = [column.labels[code] == "*" for code in column.codes]
+        assert np.array_equal(kept_suppressed, blanks[:, position])
     single = blanks.sum(axis=1) * ~blanks.all(axis=1)
     assert own.suppressed_cells == int(single @ table.counts)
 

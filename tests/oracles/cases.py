@@ -13,7 +13,7 @@ from anonymizer.core.table import Table
 from anonymizer.loss.base import LossMetric
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.privacy.registry import PRIVACY_MODELS
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from tests.helpers import adult, build
 from tests.shared import shared
 
@@ -84,13 +84,13 @@ class Case:
         """The k of the case's k-anonymity."""
         return dict(models(self.row["models"])).get("k-anonymity", {}).get("k")
 
-    def problem(self, metric: LossMetric) -> Problem:
+    def problem(self, metric: LossMetric) -> SearchProblem:
         """Return the case as a search is asked it."""
         constraints = []
         for name, parameters in models(self.row["models"]):
             attribute = self.row["sensitive"] if PRIVACY_MODELS[name].sensitive else None
             constraints.append(ClassConstraint(attribute, model=build.model(name, parameters)))
-        return Problem(
+        return SearchProblem(
             self.table,
             tuple(constraints),
             (),

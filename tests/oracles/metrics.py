@@ -12,7 +12,13 @@ from anonymizer.core.arrays import FloatArray
 from anonymizer.core.released import Released
 from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.loss.base import LossMetric
-from anonymizer.loss.lattice import IndifferentLatticeLoss, LatticeLoss, Marginals, NodeFacts, level_means
+from anonymizer.loss.lattice import (
+    IndifferentLatticeLoss,
+    LatticeLoss,
+    Marginals,
+    TransformationFacts,
+    level_means,
+)
 from anonymizer.settings import Settings
 
 
@@ -97,12 +103,12 @@ class ScaledLattice(LatticeLoss):
             found.append(self._metric.scaled(attribute, means))
         return found
 
-    def objective(self, facts: NodeFacts) -> float:
+    def objective(self, facts: TransformationFacts) -> float:
         """Return the joined components with the suppressed cells."""
         last = [part[-1:] for part in self._parts(facts.suppressed, facts.levels)]
         return float(self.combine(last).ravel()[0])
 
-    def below(self, facts: NodeFacts) -> list[FloatArray]:
+    def below(self, facts: TransformationFacts) -> list[FloatArray]:
         """Add what is suppressed for certain."""
         return self._parts(facts.certain, facts.levels)
 
@@ -188,10 +194,10 @@ class MonotoneDiscernibility(LossMetric):
 
 
 class _MonotoneDiscernibility(Constant):
-    def objective(self, facts: NodeFacts) -> float:
+    def objective(self, facts: TransformationFacts) -> float:
         return float((facts.class_sizes**2).sum())
 
-    def above(self, facts: NodeFacts) -> float:
+    def above(self, facts: TransformationFacts) -> float:
         return self.objective(facts)
 
 
@@ -202,7 +208,7 @@ class LevelsAlone(IndifferentLatticeLoss):
         self.floors = floors
         self.worst = float(sum(floor[-1] for floor in floors))
 
-    def objective(self, facts: NodeFacts) -> float:
+    def objective(self, facts: TransformationFacts) -> float:
         """Return the sum of the levels' parts."""
         return float(sum(floor[level] for floor, level in zip(self.floors, facts.levels, strict=True)))
 

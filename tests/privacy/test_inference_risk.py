@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from anonymizer.attacks.base import Finding, Scene
+from anonymizer.attacks.base import AdversaryView, AttackResult
 from anonymizer.attacks.definetti import Definetti
 from anonymizer.privacy.inference_risk import InferenceRisk, InferenceRiskSettings
 
@@ -17,11 +17,11 @@ from anonymizer.privacy.inference_risk import InferenceRisk, InferenceRiskSettin
 def test_who_is_misled_counts_as_guessing_the_most_frequent_value(
     baseline: float, high: float, expected: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run(*_: Any) -> list[Finding]:
-        return [Finding("definetti", {}, 0.25, baseline, 0.2, high, 400)]
+    def run(*_: Any) -> list[AttackResult]:
+        return [AttackResult("definetti", {}, 0.25, baseline, 0.2, high, 400)]
 
     monkeypatch.setattr(Definetti, "run", run)
     model = InferenceRisk(InferenceRiskSettings(max=Decimal("0.3")))
-    measured = model.measured(cast("Scene", None), np.random.default_rng(0))
+    measured = model.measured(cast("AdversaryView", None), np.random.default_rng(0))
     assert measured == expected
     assert not model.holds(measured)

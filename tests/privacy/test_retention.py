@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.privacy.base import ClassModel
-from anonymizer.privacy.retention import Deviation, Retention
+from anonymizer.privacy.retention import CountConditions, Deviation
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share
@@ -23,7 +23,7 @@ SEEDS = st.integers(0, 2**32)
 COUNTED = [name for name in strategies.PARAMETERS if name not in ("vulnerability", "k-anonymity")]
 
 
-def met(rule: Retention, counts: list[int]) -> bool:
+def met(rule: CountConditions, counts: list[int]) -> bool:
     """Tell whether counts meet the conditions; entropies up to rounding."""
     size = sum(counts)
     ranked = sorted(counts, reverse=True)

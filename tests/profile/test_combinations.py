@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer.engines.open import open_frame
-from anonymizer.profile.combinations import A_PAIR, RECORDS_A_CELL, Combinations
+from anonymizer.profile.combinations import A_PAIR, RECORDS_A_COMBINED_CELL, UniquenessProfile
 from anonymizer.profile.facts import ColumnFacts
 from tests.engines.files import frame
 from tests.profile.columns import column
@@ -32,14 +32,14 @@ def entropy(values: list[object]) -> float:
 @given(tables)
 def test_pairs_are_counted_as_by_hand(records: list[tuple[str, ...]]) -> None:
     with open_frame(frame(NAMES, records)) as relation:
-        pairs = Combinations(relation).pairs(facts(records))
+        pairs = UniquenessProfile(relation).pairs(facts(records))
     assert [pair.columns for pair in pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
     for pair in pairs:
         one, other = (NAMES.index(name) for name in pair.columns)
         seen = Counter((record[one], record[other]) for record in records)
         assert pair.alone == sum(count == 1 for count in seen.values())
         first, second = [record[one] for record in records], [record[other] for record in records]
-        if len(records) < RECORDS_A_CELL * len(set(first)) * len(set(second)):
+        if len(records) < RECORDS_A_COMBINED_CELL * len(set(first)) * len(set(second)):
             assert pair.told is None
             continue
         assert pair.told is not None
@@ -53,7 +53,7 @@ def test_pairs_are_counted_as_by_hand(records: list[tuple[str, ...]]) -> None:
 @given(tables, st.integers(1, 6), st.integers(1, 3))
 def test_together_is_counted_as_by_hand(records: list[tuple[str, ...]], k: int, columns: int) -> None:
     with open_frame(frame(NAMES, records)) as relation:
-        found = Combinations(relation).together(NAMES[:columns], k)
+        found = UniquenessProfile(relation).together(NAMES[:columns], k)
     sizes = Counter(record[:columns] for record in records).values()
     assert (found.records, found.columns) == (len(records), columns)
     assert found.alone == sum(size == 1 for size in sizes)
@@ -64,7 +64,7 @@ def test_many_columns_of_many_values_do_not_overflow() -> None:
     names = [f"c{number}" for number in range(12)]
     records = [[str(row * 7 % 97 + column) for column in range(12)] for row in range(194)]
     with open_frame(frame(names, records)) as relation:
-        found = Combinations(relation).together(names * 4, 3)
+        found = UniquenessProfile(relation).together(names * 4, 3)
     assert (found.alone, found.below) == (0, 194)
 
 
@@ -73,5 +73,5 @@ def test_where_there_is_too_much_to_count_the_columns_that_tell_most_stay() -> N
     found = []
     for work in (A_PAIR + 40 + 41 * 3 - 1, A_PAIR + 40 + 41 * 3, 10 * A_PAIR):
         with open_frame(frame(NAMES, records)) as relation:
-            found.append([pair.columns for pair in Combinations(relation, work).pairs(facts(records))])
+            found.append([pair.columns for pair in UniquenessProfile(relation, work).pairs(facts(records))])
     assert found == [[], [("b", "c")], [("a", "b"), ("a", "c"), ("b", "c")]]

@@ -13,7 +13,7 @@ from anonymizer.config.hierarchy import HierarchySettings
 from anonymizer.core.table import ValueType
 from anonymizer.engines.open import open_csv
 from anonymizer.profile.drafts import drafts
-from anonymizer.profile.fitting import Fitting
+from anonymizer.profile.fitting import HierarchyDrafter
 from anonymizer.profile.measure import measure
 from anonymizer.profile.widths import LEVELS, nice, widths_of
 from tests.engines.files import write
@@ -100,4 +100,4 @@ def test_a_draft_that_cannot_be_built_makes_room_for_the_next(tmp_path: Path) ->
         found = measure(relation)
         best = [draft.hierarchy for draft in drafts(found.columns[0])]
         assert best[:2] == [{"ready": "country", "unknown": "top"}, {"auto": {}}]
-        assert Fitting(relation, found.missing).draft(found.columns[0]).hierarchy in best
+        assert HierarchyDrafter(relation, found.missing).draft(found.columns[0]).hierarchy in best

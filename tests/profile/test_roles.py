@@ -6,11 +6,11 @@ import pytest
 
 from anonymizer.config.attribute import Role
 from anonymizer.profile.detectors.registry import findings
-from anonymizer.profile.roles import Verdict, role_of
+from anonymizer.profile.roles import RoleProposal, role_of
 from tests.profile.columns import column
 
 
-def verdict(name: str, shown: list[object]) -> Verdict:
+def verdict(name: str, shown: list[object]) -> RoleProposal:
     """Return the verdict on a column, as a file with it gets it."""
     facts = column(name, shown)
     return role_of(facts, findings(facts))

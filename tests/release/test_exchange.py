@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.release.exchange import exchange, exchange_by_renames
+from anonymizer.release.exchange import exchange_by_renames, swap_paths
 from tests.release.published import state
 
 
-@pytest.mark.parametrize("swap", [exchange, exchange_by_renames])
+@pytest.mark.parametrize("swap", [swap_paths, exchange_by_renames])
 def test_an_exchange(swap: Callable[[Path, Path], None], tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / name).mkdir()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from anonymizer.release.exchange import EARLIER
-from anonymizer.release.leftovers import PREFIX, Claim, remove_leftovers
+from anonymizer.release.leftovers import PREFIX, StagingLock, remove_leftovers
 from tests.release.published import check_whole, expected, publish, state
 
 
@@ -20,7 +20,7 @@ def test_leftovers_of_a_dead_run_are_removed_and_those_of_a_living_one_stay(tmp_
     for name in ("dead", "alive"):
         (tmp_path / f"{PREFIX}{name}").mkdir()
         (tmp_path / f"{PREFIX}{name}" / "share").mkdir()
-    claim = Claim(tmp_path / f"{PREFIX}alive")
+    claim = StagingLock(tmp_path / f"{PREFIX}alive")
     publish(tmp_path, "one")
     assert [path.name for path in tmp_path.glob(".*")] == [f"{PREFIX}alive"]
     claim.remove()

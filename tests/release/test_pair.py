@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from anonymizer.errors import InputError
-from anonymizer.release.pair import find_pair, pair_columns, pair_named
+from anonymizer.release.pair import find_anatomy_files, pair_columns, pair_named
 
 
 @pytest.mark.parametrize(
@@ -28,29 +28,29 @@ def test_a_pair_is_found_by_each_of_its_names(suffix: str, tmp_path: Path) -> No
     for path in (pair.records, pair.values):
         path.touch()
     for path in (pair.records, pair.values, tmp_path / f"release{suffix}", tmp_path / "release"):
-        assert find_pair(path) == pair
+        assert find_anatomy_files(path) == pair
 
 
 def test_a_single_file_is_no_pair(tmp_path: Path) -> None:
     single = tmp_path / "release.csv"
-    assert find_pair(single) is None
+    assert find_anatomy_files(single) is None
     single.touch()
     for path in (pair_named(single).records, pair_named(single).values):
         path.touch()
-    assert find_pair(single) is None
-    assert find_pair(tmp_path / ".qit.csv") is None
+    assert find_anatomy_files(single) is None
+    assert find_anatomy_files(tmp_path / ".qit.csv") is None
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     pair = pair_named(tmp_path / "release.csv")
     with pytest.raises(InputError, match=r"release\.qit\.csv: no such file, nor release\.st\.csv"):
-        find_pair(pair.records)
+        find_anatomy_files(pair.records)
     pair.values.touch()
     for path in (pair.records, pair.values, tmp_path / "release.csv", tmp_path / "release"):
         with pytest.raises(
             InputError, match=r"release\.qit\.csv: no such file; release\.st\.csv is one half"
         ):
-            find_pair(path)
+            find_anatomy_files(path)
 
 
 def test_new_columns_come_last() -> None:

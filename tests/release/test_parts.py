@@ -56,8 +56,8 @@ def test_parts_have_their_sizes_and_no_order_matters(records: list[tuple[str, st
     found = release(records, parts)
     assert found == release(random.sample(records, len(records)), parts)
     whole = {value: own[0] for value, own in parts.items()}
-    starred = sum(own[1] for own in parts.values() if len(own) > 1)
-    assert sum(value == "*" for value, _ in found) == starred
+    kept_suppressed = sum(own[1] for own in parts.values() if len(own) > 1)
+    assert sum(value == "*" for value, _ in found) == kept_suppressed
     assert all(sum(value == other for other, _ in found) == size for value, size in whole.items())
     assert (
         not pd.Series([n for _, n in found])

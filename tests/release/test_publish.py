@@ -13,7 +13,7 @@ import pytest
 from anonymizer.errors import OutputError
 from anonymizer.release import exchange as exchange_room
 from anonymizer.release import publish as publish_room
-from anonymizer.release.exchange import exchange
+from anonymizer.release.exchange import swap_paths
 from anonymizer.release.publish import ReleaseFolder
 from tests.release.published import expected, publish, stage, state
 
@@ -218,7 +218,7 @@ def _commit_failing_at(step: int, error: BaseException, directory: Path) -> bool
         stage(folder, "two")
         patch.setattr(os, "fsync", failing(os.fsync, after=False))
         patch.setattr(Path, "rename", failing(Path.rename, after=after))
-        patch.setattr(publish_room, "exchange", failing(exchange, after=after))
+        patch.setattr(publish_room, "exchange", failing(swap_paths, after=after))
         try:
             folder.commit()
         except (OutputError, KeyboardInterrupt):

@@ -26,12 +26,12 @@ TABLE = {
 
 @pytest.mark.parametrize("name", TABLE)
 def test_the_claims_are_those_of_the_overview(name: str) -> None:
-    assert {threat.value for threat in PRIVACY_MODELS[name].claims} == TABLE[name]
+    assert {threat.value for threat in PRIVACY_MODELS[name].mitigates} == TABLE[name]
 
 
 @pytest.mark.parametrize("name", PRIVACY_MODELS)
 def test_every_model_claims_something(name: str) -> None:
-    assert PRIVACY_MODELS[name].claims
+    assert PRIVACY_MODELS[name].mitigates
 
 
 def entry(attack: str, success: float, low: float, **knowledge: str) -> dict[str, Any]:
@@ -110,9 +110,12 @@ def test_guessing_a_value_is_no_re_identification() -> None:
 
 
 def test_a_limit_on_guessing_values_does_not_claim_to_stop_re_identification() -> None:
-    for target, claims in (("re-identification", {Threat.RE_IDENTIFICATION}), ("attribute-inference", set())):
+    for target, mitigates in (
+        ("re-identification", {Threat.RE_IDENTIFICATION}),
+        ("attribute-inference", set()),
+    ):
         model = build.model("vulnerability", {"max": 0.5, "target": target})
-        assert model.claims == claims
+        assert model.mitigates == mitigates
         claimed = {each["threat"]: each["claimed_by"] for each in attack_matrix([model], [], None)}
-        assert (claimed["re-identification"] == ["vulnerability"]) is bool(claims)
-        assert sum(map(len, claimed.values())) == len(claims)
+        assert (claimed["re-identification"] == ["vulnerability"]) is bool(mitigates)
+        assert sum(map(len, claimed.values())) == len(mitigates)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.report.comparing.pareto import frontier, unbeaten
+from anonymizer.report.comparing.pareto import frontier, pareto_optimal
 
 # Few values, so that ties are frequent.
 SHARES = st.sampled_from([0.0, 0.1, 0.1 + 1e-15, 0.2, 0.3, 0.5, 1.0])
@@ -34,12 +34,12 @@ def beats(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
 def test_unbeaten_is_what_brute_force_finds(points: list[tuple[float, float, float]]) -> None:
     expected = [not any(beats(other, point) for other in points) for point in points]
     columns = np.array(points, dtype=np.float64).reshape(-1, 3).T
-    assert unbeaten(*columns).tolist() == expected
+    assert pareto_optimal(*columns).tolist() == expected
 
 
 @given(POINTS.filter(bool))
 def test_what_is_beaten_is_beaten_by_an_unbeaten_one(points: list[tuple[float, float, float]]) -> None:
-    keep = unbeaten(*np.array(points).T)
+    keep = pareto_optimal(*np.array(points).T)
     assert keep.any()
     best = [point for point, kept in zip(points, keep, strict=True) if kept]
     for point, kept in zip(points, keep, strict=True):
@@ -49,7 +49,7 @@ def test_what_is_beaten_is_beaten_by_an_unbeaten_one(points: list[tuple[float, f
 @given(st.lists(st.tuples(SHARES, SHARES), max_size=9))
 def test_without_intervals_it_is_the_order_of_pareto(points: list[tuple[float, float]]) -> None:
     array = np.round(np.array(points).reshape(-1, 2), 12)
-    keep = unbeaten(array[:, 0], array[:, 1], array[:, 1])
+    keep = pareto_optimal(array[:, 0], array[:, 1], array[:, 1])
     for place, (loss, risk) in enumerate(array):
         better = [(a, b) for a, b in array.tolist() if a <= loss and b <= risk and (a, b) != (loss, risk)]
         assert keep[place] == (not better)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from anonymizer.privacy.constraint import ClassConstraint
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from tests import strategies
 from tests.helpers import adult, build, problems
 from tests.twins.local_optimum import CELLS, LocalOptimum
@@ -21,7 +21,7 @@ RECORDS = 9
 class Case:
     """A problem and the twin that knows its optimum."""
 
-    problem: Problem
+    problem: SearchProblem
     twin: LocalOptimum
 
 
@@ -41,9 +41,9 @@ def case(seed: int) -> Case:
     return Case(own, LocalOptimum(data, k, limit, metric))
 
 
-def adult_problem(k: int) -> Problem:
+def adult_problem(k: int) -> SearchProblem:
     """Return Adult with 9 quasi-identifiers and a limit of 2 %."""
     table = adult.table(adult.ALL)
     constraint = ClassConstraint(model=build.model("k-anonymity", {"k": k}))
     limit = table.records // 50
-    return Problem(table, (constraint,), (), problems.metric("loss"), limit, False, False, k)
+    return SearchProblem(table, (constraint,), (), problems.metric("loss"), limit, False, False, k)

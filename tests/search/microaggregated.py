@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 from anonymizer.core.outcome import Outcome
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.microaggregation import Microaggregation, MicroaggregationSettings
 
 
-def search(own: Problem, control: Control | None = None, **settings: object) -> Outcome:
+def search(own: SearchProblem, control: Control | None = None, **settings: object) -> Outcome:
     plug_in = Microaggregation(MicroaggregationSettings.model_validate(settings))
     return plug_in.search(own, control or Control())
 

@@ -8,7 +8,7 @@ import pytest
 
 from anonymizer.core.outcome import Outcome, Status
 from anonymizer.privacy.constraint import ClassConstraint
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice
 from tests.helpers import adult, build
@@ -25,7 +25,7 @@ OPTIMA = [
 
 def search(limit: str, control: Control) -> Outcome:
     k_anonymity = ClassConstraint(model=build.model("k-anonymity", {"k": 5}))
-    asked = Problem(
+    asked = SearchProblem(
         adult.table(adult.ALL),
         (k_anonymity,),
         (),

@@ -15,7 +15,7 @@ import pytest
 from anonymizer.core.outcome import Status
 from anonymizer.privacy.constraint import ClassConstraint, Constraint, TableConstraint
 from anonymizer.privacy.registry import PRIVACY_MODELS
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice
 from tests.helpers import adult, build
@@ -119,9 +119,9 @@ def constraint(name: str, parameters: dict[str, Any]) -> Constraint:
     return bound(attribute, model=model)
 
 
-def problem(case: Case, *, moving: bool) -> Problem:
+def problem(case: Case, *, moving: bool) -> SearchProblem:
     constraints = [constraint(name, parameters) for name, parameters in case.models.items()]
-    return Problem(
+    return SearchProblem(
         adult.table(adult.FIVE, (SECRET,)),
         tuple(own for own in constraints if isinstance(own, ClassConstraint)),
         tuple(own for own in constraints if isinstance(own, TableConstraint)),

@@ -10,7 +10,7 @@ import pytest
 
 from anonymizer.core.outcome import Status
 from anonymizer.search.auto import FEW_SECONDS, MANY_COMBINATIONS, Auto, choose
-from anonymizer.search.base import Problem, SearchAlgorithm, SuppressionMethod
+from anonymizer.search.base import SearchAlgorithm, SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.registry import SEARCH_ALGORITHMS
 from tests import strategies
@@ -23,7 +23,7 @@ FLAT: dict[Value, Path] = {value: (value, "*") for value in ("x", "y", "z")}
 NUMBERS: dict[Value, Path] = {value: (str(value), "*") for value in range(5)}
 
 
-def asked(**trees: dict[Value, Path]) -> Problem:
+def asked(**trees: dict[Value, Path]) -> SearchProblem:
     """Return a problem with k-anonymity; the numbers have no hierarchy."""
     random = Random(5)
     own = tuple(
@@ -40,7 +40,7 @@ def asked(**trees: dict[Value, Path]) -> Problem:
     return replace(found, table=replace(found.table, quasi_identifiers=attributes))
 
 
-def many(own: Problem) -> Problem:
+def many(own: SearchProblem) -> SearchProblem:
     """Return a problem on a table with one combination too many for local recoding."""
     codes = np.resize(own.table.codes, (MANY_COMBINATIONS + 1, own.table.codes.shape[1]))
     ones = np.ones(len(codes), dtype=np.int64)
@@ -115,7 +115,7 @@ def test_little_time_goes_to_mondrian() -> None:
     ],
     ids=["lattice", "mondrian with intervals", "mondrian", "local"],
 )
-def test_returns_what_the_chosen_algorithm_finds(own: Problem, seconds: float | None) -> None:
+def test_returns_what_the_chosen_algorithm_finds(own: SearchProblem, seconds: float | None) -> None:
     choice = choose(own, seconds)
     outcome = Auto().search(own, Control(seconds, steps=50))
     assert (outcome.algorithm, outcome.reasons) == (choice.name, (choice.reason,))

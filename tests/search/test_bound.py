@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from anonymizer.search.base import Problem, SuppressionMethod
+from anonymizer.search.base import SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice
 from anonymizer.search.local_recoding.bound import DualBound, best_possible
@@ -23,13 +23,13 @@ ROUNDING = 1e-12
 """By how much the twin's own sums may be wrong."""
 
 
-def dual(problem: Problem) -> DualBound:
+def dual(problem: SearchProblem) -> DualBound:
     """Return the bound of a problem before any ascent."""
     trees = allowed_trees(problem.table.quasi_identifiers, problem.metric)
     return DualBound(trees, items_of(problem.table, trees), problem.minimum_size)
 
 
-def ascended(problem: Problem, most: int = 12) -> DualBound:
+def ascended(problem: SearchProblem, most: int = 12) -> DualBound:
     """Return the bound of a problem after at most so many rounds; it never falls."""
     bound = dual(problem)
     while not bound.settled and bound.rounds < most:

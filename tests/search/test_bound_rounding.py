@@ -9,12 +9,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.local_recoding.assignment import Assignment
 from anonymizer.search.local_recoding.bound import DualBound
-from anonymizer.search.local_recoding.ground import Ground
-from anonymizer.search.local_recoding.guard import Guard
-from anonymizer.search.local_recoding.improver import Taking
+from anonymizer.search.local_recoding.ground import LocalProblem
+from anonymizer.search.local_recoding.guard import AssignmentJudge
+from anonymizer.search.local_recoding.improver import ProposalAcceptance
 from anonymizer.search.local_recoding.levels import level_lattice
 from anonymizer.search.local_recoding.restricted import Location, reduced_costs
 from anonymizer.search.local_recoding.rounding import Rounding, connected
@@ -98,15 +98,17 @@ def test_connected_components(seed: int) -> None:
 class Setting:
     """What a rounding needs, after some rounds of the bound."""
 
-    def __init__(self, problem: Problem, rounds: int) -> None:
-        self.ground = Ground(problem)
-        self.guard, self.validity = Guard(self.ground), Validity(self.ground)
+    def __init__(self, problem: SearchProblem, rounds: int) -> None:
+        self.ground = LocalProblem(problem)
+        self.guard, self.validity = AssignmentJudge(self.ground), Validity(self.ground)
         self.dual = dual = DualBound(
             self.ground.trees, items_of(problem.table, self.ground.trees), problem.minimum_size
         )
         for _ in range(rounds):
             dual.improve()
-        self.rounding = Rounding(self.ground, dual, Taking(self.validity, self.guard, problem.limit))
+        self.rounding = Rounding(
+            self.ground, dual, ProposalAcceptance(self.validity, self.guard, problem.limit)
+        )
 
     def everyone(self) -> Assignment:
         """Return one class of all records."""
@@ -168,7 +170,9 @@ def test_a_zone_that_is_stopped_changes_nothing() -> None:
     own = case(FEASIBLE)
     setting = Setting(own.problem, 2)
     everyone = setting.everyone()
-    stopped = Rounding(setting.ground, setting.dual, Taking(setting.validity, setting.guard, 0), lambda: True)
+    stopped = Rounding(
+        setting.ground, setting.dual, ProposalAcceptance(setting.validity, setting.guard, 0), lambda: True
+    )
     assert stopped.improve(everyone, np.random.default_rng(0)) is everyone
 
 

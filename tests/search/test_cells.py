@@ -16,9 +16,9 @@ from anonymizer.search.control import Control
 from anonymizer.search.suppression import cell_classes
 from anonymizer.search.suppression.cell_problem import (
     BLANK,
-    Blanking,
     CellProblem,
     CellSolution,
+    CellSuppression,
     ClassJudge,
     ValueRule,
 )
@@ -139,7 +139,7 @@ def test_what_a_class_agrees_in_is_not_blanked() -> None:
     cells = np.array([[0, 0], [0, 0], [1, 0], [1, 1], [2, 0], [2, 0]])
     own = problem(cells, np.zeros(6, dtype=np.int64), (1.0, 1.0), Asked(2))
     second = np.array([[False, True]] * own.rows)
-    wasteful = Blanking(np.arange(own.rows), own.counts, second, np.zeros(own.rows, dtype=bool))
+    wasteful = CellSuppression(np.arange(own.rows), own.counts, second, np.zeros(own.rows, dtype=bool))
     assert wasteful.holds(own)
     tighter = tightened(own, wasteful)
     assert tighter.holds(own)
@@ -151,7 +151,7 @@ def test_a_needless_blank_stays_where_two_classes_hold_and_one_does_not() -> Non
     at_most_three = replace(
         own, judge=lambda class_of, rows, counts, number: np.bincount(class_of, counts) < 4
     )
-    split = Blanking(
+    split = CellSuppression(
         np.zeros(2, dtype=np.int64),
         np.array([2, 2]),
         np.array([[False, False], [True, False]]),
@@ -186,7 +186,7 @@ def test_proven_optima_of_the_test_data(k: int, fewest: int) -> None:
     assert sizes.min() >= k
 
 
-def released_sizes(cells: np.ndarray, own: CellProblem, blanking: Blanking) -> np.ndarray:
+def released_sizes(cells: np.ndarray, own: CellProblem, blanking: CellSuppression) -> np.ndarray:
     """Return the class size of each record as published, counted by a data frame."""
     codes = np.where(blanking.blanks, BLANK, own.codes[blanking.row])
     released = pd.DataFrame(np.repeat(codes, blanking.count, axis=0))
@@ -229,7 +229,7 @@ def test_a_blank_that_matches_anything_would_be_much_cheaper_and_is_not_accepted
     order = [own.codes.tolist().index(row) for row in cells.tolist()]
     blanks = np.zeros((5, 2), dtype=bool)
     blanks[order] = masks
-    blanking = Blanking(np.arange(5), own.counts, blanks, np.zeros(5, dtype=bool))
+    blanking = CellSuppression(np.arange(5), own.counts, blanks, np.zeros(5, dtype=bool))
     assert not blanking.holds(own)
     assert solved(own).infeasible
 
@@ -248,7 +248,7 @@ def test_twelve_cells_do_not_repair_the_test_data() -> None:
     count[np.flatnonzero(second) - 1] -= 1
     blanks = np.zeros((len(row), len(KEYS)), dtype=bool)
     blanks[second, :6] = True
-    trick = Blanking(row, count, blanks, np.zeros(len(row), dtype=bool))
+    trick = CellSuppression(row, count, blanks, np.zeros(len(row), dtype=bool))
     assert trick.cells() == 12
     shown = np.where(blanks, BLANK, own.codes[row])
     tricked, rest = shown[second], own.codes[rare]

@@ -12,7 +12,7 @@ import pytest
 from anonymizer.core.outcome import Outcome, Status
 from anonymizer.core.released import released
 from anonymizer.errors import InputError, Interrupted
-from anonymizer.search.base import Problem, SuppressionMethod
+from anonymizer.search.base import SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice
 from anonymizer.search.suppression import cell_classes
@@ -59,7 +59,7 @@ def spec(random: Random) -> ProblemSpec:
     return ProblemSpec(own, random.choice(MODELS), limit=random.choice((0, 0, 1)), k=2)
 
 
-def asked(own: ProblemSpec) -> Problem:
+def asked(own: ProblemSpec) -> SearchProblem:
     """Return it as the search is asked."""
     return replace(problems.problem(own), suppression=SuppressionMethod.CELLS)
 
@@ -182,8 +182,8 @@ def test_suppressed_records_stay_where_they_are_a_class_that_holds() -> None:
     outcome = search(loners(2, keep_rows=True))
     assert outcome.recoding is not None
     assert not outcome.recoding.removed.any()
-    starred = [own.labels[own.codes[-1]] for own in outcome.recoding.published()]
-    assert starred == ["*", "*"]
+    kept_suppressed = [own.labels[own.codes[-1]] for own in outcome.recoding.published()]
+    assert kept_suppressed == ["*", "*"]
     alone = loners(2, keep_rows=True)
     rows = alone.data.records
     outcome = search(replace(alone, data=replace(alone.data, records=rows[:4])))

@@ -15,7 +15,7 @@ from anonymizer.core.arrays import IntArray
 from anonymizer.core.hierarchy import Hierarchy
 from anonymizer.core.outcome import Outcome, Status
 from anonymizer.loss.leaf_share import LeafShareLoss
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.cutting.batch import Batch
 from anonymizer.search.cutting.coding import Coding
@@ -35,7 +35,7 @@ LABELS = tuple(LabelName)
 MODES = tuple(ModeName)
 
 
-def kernel_of(asked: Problem, labels: LabelName, mode: ModeName = ModeName.STRICT) -> PartKernel:
+def kernel_of(asked: SearchProblem, labels: LabelName, mode: ModeName = ModeName.STRICT) -> PartKernel:
     own = references(asked.table, asked.table.counts)
     kernel = part_kernel(asked, MondrianSettings(labels=labels, mode=mode), [own])
     copied = pickle.loads(pickle.dumps(kernel))
@@ -43,7 +43,7 @@ def kernel_of(asked: Problem, labels: LabelName, mode: ModeName = ModeName.STRIC
     return copied
 
 
-def maxima(asked: Problem) -> IntArray:
+def maxima(asked: SearchProblem) -> IntArray:
     """Return the class of each combination at the highest allowed levels."""
     table = asked.table
     nodes = [own.nodes(own.maximum)[table.codes[:, i]] for i, own in enumerate(table.quasi_identifiers)]

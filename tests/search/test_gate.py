@@ -17,9 +17,9 @@ from anonymizer.core.outcome import Outcome, Status
 from anonymizer.core.released import released
 from anonymizer.privacy.constraint import ClassConstraint, ReleaseConstraint
 from anonymizer.privacy.linkage_risk import LinkageRisk
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
-from anonymizer.search.gate import Gate
+from anonymizer.search.gate import AttackCheck
 from anonymizer.search.lattice import Lattice
 from anonymizer.search.local import Local
 from anonymizer.search.mondrian import Mondrian
@@ -29,8 +29,8 @@ from tests.strategies import constraint, table
 from tests.twins.search import BruteForce, ConstraintSpec, ProblemSpec
 
 
-def gate(seed: int = 0, **parameters: Any) -> Gate:
-    return Gate([ReleaseConstraint(model=build.model("linkage-risk", parameters))], seed)
+def gate(seed: int = 0, **parameters: Any) -> AttackCheck:
+    return AttackCheck([ReleaseConstraint(model=build.model("linkage-risk", parameters))], seed)
 
 
 @st.composite
@@ -70,11 +70,11 @@ def test_the_lattice_finds_the_best_node_that_no_attacker_breaks(asked: tuple[Pr
     ]
 
 
-def small(most: str, limit: float = 0.05, names: tuple[str, ...] = adult.FIVE) -> Problem:
+def small(most: str, limit: float = 0.05, names: tuple[str, ...] = adult.FIVE) -> SearchProblem:
     own = adult.table(names)
     constraints = (ClassConstraint(model=build.model("k-anonymity", {"k": 2})),)
     asked = gate(7, max=most, linkage="learned", distance="weighted-mean")
-    return Problem(
+    return SearchProblem(
         own, constraints, (), metric("loss"), int(limit * own.records), False, False, 2, gate=asked
     )
 
@@ -146,7 +146,7 @@ def check_against_exhaustion(outcome: Outcome, names: tuple[str, ...], limit: fl
 
 @pytest.mark.parametrize(("limit", "most"), [(1, 0.002), (0.05, 0.001)])
 def test_five_attributes_of_adult(limit: float, most: float) -> None:
-    free = Lattice().search(replace(small(str(most), limit), gate=Gate()), Control())
+    free = Lattice().search(replace(small(str(most), limit), gate=AttackCheck()), Control())
     outcome = Lattice().search(small(str(most), limit), Control())
     assert outcome.objective > free.objective
     check_against_exhaustion(outcome, adult.FIVE, limit, most)
@@ -173,7 +173,7 @@ def test_what_other_searches_publish_passes_too(algorithm: type, steps: int) -> 
     names = ("sex", "age", "race")
     asked = small("0.001", names=names)
     budget = Control(steps=steps)
-    free = algorithm().search(replace(asked, gate=Gate()), budget)
+    free = algorithm().search(replace(asked, gate=AttackCheck()), budget)
     outcome = algorithm().search(asked, budget)
     assert asked.gate.broken(asked.table, free.recoding)
     assert outcome.status is Status.SATISFIED

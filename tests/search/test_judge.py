@@ -10,7 +10,7 @@ import pytest
 from anonymizer.core.table import SUPPRESSED
 from anonymizer.search.control import Control
 from anonymizer.search.full_domain.rollup import RollUp
-from anonymizer.search.judge import Judge, Verdict
+from anonymizer.search.judge import CandidateVerdict, Judge
 from anonymizer.search.lattice import Lattice
 from tests.helpers.problems import problem
 from tests.twins.microdata import Microdata, QuasiIdentifierSpec, SensitiveSpec, Value
@@ -28,13 +28,13 @@ def asked(
     return ProblemSpec(Microdata((own,), (SensitiveSpec("s", None, numeric),), records), constraints)
 
 
-def judged(spec: ProblemSpec) -> Verdict:
+def judged(spec: ProblemSpec) -> CandidateVerdict:
     """Return the verdict on the only node."""
     own = problem(spec)
     return Judge(own).judge(RollUp.of(own.table).classes((0,)))
 
 
-def kept(verdict: Verdict) -> str:
+def kept(verdict: CandidateVerdict) -> str:
     return "".join("ABCDEF"[i] for i in np.flatnonzero(verdict.kept))
 
 
@@ -51,10 +51,10 @@ def test_failing_classes_are_dropped_within_the_limit() -> None:
 def test_a_release_without_records_is_not_valid() -> None:
     spec = replace(asked({"A": ("a",), "B": ("b",)}, K2), limit=2)
     assert not judged(spec).valid
-    starred = judged(replace(spec, keep_rows=True))
-    assert starred.valid
-    assert starred.starred
-    assert starred.suppressed == 2
+    kept_suppressed = judged(replace(spec, keep_rows=True))
+    assert kept_suppressed.valid
+    assert kept_suppressed.kept_suppressed
+    assert kept_suppressed.suppressed == 2
 
 
 GAIN = ConstraintSpec("basic-beta-likeness", {"beta": 1.7}, "s")
@@ -81,7 +81,7 @@ def test_records_that_stay_with_stars_leave_the_reference_as_it_is() -> None:
     spec = replace(SHIFTING, limit=2, moving_reference=True, keep_rows=True)
     verdict = judged(spec)
     assert verdict.valid
-    assert verdict.starred
+    assert verdict.kept_suppressed
     assert kept(verdict) == "AB"
     outcome = Lattice().search(problem(spec), Control())
     (column,) = outcome.recoding.published()
@@ -92,7 +92,7 @@ def test_records_that_stay_with_stars_leave_the_reference_as_it_is() -> None:
 def test_stars_that_fail_a_model_are_removed_and_the_fixpoint_goes_on() -> None:
     spec = asked({"A": ("a", "a"), "B": ("b",) * 4, "C": ("a",), "D": ("c",)}, K2, GAIN)
     verdict = judged(replace(spec, limit=8, moving_reference=True, keep_rows=True))
-    assert not verdict.starred
+    assert not verdict.kept_suppressed
     assert kept(verdict) == "B"
     assert verdict.suppressed == 4
 

@@ -18,14 +18,14 @@ from anonymizer.core.outcome import Outcome, Status
 from anonymizer.core.shared_recoding import SharedRecoding
 from anonymizer.core.table import Table
 from anonymizer.engines.base import EngineOptions
-from anonymizer.engines.combinations import Combinations, HeldCombinations
+from anonymizer.engines.combinations import DistinctRows, InMemoryRows
 from anonymizer.engines.duckdb_combinations import DuckCombinations
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_ends import EndingRegions
 from anonymizer.engines.duckdb_places import packed_sql
 from anonymizer.engines.places import places_of
-from anonymizer.errors import AuditFailed, BeyondMemory
-from anonymizer.search.base import Problem
+from anonymizer.errors import AuditFailed, TooManyDistinctRows
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.mondrian import LabelName, ModeName, Mondrian, MondrianSettings
 from anonymizer.table.source import EngineTables
@@ -47,11 +47,11 @@ def sizes_of(table: Table) -> list[int]:
     return [own.column.size for own in (*table.quasi_identifiers, *table.sensitive)]
 
 
-def in_memory(table: Table) -> Combinations:
-    return HeldCombinations(table.codes, table.counts, sizes_of(table))
+def in_memory(table: Table) -> DistinctRows:
+    return InMemoryRows(table.codes, table.counts, sizes_of(table))
 
 
-def in_duckdb(database: Database, table: Table) -> Combinations:
+def in_duckdb(database: Database, table: Table) -> DistinctRows:
     sizes = sizes_of(table)
     columns = {f"k{place}": codes for place, codes in enumerate(table.codes.T)}
     keys = ", ".join(packed_sql(places_of(sizes), list(columns)))
@@ -59,7 +59,7 @@ def in_duckdb(database: Database, table: Table) -> Combinations:
         return DuckCombinations(database, sizes, f"SELECT {keys}, n FROM drawn")
 
 
-def beyond(asked: Problem, combinations: Combinations, room: Random) -> Problem:
+def beyond(asked: SearchProblem, combinations: DistinctRows, room: Random) -> SearchProblem:
     """Return a problem of which less fits in memory than there is."""
     own = asked.table
     source = EngineTables(own.quasi_identifiers, own.sensitive, combinations)
@@ -111,7 +111,7 @@ def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Ra
     spec = replace(spec, limit=random.choice((0, strategies.problem(random).limit)))
     spec = replace(spec, moving_reference=random.choice((False, True)))
     asked, algorithm = problem(spec), Mondrian(MondrianSettings(labels=labels))
-    if list(algorithm.lacking_beyond_memory(asked)):
+    if list(algorithm.out_of_core_gaps(asked)):
         return
     steps = random.choice((None, None, 1, 2, 4))
     expected = algorithm.search(asked, Control(steps=steps))
@@ -130,7 +130,7 @@ def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Ra
                 few = replace(beyond(asked, combinations, random), placing=True)
                 try:
                     found = algorithm.search(few, Control(steps=steps))
-                except BeyondMemory:
+                except TooManyDistinctRows:
                     continue
                 assert_same(found, expected)
                 assert_ends(found)
@@ -191,7 +191,7 @@ def test_drawn_problems_are_cut_beyond_memory() -> None:
         random = Random(seed)
         asked = problem(decided_by_cuts(random))
         algorithm = Mondrian(MondrianSettings())
-        if list(algorithm.lacking_beyond_memory(asked)):
+        if list(algorithm.out_of_core_gaps(asked)):
             continue
         few = replace(beyond(asked, in_memory(asked.table), random), most=1)
         outcome = algorithm.search(few, Control())
@@ -238,7 +238,7 @@ def test_what_needs_all_rows_is_named() -> None:
     relaxed = Mondrian(MondrianSettings(mode=ModeName.RELAXED, labels=LabelName.SET))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("anonymizer.search.regions.region_labelling.MASKED_UNITS", 0)
-        lacking = list(relaxed.lacking_beyond_memory(asked))
+        lacking = list(relaxed.out_of_core_gaps(asked))
     assert "mode relaxed" in lacking[0]
     assert f"of '{asked.table.quasi_identifiers[0].name}'" in lacking[1]
     assert "all regions at once" in lacking[-1]

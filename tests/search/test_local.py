@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from anonymizer.core.outcome import Outcome, Status
 from anonymizer.core.table import Table
 from anonymizer.errors import Interrupted
-from anonymizer.search.base import Problem, SuppressionMethod
+from anonymizer.search.base import SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice
 from anonymizer.search.local import Local
@@ -36,7 +36,7 @@ MERGEABLE = ("k-anonymity", "l-diversity", "entropy-l-diversity", "t-closeness",
 """Models that hold for the union of two classes if they do for both."""
 
 
-def searched(own: Problem, steps: int = ENOUGH) -> Outcome:
+def searched(own: SearchProblem, steps: int = ENOUGH) -> Outcome:
     return Local().search(own, Control(steps=steps))
 
 
@@ -89,8 +89,8 @@ def check_valid(outcome: Outcome, spec: ProblemSpec) -> None:
     assert classes
     everyone = [row for rows in classes for row in rows]
     twin = BruteForce(spec)
-    starred = spec.keep_rows and not removed
-    moving = spec.moving_reference and not starred
+    kept_suppressed = spec.keep_rows and not removed
+    moving = spec.moving_reference and not kept_suppressed
     reference = everyone if moving else list(range(len(spec.data.records)))
     assert all(twin.holds(rows, reference) for rows in classes)
     assert twin.table_holds(classes)

@@ -15,7 +15,7 @@ from anonymizer.core.outcome import Status
 from anonymizer.search.control import Control
 from anonymizer.search.local import Local
 from anonymizer.search.local_recoding import greedy, quick
-from anonymizer.search.local_recoding.barren import Barren
+from anonymizer.search.local_recoding.barren import KnownEmpty
 from anonymizer.search.mondrian import Mondrian, MondrianSettings
 from tests.conformance.asked import about, any_table
 from tests.helpers.problems import problem
@@ -38,7 +38,7 @@ def test_what_is_noted_in_vain_is(seed: int) -> None:
     def in_vain(vector: np.ndarray) -> bool:
         return bool((peaks >= vector).all(axis=1).any())
 
-    barren = Barren(top)
+    barren = KnownEmpty(top)
     for vector in np.indices(tuple(top + 1)).reshape(3, -1).T:
         if barren.covers(vector):
             assert in_vain(vector)

@@ -17,7 +17,7 @@ from anonymizer.loss.height import Height
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.microaggregation import MicroaggregationSettings
 from tests.helpers.build import hierarchy
@@ -55,14 +55,16 @@ def attribute(
     return QuasiIdentifier(own, tree, leaves, weight, 0, tree.height, by_range=kind.ordered), codes
 
 
-def asked(k: int, **columns: tuple[ValueType, Cells] | tuple[ValueType, Cells, float]) -> Problem:
+def asked(k: int, **columns: tuple[ValueType, Cells] | tuple[ValueType, Cells, float]) -> SearchProblem:
     """Return a problem with k-anonymity on columns of some type and, perhaps, weight."""
     own = [attribute(name, *column) for name, column in columns.items()]
     codes = np.stack([np.array(codes, dtype=np.int32) for _, codes in own], axis=1)
     distinct, counts = np.unique(codes, axis=0, return_counts=True)
     table = Table(tuple(each for each, _ in own), (), distinct, counts.astype(np.int64))
     constraint = ClassConstraint(model=KAnonymity(KAnonymitySettings(k=k)))
-    return Problem(table, (constraint,), (), LeafShareLoss(), 0, keep_rows=False, moving_reference=False, k=k)
+    return SearchProblem(
+        table, (constraint,), (), LeafShareLoss(), 0, keep_rows=False, moving_reference=False, k=k
+    )
 
 
 def test_means_and_medians() -> None:
@@ -201,7 +203,7 @@ def test_fewer_records_than_k_are_proven_infeasible() -> None:
     assert [step.accepted for step in outcome.steps] == [False]
 
 
-def many() -> Problem:
+def many() -> SearchProblem:
     random = np.random.default_rng(3)
     return asked(3, **{name: (NUMBER, [f"{x:.6f}" for x in random.standard_normal(300)]) for name in "xyz"})
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from anonymizer.core.outcome import Outcome, Status
 from anonymizer.core.recoding import Recoding
 from anonymizer.core.table import SUPPRESSED, Table
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.microaggregation import Microaggregation, MicroaggregationSettings
 from tests import strategies
@@ -131,7 +131,7 @@ def loss(spec: ProblemSpec, kept: list[Rows]) -> float:
     return aggregate(spec.aggregate, losses, data.quasi_identifiers)
 
 
-def check(spec: ProblemSpec, asked: Problem, outcome: Outcome) -> None:
+def check(spec: ProblemSpec, asked: SearchProblem, outcome: Outcome) -> None:
     """The twin finds in what is published what the outcome says of it."""
     recoding = outcome.recoding
     assert (outcome.status is Status.SATISFIED) == (recoding is not None)
@@ -143,16 +143,16 @@ def check(spec: ProblemSpec, asked: Problem, outcome: Outcome) -> None:
     classes = partition(spec.data, recoding)
     release = BruteForce(spec).release(list(classes.values()))
     gone = {record for record, row in records_of(spec.data, recoding) if recoding.suppressed[row]}
-    starred = bool((recoding.suppressed & ~recoding.removed).any())
-    if not starred:
+    kept_suppressed = bool((recoding.suppressed & ~recoding.removed).any())
+    if not kept_suppressed:
         assert np.array_equal(recoding.suppressed, recoding.removed)
     stars = classes.get((SUPPRESSED,) * len(spec.data.quasi_identifiers), [])
     if set(stars) - gone:
         # Suppressed records that stay would be in that class; so they are removed.
-        assert not starred
+        assert not kept_suppressed
         release = BruteForce(replace(spec, keep_rows=False)).release(list(classes.values()))
     assert release is not None
-    assert release.starred == starred
+    assert release.kept_suppressed == kept_suppressed
     assert len(gone) <= spec.limit
     assert gone == release.suppressed
     kept = [rows for rows in classes.values() if not gone & set(rows)]

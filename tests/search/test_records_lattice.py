@@ -74,8 +74,8 @@ def test_records_that_may_stay_with_stars_cost_no_less(seed: int) -> None:
         assert isclose(outcome.objective, best, rel_tol=1e-9, abs_tol=1e-9)
         return
     everyone = list(range(len(spec.data.records)))
-    starred = spec.limit >= len(everyone) and RecordsBruteForce(spec).holds(everyone, everyone)
-    assert outcome.status is (Status.SATISFIED if starred else Status.INFEASIBLE)
+    kept_suppressed = spec.limit >= len(everyone) and RecordsBruteForce(spec).holds(everyone, everyone)
+    assert outcome.status is (Status.SATISFIED if kept_suppressed else Status.INFEASIBLE)
 
 
 ALPHA = ConstraintSpec("alpha-k-anonymity", {"alpha": 0.5, "k": 2}, "s")

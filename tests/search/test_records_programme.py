@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.core.arrays import IntArray
-from anonymizer.privacy.retention import Retention
+from anonymizer.privacy.retention import CountConditions
 from anonymizer.search.suppression.by_size import BySize
 from anonymizer.search.suppression.class_problem import ClassProblem, View
 from anonymizer.search.suppression.class_solver import solve
@@ -35,7 +35,7 @@ def random_class(random: Random) -> Partition:
     return single(own, rest, spec)
 
 
-def rule(own: Partition, model: str, random: Random) -> Retention:
+def rule(own: Partition, model: str, random: Random) -> CountConditions:
     """Return the conditions of a model with random parameters."""
     spec = ConstraintSpec(model, strategies.parameters(random, model), "s")
     asked = bound(spec, own.data)

@@ -13,7 +13,7 @@ from anonymizer.core.outcome import Status
 from anonymizer.search.base import SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.full_domain.rollup import RollUp
-from anonymizer.search.judge import Judge, Verdict
+from anonymizer.search.judge import CandidateVerdict, Judge
 from anonymizer.search.lattice import Lattice
 from anonymizer.search.suppression.suppressor import holding, references_of
 from tests import strategies
@@ -35,7 +35,7 @@ def referring(random: Random, model: str) -> ProblemSpec:
     return ProblemSpec(data, constraints, limit=limit, moving_reference=True)
 
 
-def verdict_at(spec: ProblemSpec, method: SuppressionMethod, levels: tuple[int, ...]) -> Verdict:
+def verdict_at(spec: ProblemSpec, method: SuppressionMethod, levels: tuple[int, ...]) -> CandidateVerdict:
     """Return what becomes of a node, after the exact models were asked about what stays."""
     asked = replace(problem(spec), suppression=method)
     classes = RollUp.of(asked.table).classes(levels)

@@ -9,7 +9,7 @@ from anonymizer.errors import Interrupted
 from anonymizer.loss.base import LossMetric
 from anonymizer.privacy.base import ClassModel, PrivacyModel, TableModel
 from anonymizer.privacy.constraint import ClassConstraint, TableConstraint
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.lattice import Lattice
 from tests.helpers import build, stubs
@@ -30,10 +30,12 @@ DATA = Microdata(
 )
 
 
-def problem(model: PrivacyModel, loss: LossMetric, *, keep_rows: bool = False) -> Problem:
+def problem(model: PrivacyModel, loss: LossMetric, *, keep_rows: bool = False) -> SearchProblem:
     classes = (ClassConstraint(model=model),) if isinstance(model, ClassModel) else ()
     tables = (TableConstraint(model=model),) if isinstance(model, TableModel) else ()
-    return Problem(build.table(DATA), classes, tables, loss, 0, keep_rows, moving_reference=False, k=None)
+    return SearchProblem(
+        build.table(DATA), classes, tables, loss, 0, keep_rows, moving_reference=False, k=None
+    )
 
 
 def nodes() -> int:

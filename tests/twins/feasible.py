@@ -151,8 +151,8 @@ class Feasibility(BruteForce):
         """Return the valid releases of these classes: with the suppressed records starred, or removed."""
         found = []
         if self.problem.keep_rows and suppressed:
-            found.append(Release([*classes, sorted(suppressed)], suppressed, starred=True))
-        found.append(Release(classes, suppressed, starred=False))
+            found.append(Release([*classes, sorted(suppressed)], suppressed, kept_suppressed=True))
+        found.append(Release(classes, suppressed, kept_suppressed=False))
         return [own for own in found if own.classes and self._valid(own)]
 
     def _valid(self, release: Release) -> bool:
@@ -164,7 +164,7 @@ class Feasibility(BruteForce):
         )
 
     def _published(self, release: Release, publishing: Publishing) -> bool:
-        if not release.starred:
+        if not release.kept_suppressed:
             return publishing.separates(release.classes)
         stars = tuple(STAR for _ in self.data.quasi_identifiers)
         return publishing.separates(release.classes[:-1], frozenset({stars}))

@@ -25,7 +25,7 @@ class TwinRelease:
     levels: tuple[int, ...]
     class_sizes: tuple[int, ...]
     suppressed: frozenset[int]
-    starred: int
+    kept_suppressed: int
     k: int | None
 
 
@@ -90,8 +90,8 @@ def _cells(cost: Cell) -> Callable[[TwinRelease, str], float]:
 def discernibility(release: TwinRelease, name: str) -> float:
     """Kept records cost their class size, suppressed ones N."""
     kept = list(release.class_sizes)
-    if release.starred:
-        kept.remove(release.starred)
+    if release.kept_suppressed:
+        kept.remove(release.kept_suppressed)
     return sum(size * size for size in kept) + len(release.suppressed) * len(release.data.records)
 
 

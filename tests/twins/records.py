@@ -64,7 +64,7 @@ class RecordsBruteForce(BruteForce):
         sizes = tuple(number for number in left if number)
         kept = TwinRelease(self.data, levels, sizes, suppressed, 0, self.problem.k)
         objective = LOSS_TWINS[self.problem.metric](kept, self.problem.aggregate)
-        return NodeResult(levels, objective, suppressed, starred=False)
+        return NodeResult(levels, objective, suppressed, kept_suppressed=False)
 
 
 def plain(spec: ProblemSpec) -> ProblemSpec:

@@ -44,7 +44,7 @@ class Release:
 
     classes: list[Rows]
     suppressed: frozenset[int]
-    starred: bool
+    kept_suppressed: bool
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class NodeResult:
     levels: tuple[int, ...]
     objective: float
     suppressed: frozenset[int]
-    starred: bool
+    kept_suppressed: bool
 
 
 class BruteForce:
@@ -94,26 +94,26 @@ class BruteForce:
             levels,
             sizes,
             release.suppressed,
-            len(release.suppressed) if release.starred else 0,
+            len(release.suppressed) if release.kept_suppressed else 0,
             self.problem.k,
         )
         objective = LOSS_TWINS[self.problem.metric](kept, self.problem.aggregate)
-        return NodeResult(levels, objective, release.suppressed, release.starred)
+        return NodeResult(levels, objective, release.suppressed, release.kept_suppressed)
 
     def release(self, classes: list[Rows]) -> Release | None:
         """Return what stays of a partition into classes when those that fail are dropped, None if invalid."""
         staying = [rows for rows in classes if self.holds(rows, self._everyone)]
         dropped = sorted(row for rows in classes if rows not in staying for row in rows)
-        starred = self.problem.keep_rows and bool(dropped) and self.holds(dropped, self._everyone)
-        starred = starred and self.table_holds([*staying, dropped])
-        if self.problem.moving_reference and not starred:
+        kept_suppressed = self.problem.keep_rows and bool(dropped) and self.holds(dropped, self._everyone)
+        kept_suppressed = kept_suppressed and self.table_holds([*staying, dropped])
+        if self.problem.moving_reference and not kept_suppressed:
             staying = self._fixpoint(staying)
         released = {row for rows in staying for row in rows}
         suppressed = frozenset(row for row in self._everyone if row not in released)
-        everything = [*staying, dropped] if starred else staying
+        everything = [*staying, dropped] if kept_suppressed else staying
         if not everything or len(suppressed) > self.problem.limit or not self.table_holds(everything):
             return None
-        return Release(everything, suppressed, starred)
+        return Release(everything, suppressed, kept_suppressed)
 
     def _fixpoint(self, staying: list[Rows]) -> list[Rows]:
         while staying:

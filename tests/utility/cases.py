@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.utility.base import Comparison, UtilityFinding
 from anonymizer.utility.comparison import comparison_of
 from anonymizer.utility.registry import UTILITY_MEASURES
@@ -30,7 +30,7 @@ class Case:
     became: list[tuple[str, ...] | None]
 
     @property
-    def scene(self) -> Scene:
+    def scene(self) -> AdversaryView:
         """What the package has of it."""
         return scene(NAMES, self.rows, self.became, ["illness"])
 
@@ -96,7 +96,7 @@ def identity(rows: Sequence[tuple[Any, ...]]) -> Case:
     return Case(list(rows), [tuple(str(cell) for cell in row) for row in rows])
 
 
-def starred(rows: Sequence[tuple[Any, ...]]) -> Case:
+def kept_suppressed(rows: Sequence[tuple[Any, ...]]) -> Case:
     """Return originals of which only the sensitive value is released."""
     return Case(list(rows), [("*", "*", str(row[2])) for row in rows])
 
@@ -114,6 +114,6 @@ def taken(name: str, comparison: Comparison, seed: int = 0, **parameters: Any) -
     """Return the one thing that a measure finds."""
     plug_in = UTILITY_MEASURES[name]
     measure = plug_in(plug_in.Settings.model_validate(parameters))
-    assert measure.lacks(comparison) is None
+    assert measure.missing_requirement(comparison) is None
     (found,) = measure.measure(comparison, np.random.default_rng(seed))
     return found

@@ -11,7 +11,7 @@ import pytest
 
 from anonymizer.config.load import load_config
 from anonymizer.engines.open import open_frame
-from anonymizer.flow.scene import scene_of_files
+from anonymizer.flow.scene import adversary_from_files
 from anonymizer.utility.comparison import comparison_of
 from anonymizer.utility.queries import QueryShape, random_query
 from tests.helpers.adult import cells, paths
@@ -60,7 +60,7 @@ def test_a_locally_recoded_adult_is_read_by_its_hierarchies(records: dict[str, l
     }
     release = pd.DataFrame({**texts, SENSITIVE: records[SENSITIVE]})
     with open_frame(release) as first, open_frame(pd.DataFrame(records)) as second:
-        comparison = comparison_of(scene_of_files(config, first, second))
+        comparison = comparison_of(adversary_from_files(config, first, second))
     names = [*LEVELS, SENSITIVE]
     domains = {name: sorted(set(records[name])) for name in names}
     meanings = {

@@ -13,7 +13,7 @@ from anonymizer.utility.distances import earth_movers, total_variation
 from tests.attacks.published import FEWER
 from tests.helpers.build import column
 from tests.twins import utility as twin
-from tests.utility.cases import NAMES, Case, cases, identity, random_rows, starred, taken
+from tests.utility.cases import NAMES, Case, cases, identity, kept_suppressed, random_rows, taken
 
 FEW = st.lists(st.integers(0, 9), min_size=4, max_size=4)
 
@@ -78,7 +78,7 @@ def test_an_untouched_release_is_at_no_distance(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["marginal-distance", "pair-distance"])
 def test_a_release_that_says_nothing_is_as_far_as_one_can_be(name: str) -> None:
-    found = taken(name, starred(random_rows(300, 3)).comparison)
+    found = taken(name, kept_suppressed(random_rows(300, 3)).comparison)
     assert found.value == pytest.approx(found.suppressed)
 
 

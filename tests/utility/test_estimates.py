@@ -11,7 +11,7 @@ from anonymizer.utility.base import Comparison
 from anonymizer.utility.estimate import Bins, Estimate, Query
 from tests.attacks.published import FEWER
 from tests.twins.utility import Cell, expected, joint
-from tests.utility.cases import NAMES, Case, cases, identity, random_rows, starred
+from tests.utility.cases import NAMES, Case, cases, identity, kept_suppressed, random_rows
 
 
 def texts(comparison: Comparison, name: str) -> tuple[str, ...]:
@@ -25,7 +25,7 @@ def every(comparison: Comparison, name: str) -> Bins:
 
 def pairs(case: Case, comparison: Comparison) -> list[tuple[Estimate, list[list[Cell]]]]:
     """Return each estimate with the rows that it should be of."""
-    everywhere = starred(case.rows)
+    everywhere = kept_suppressed(case.rows)
     return [
         (comparison.original, case.original),
         (comparison.release, case.published),

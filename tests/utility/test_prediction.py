@@ -10,16 +10,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.original import Links
 from anonymizer.utility.held_out import held_out
 from anonymizer.utility.registry import UTILITY_MEASURES
 from tests.attacks.published import FEWER
 from tests.twins.utility import naive_bayes
-from tests.utility.cases import AGES, ILLS, NAMES, TOWNS, Case, cases, identity, random_rows, starred, taken
+from tests.utility.cases import (
+    AGES,
+    ILLS,
+    NAMES,
+    TOWNS,
+    Case,
+    cases,
+    identity,
+    kept_suppressed,
+    random_rows,
+    taken,
+)
 
 
-def drawn(case: Case, number: int, seed: int) -> tuple[Scene, Counter[int], Counter[int]]:
+def drawn(case: Case, number: int, seed: int) -> tuple[AdversaryView, Counter[int], Counter[int]]:
     """Return a scene and how many of each original and each released combination are held out."""
     scene = case.scene
     assert scene.original is not None
@@ -72,7 +83,7 @@ def test_every_record_is_held_out_as_often() -> None:
 
 def test_the_same_people_whatever_was_released() -> None:
     rows = random_rows(300, 7)
-    assert drawn(identity(rows), 60, 5)[1] == drawn(starred(rows), 60, 5)[1]
+    assert drawn(identity(rows), 60, 5)[1] == drawn(kept_suppressed(rows), 60, 5)[1]
 
 
 @FEWER
@@ -127,7 +138,7 @@ def test_an_untouched_release_teaches_as_much() -> None:
 
 
 def test_a_release_that_says_nothing_teaches_the_most_frequent_value() -> None:
-    found = taken("prediction", starred(random_rows(600, 1)).comparison)
+    found = taken("prediction", kept_suppressed(random_rows(600, 1)).comparison)
     assert found.value == found.suppressed
 
 
@@ -148,12 +159,14 @@ def test_most_targets() -> None:
 def test_what_it_needs() -> None:
     comparison = identity(random_rows(20, 1)).comparison
     measure = UTILITY_MEASURES["prediction"]()
-    assert measure.lacks(comparison) is None
-    assert "what became of each" in str(measure.lacks(replace(comparison, scene=None)))
-    assert "a sensitive attribute" in str(measure.lacks(replace(comparison, sensitive=())))
+    assert measure.missing_requirement(comparison) is None
+    assert "what became of each" in str(measure.missing_requirement(replace(comparison, scene=None)))
+    assert "a sensitive attribute" in str(measure.missing_requirement(replace(comparison, sensitive=())))
     scene = comparison.scene
     assert scene is not None
     assert scene.original is not None
     nothing = np.zeros(0, dtype=np.int64)
     unknown = replace(scene.original, links=Links(nothing, nothing, nothing))
-    assert "what became" in str(measure.lacks(replace(comparison, scene=replace(scene, original=unknown))))
+    assert "what became" in str(
+        measure.missing_requirement(replace(comparison, scene=replace(scene, original=unknown)))
+    )

@@ -13,7 +13,7 @@ from anonymizer.utility.queries import QueryShape, random_query
 from tests.attacks.published import FEWER
 from tests.helpers.build import column
 from tests.twins.utility import expected
-from tests.utility.cases import NAMES, Case, cases, identity, random_rows, starred, taken
+from tests.utility.cases import NAMES, Case, cases, identity, kept_suppressed, random_rows, taken
 
 COLUMNS = {
     "age": column("age", [*range(20), None], numeric=True)[0],
@@ -55,7 +55,7 @@ def test_errors_are_those_of_the_records(case: Case, seed: int) -> None:
 def test_by_hand() -> None:
     """One of two ages and one of two towns is asked for: one of four is expected of mere stars."""
     rows = [(20, "A", "flu"), (20, "A", "flu"), (30, "B", "flu"), (30, "B", "flu")]
-    found = taken("query-error", starred(rows).comparison, queries=50, dimensions=2, selectivity=0.01)
+    found = taken("query-error", kept_suppressed(rows).comparison, queries=50, dimensions=2, selectivity=0.01)
     # Truly there are two, an error of a half, or none, which counts as 0.001 of 4 records.
     assert {round(error, 6) for error, _ in found.details["ecdf"]} <= {0.5, 250}
     assert found.value == pytest.approx(found.suppressed)
@@ -70,7 +70,7 @@ def test_an_untouched_release_answers_exactly() -> None:
 
 
 def test_a_release_that_says_nothing_errs_as_far() -> None:
-    found = taken("query-error", starred(random_rows(500, 2)).comparison, queries=100)
+    found = taken("query-error", kept_suppressed(random_rows(500, 2)).comparison, queries=100)
     assert found.value == pytest.approx(found.suppressed)
 
 
@@ -81,7 +81,7 @@ def test_answers_get_worse_with_every_step() -> None:
     ]
     errors = [
         taken("query-error", each.comparison, queries=300, selectivity=0.01).details["mean"]
-        for each in (identity(rows), Case(rows, halves), starred(rows))
+        for each in (identity(rows), Case(rows, halves), kept_suppressed(rows))
     ]
     assert errors[0] < errors[1] < errors[2]
 
@@ -132,7 +132,7 @@ def test_without_a_sensitive_attribute() -> None:
 
 
 def test_when_time_is_over_what_was_asked_is_reported() -> None:
-    comparison = starred(random_rows(500, 2)).comparison
+    comparison = kept_suppressed(random_rows(500, 2)).comparison
     cut = taken("query-error", comparison, seconds=1e-9)
     assert (cut.details["queries"], cut.details["complete"]) == (1, False)
     assert cut.value == taken("query-error", comparison, queries=1).value
@@ -144,6 +144,6 @@ def test_the_same_queries_whatever_was_released() -> None:
     rows = random_rows(300, 6)
     one, other = (
         taken("query-error", identity(rows).comparison),
-        taken("query-error", starred(rows).comparison),
+        taken("query-error", kept_suppressed(rows).comparison),
     )
     assert one.suppressed == other.suppressed

@@ -6,21 +6,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from anonymizer.attacks.exchangeable.features import Exact, Feature, Similar
+from anonymizer.attacks.exchangeable.features import ExactFeature, Feature, Similar
 from anonymizer.attacks.linking.gaps import gaps_of, standard_scale
-from anonymizer.attacks.original import Meaning
+from anonymizer.attacks.original import ValueCoverage
 from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.core.table import Column
 
 REACH = 0.25
 """Gap at which likeness has fallen to 1/e: standard deviations of numbers, shares of a hierarchy's height."""
 
-PAIRS = 1 << 16
+PUBLISHED_PAIRS = 1 << 16
 """Most pairs of a value and a published text that are compared; with more, values are told apart exactly."""
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class FeatureCoding:
     """How far the values of an attribute are told apart.
 
     Attributes
@@ -35,7 +35,7 @@ class Told:
     bins: list[tuple[float, float]] = field(default_factory=list)
 
 
-def told_apart(column: Column, counts: IntArray, bins: int) -> Told:
+def discretize(column: Column, counts: IntArray, bins: int) -> FeatureCoding:
     """Return features that tell values apart, numbers by bins of about as many people each.
 
     Parameters
@@ -46,7 +46,7 @@ def told_apart(column: Column, counts: IntArray, bins: int) -> Told:
     numbers = column.numbers
     present = len(column.present)
     if numbers is None or present <= bins:
-        return Told(Exact(column.size), np.arange(column.size))
+        return FeatureCoding(ExactFeature(column.size), np.arange(column.size))
     # A value lies in the bin that the middle of its people lies in.
     known = counts[:present]
     middle = np.cumsum(known) - known / 2
@@ -56,12 +56,14 @@ def told_apart(column: Column, counts: IntArray, bins: int) -> Told:
     last = np.append(first[1:], present) - 1
     edges = [(float(numbers[low]), float(numbers[high])) for low, high in zip(first, last, strict=True)]
     missing = np.full(column.size - present, len(used))
-    return Told(
-        Exact(len(used) + (column.size > present)), np.concatenate([code, missing]).astype(np.int64), edges
+    return FeatureCoding(
+        ExactFeature(len(used) + (column.size > present)),
+        np.concatenate([code, missing]).astype(np.int64),
+        edges,
     )
 
 
-def compared(meaning: Meaning, counts: IntArray, bins: int) -> Told:
+def compared(meaning: ValueCoverage, counts: IntArray, bins: int) -> FeatureCoding:
     """Return features that compare values with the published texts: a value counts toward those it is like.
 
     The likeness of a value and a text is exp(-gap / ``REACH``), 1 where the text stands for the value.
@@ -71,12 +73,12 @@ def compared(meaning: Meaning, counts: IntArray, bins: int) -> Told:
     meaning: of the published texts.
     counts, bins: as in ``told_apart``.
     """
-    exact = told_apart(meaning.column, counts, bins)
+    exact = discretize(meaning.column, counts, bins)
     texts, values = len(meaning.sizes), meaning.column.size
-    if texts * exact.feature.values > PAIRS:
+    if texts * exact.feature.values > PUBLISHED_PAIRS:
         return exact
     gaps = np.abs(gaps_of(meaning, standard_scale).rows(np.arange(values)))
     likeness = np.exp(-gaps.T / REACH) * np.maximum(counts, 1)
     joined: FloatArray = np.zeros((texts, exact.feature.values))
     np.add.at(joined.T, exact.code, likeness.T)
-    return Told(Similar(joined / joined.sum(axis=1, keepdims=True)), exact.code, exact.bins)
+    return FeatureCoding(Similar(joined / joined.sum(axis=1, keepdims=True)), exact.code, exact.bins)

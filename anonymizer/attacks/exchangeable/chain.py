@@ -15,7 +15,7 @@ ROUNDS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Seats:
+class LatentAssignment:
     """The people of the groups that leave something to learn, one by one, neighbours in their group.
 
     Attributes
@@ -35,7 +35,7 @@ class Seats:
     rank: IntArray
 
     @classmethod
-    def of(cls, groups: Groups) -> Seats:
+    def of(cls, groups: Groups) -> LatentAssignment:
         """Return the people of the open groups."""
         chosen = np.flatnonzero(groups.open)
         kinds = np.repeat(
@@ -70,7 +70,9 @@ class Chain:
     random: of this chain alone.
     """
 
-    def __init__(self, groups: Groups, seats: Seats, model: NaiveBayes, random: np.random.Generator) -> None:
+    def __init__(
+        self, groups: Groups, seats: LatentAssignment, model: NaiveBayes, random: np.random.Generator
+    ) -> None:
         self._seats, self._model, self._random = seats, model, random
         self._entries = int(groups.first[-1])
         self._entry = seats.dealt(random)

@@ -40,7 +40,7 @@ class Feature(ABC):
         """Return the chances of values, shape (values, sensitive values), given those of labels."""
 
 
-class Exact(Feature):
+class ExactFeature(Feature):
     """The value is the label."""
 
     def __init__(self, values: int) -> None:

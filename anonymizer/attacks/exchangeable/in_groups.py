@@ -7,19 +7,19 @@ from datetime import date
 
 import numpy as np
 
-from anonymizer.attacks.base import Scene
-from anonymizer.attacks.exchangeable.bins import Told, told_apart
-from anonymizer.attacks.exchangeable.features import Exact
+from anonymizer.attacks.base import AdversaryView
+from anonymizer.attacks.exchangeable.bins import FeatureCoding, discretize
+from anonymizer.attacks.exchangeable.features import ExactFeature
 from anonymizer.attacks.exchangeable.groups import groups_of
-from anonymizer.attacks.exchangeable.view import Knowing, View
-from anonymizer.attacks.grouped import GroupedTable
+from anonymizer.attacks.exchangeable.view import FeatureSource, View
+from anonymizer.attacks.grouped import AnatomyRelease
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.grouping import count
 from anonymizer.core.table import Column, ValueType
 from anonymizer.errors import InputError
 
 
-class InGroups(Knowing):
+class AnatomyFeatures(FeatureSource):
     """The published values, numbers in bins.
 
     Parameters
@@ -30,7 +30,7 @@ class InGroups(Knowing):
     def __init__(self, bins: int) -> None:
         self.bins = bins
 
-    def view(self, scene: Scene, names: Sequence[str], sensitive: str) -> View:  # noqa: ARG002 - there is one
+    def view(self, scene: AdversaryView, names: Sequence[str], sensitive: str) -> View:  # noqa: ARG002 - there is one
         """Return the records of each group; those with the same features are of one kind."""
         grouped = _grouped(scene)
         positions = [grouped.names.index(name) for name in names]
@@ -57,24 +57,24 @@ class InGroups(Knowing):
         true = count(entries, truth.counts, int(groups.first[-1]))
         return View(tuple(names), told, groups, true)
 
-    def pairs(self, scene: Scene, names: Sequence[str], sensitive: str) -> int:  # noqa: ARG002 - at most
+    def pairs(self, scene: AdversaryView, names: Sequence[str], sensitive: str) -> int:  # noqa: ARG002 - at most
         """Return the number of values of each record's group, added up."""
         grouped = _grouped(scene)
         return int(np.diff(grouped.sensitive.starts)[grouped.group].sum())
 
-    def _told(self, grouped: GroupedTable, position: int) -> Told:
+    def _told(self, grouped: AnatomyRelease, position: int) -> FeatureCoding:
         labels = grouped.labels[position]
         counts = count(grouped.codes[:, position].astype(np.int64), grouped.counts, len(labels))
         order, column = _as_numbers(grouped.names[position], labels, counts)
         if column is None:
-            return Told(Exact(len(labels)), np.arange(len(labels)))
-        found = told_apart(column, counts[order], self.bins)
+            return FeatureCoding(ExactFeature(len(labels)), np.arange(len(labels)))
+        found = discretize(column, counts[order], self.bins)
         code = np.empty(len(labels), dtype=np.int64)
         code[order] = found.code
-        return Told(found.feature, code, found.bins)
+        return FeatureCoding(found.feature, code, found.bins)
 
 
-def _grouped(scene: Scene) -> GroupedTable:
+def _grouped(scene: AdversaryView) -> AnatomyRelease:
     assert scene.grouped is not None, "the release is one of records in groups"
     return scene.grouped
 

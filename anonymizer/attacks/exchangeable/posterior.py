@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.attacks.exchangeable.chain import Chain, Seats
+from anonymizer.attacks.exchangeable.chain import Chain, LatentAssignment
 from anonymizer.attacks.exchangeable.groups import Groups
 from anonymizer.attacks.exchangeable.model import NaiveBayes
 from anonymizer.attacks.exchangeable.settling import (
@@ -25,7 +25,7 @@ TYPICAL = 0.95
 
 
 @dataclass(frozen=True)
-class Effort:
+class SamplerSettings:
     """How much is done.
 
     Attributes
@@ -43,7 +43,7 @@ class Effort:
 
 
 @dataclass(frozen=True, eq=False)
-class Settling:
+class Convergence:
     """How far the chains agreed.
 
     Attributes
@@ -79,7 +79,7 @@ class Posterior:
 
     chances: FloatArray
     by_chain: FloatArray
-    settling: Settling | None
+    settling: Convergence | None
 
 
 class _Stretch:
@@ -113,7 +113,7 @@ class _Stretch:
         mean: FloatArray = self._sums.sum(axis=1) / self.traces.shape[1]
         return mean
 
-    def settling(self, effort: Effort, before: int) -> Settling:
+    def settling(self, effort: SamplerSettings, before: int) -> Convergence:
         """Return how far the chains agree, after some sweeps before these."""
         chains, sweeps = self.traces.shape
         sizes = np.array([sweeps - self._half, self._half])[:, None]
@@ -124,7 +124,7 @@ class _Stretch:
         typical = float(np.quantile(reductions, TYPICAL, method="higher"))
         likelihood = split_scale_reduction(self.traces)
         draws = effective_draws(self.traces)
-        return Settling(
+        return Convergence(
             max(typical, likelihood) <= effort.tolerance and draws >= effort.draws,
             before + sweeps,
             sweeps,
@@ -136,7 +136,7 @@ class _Stretch:
 
 
 def posterior(
-    groups: Groups, model: NaiveBayes, effort: Effort, randoms: Sequence[np.random.Generator]
+    groups: Groups, model: NaiveBayes, effort: SamplerSettings, randoms: Sequence[np.random.Generator]
 ) -> Posterior:
     """Return the chances of everybody's values.
 
@@ -148,7 +148,7 @@ def posterior(
     ----------
     randoms: one for each chain.
     """
-    seats = Seats.of(groups)
+    seats = LatentAssignment.of(groups)
     if not len(seats.base):
         return Posterior(groups.shares, np.tile(groups.shares, (effort.chains, 1)), None)
     chains = [Chain(groups, seats, model, random) for random in randoms]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.attacks.base import Scene
-from anonymizer.attacks.exchangeable.bins import Told, compared, told_apart
-from anonymizer.attacks.exchangeable.features import Exact
+from anonymizer.attacks.base import AdversaryView
+from anonymizer.attacks.exchangeable.bins import FeatureCoding, compared, discretize
+from anonymizer.attacks.exchangeable.features import ExactFeature
 from anonymizer.attacks.exchangeable.groups import Groups, groups_of
 from anonymizer.attacks.original import Original
 from anonymizer.core.arrays import IntArray
@@ -31,16 +31,16 @@ class View:
     """
 
     names: tuple[str, ...]
-    told: tuple[Told, ...]
+    told: tuple[FeatureCoding, ...]
     groups: Groups
     true: IntArray | None
 
 
-class Knowing(ABC):
+class FeatureSource(ABC):
     """What the features of people are."""
 
     @abstractmethod
-    def view(self, scene: Scene, names: Sequence[str], sensitive: str) -> View:
+    def view(self, scene: AdversaryView, names: Sequence[str], sensitive: str) -> View:
         """Return the people of a release in its classes.
 
         Parameters
@@ -50,31 +50,32 @@ class Knowing(ABC):
         """
 
     @abstractmethod
-    def pairs(self, scene: Scene, names: Sequence[str], sensitive: str) -> int:
+    def pairs(self, scene: AdversaryView, names: Sequence[str], sensitive: str) -> int:
         """Return how many pairs of a kind of people and a value of their class there are, at most."""
 
 
-class Published(Knowing):
+class Published(FeatureSource):
     """The published texts, one by one."""
 
-    def view(self, scene: Scene, names: Sequence[str], sensitive: str) -> View:
+    def view(self, scene: AdversaryView, names: Sequence[str], sensitive: str) -> View:
         """Return the records of the release; all of a class are of one kind."""
         release = scene.release
         classes = release.classes(names)
         positions = [release.names.index(name) for name in names]
         told = tuple(
-            Told(Exact(len(release.labels[at])), np.arange(len(release.labels[at]))) for at in positions
+            FeatureCoding(ExactFeature(len(release.labels[at])), np.arange(len(release.labels[at])))
+            for at in positions
         )
         codes = release.codes[:, positions].astype(np.int64)
         return _view(scene, names, names, sensitive, told, (codes, np.arange(len(codes)), classes.counts))
 
-    def pairs(self, scene: Scene, names: Sequence[str], sensitive: str) -> int:
+    def pairs(self, scene: AdversaryView, names: Sequence[str], sensitive: str) -> int:
         """Return the number of values of all classes."""
         counts, _ = scene.release.classes(names).sensitive_counts(sensitive)
         return len(counts.values)
 
 
-class OfOriginals(Knowing):
+class OriginalFeatures(FeatureSource):
     """The original values, numbers in bins.
 
     Parameters
@@ -85,7 +86,7 @@ class OfOriginals(Knowing):
     def __init__(self, bins: int) -> None:
         self.bins = bins
 
-    def view(self, scene: Scene, names: Sequence[str], sensitive: str) -> View:
+    def view(self, scene: AdversaryView, names: Sequence[str], sensitive: str) -> View:
         """Return the people whose original records are known, and the others of their classes as unknown."""
         original = scene.original
         assert original is not None, "the attack was not asked what it lacks"
@@ -99,22 +100,22 @@ class OfOriginals(Knowing):
         people = np.column_stack(features), links.release, links.counts
         return _view(scene, names, own, sensitive, told, people)
 
-    def pairs(self, scene: Scene, names: Sequence[str], sensitive: str) -> int:
+    def pairs(self, scene: AdversaryView, names: Sequence[str], sensitive: str) -> int:
         """Return the values of each original's class, added up."""
         assert scene.original is not None, "the attack was not asked what it lacks"
         classes = scene.release.classes(names)
         counts, _ = classes.sensitive_counts(sensitive)
         return int(np.diff(counts.starts)[classes.class_of[scene.original.links.release]].sum())
 
-    def told(self, original: Original, position: int, counts: IntArray) -> Told:
+    def told(self, original: Original, position: int, counts: IntArray) -> FeatureCoding:
         """Return how far the values of an attribute are told apart."""
-        return told_apart(original.meanings[position].column, counts, self.bins)
+        return discretize(original.meanings[position].column, counts, self.bins)
 
 
-class LikePublished(OfOriginals):
+class SimilarFeatures(OriginalFeatures):
     """The original values, compared with the published texts."""
 
-    def told(self, original: Original, position: int, counts: IntArray) -> Told:
+    def told(self, original: Original, position: int, counts: IntArray) -> FeatureCoding:
         """Return how like the values of an attribute are to its published texts."""
         return compared(original.meanings[position], counts, self.bins)
 
@@ -125,11 +126,11 @@ def _counts(original: Original, position: int) -> IntArray:
 
 
 def _view(
-    scene: Scene,
+    scene: AdversaryView,
     names: Sequence[str],
     features: Sequence[str],
     sensitive: str,
-    told: tuple[Told, ...],
+    told: tuple[FeatureCoding, ...],
     people: tuple[IntArray, IntArray, IntArray],
 ) -> View:
     """Return people in the classes of a release.

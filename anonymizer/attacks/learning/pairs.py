@@ -22,7 +22,7 @@ class Pairs:
     """Original record i became masked record i; further masked records are of other people.
 
     A *gap* of original i and masked j holds the features of the pair (i, j) less those of (i, i): with
-    weights w, record i is linked rightly iff ``gap @ w`` is above ``TIE`` for every j other than i.
+    weights w, record i is linked rightly iff ``gap @ w`` is above ``TIED`` for every j other than i.
 
     Parameters
     ----------

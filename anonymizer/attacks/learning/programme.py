@@ -11,7 +11,7 @@ import numpy as np
 from anonymizer.attacks.learning.cuts import Cuts
 from anonymizer.attacks.learning.family import Family
 from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.background import heard_meanwhile
+from anonymizer.core.background import run_interruptibly
 
 if TYPE_CHECKING:
     from ortools.math_opt.python.mathopt import SolveResult, Variable
@@ -107,7 +107,7 @@ class Programme:
         parameters = mathopt.SolveParameters(
             time_limit=timedelta(seconds=seconds), relative_gap_tolerance=0.0, absolute_gap_tolerance=0.99
         )
-        result = heard_meanwhile(
+        result = run_interruptibly(
             lambda: mathopt.solve(self._model, mathopt.SolverType.HIGHS, params=parameters)
         )
         assert result is not None, "nobody asks it to stop"

@@ -62,7 +62,7 @@ class AssignmentLinking(Linking):
             taken += _per_link(space, assigned, np.ones(len(assigned.classes), dtype=np.int64))
         truth = space.truth
         chance = taken / space.records[truth.original] / space.sizes[truth.release]
-        return Linked(chance, {"blocks": len(blocks)}, by_chance=bool(blocks))
+        return Linked(chance, {"blocks": len(blocks)}, ties_randomized=bool(blocks))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonymizer.attacks.linking.gaps import Change, Differences, Gaps, Scaling, gaps_of, standard_scale
 from anonymizer.attacks.linking.space import ComparisonSpace
-from anonymizer.attacks.original import Meaning
+from anonymizer.attacks.original import ValueCoverage
 from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.core.table import Column
 
@@ -34,7 +34,7 @@ class Distance(ABC):
         self.space = space
         self._differences = Differences([self.gaps(meaning) for meaning in space.meanings])
 
-    def gaps(self, meaning: Meaning) -> Gaps:
+    def gaps(self, meaning: ValueCoverage) -> Gaps:
         """Return how values of one attribute are compared with published texts."""
         return gaps_of(meaning, self.scale)
 
@@ -83,12 +83,12 @@ class Linked:
     ----------
     right: chance that a record of each link of the space's truth is linked right, shape (links,), float64.
     details: what else it found, in plain types.
-    by_chance: whether ``right`` depends on how ties were resolved at random.
+    ties_randomized: whether ``right`` depends on how ties were resolved at random.
     """
 
     right: FloatArray
     details: dict[str, Any] = field(default_factory=dict)
-    by_chance: bool = False
+    ties_randomized: bool = False
 
 
 class Linking(ABC):

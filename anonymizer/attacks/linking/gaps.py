@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from anonymizer.attacks.covering import spans
-from anonymizer.attacks.original import Meaning
+from anonymizer.attacks.original import ValueCoverage
 from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.core.table import Column
 
@@ -34,7 +34,7 @@ class Gaps(ABC):
         """
 
 
-def gaps_of(meaning: Meaning, scale: Scale) -> Gaps:
+def gaps_of(meaning: ValueCoverage, scale: Scale) -> Gaps:
     """Return the gaps of an attribute: of numbers on a scale, of other values along the hierarchy."""
     numbers = meaning.column.numbers
     if numbers is None or np.isnan(numbers).all():
@@ -76,7 +76,7 @@ class NumberGaps(Gaps):
     A missing value is as far from every number as the column is wide.
     """
 
-    def __init__(self, meaning: Meaning, scale: Scaling) -> None:
+    def __init__(self, meaning: ValueCoverage, scale: Scaling) -> None:
         numbers = meaning.column.numbers
         assert numbers is not None, "text has no numbers"
         self._values = scale(numbers)
@@ -91,7 +91,7 @@ class NumberGaps(Gaps):
             self._with_missing[owners[meaning.values == self._missing]] = True
         self._broken = self._with_holes(meaning, numbers)
 
-    def _with_holes(self, meaning: Meaning, numbers: FloatArray) -> list[tuple[int, FloatArray]]:
+    def _with_holes(self, meaning: ValueCoverage, numbers: FloatArray) -> list[tuple[int, FloatArray]]:
         """Return the texts between whose ends lie original numbers that they do not stand for."""
         present = numbers[~np.isnan(numbers)]
         between = np.searchsorted(present, meaning.high, "right") - np.searchsorted(
@@ -130,7 +130,7 @@ class CategoryGaps(Gaps):
     Without a hierarchy 0 for a value that the text stands for, else 1.
     """
 
-    def __init__(self, meaning: Meaning) -> None:
+    def __init__(self, meaning: ValueCoverage) -> None:
         owners = np.repeat(np.arange(len(meaning.sizes)), meaning.sizes)
         self._texts = len(meaning.sizes)
         if meaning.hierarchy is None or meaning.leaf is None:

@@ -9,7 +9,7 @@ from anonymizer.attacks.linking.base import Distance, Distancing, Linked, Linkin
 from anonymizer.attacks.linking.space import ComparisonSpace
 from anonymizer.core.arrays import FloatArray, IntArray
 
-TIE = 1e-9
+TIED = 1e-9
 """Distances that differ by less than this share are equal."""
 
 PAIR = 100
@@ -56,7 +56,7 @@ def nearest(distance: Distance) -> FloatArray:
     for block in distance.blocks(wanted):
         distances = distance.rows(block)
         least = distances.min(axis=1, keepdims=True)
-        rows, classes = np.nonzero(distances <= least + TIE * np.abs(least))
+        rows, classes = np.nonzero(distances <= least + TIED * np.abs(least))
         _settle(space, right, block, rows, classes)
     return right
 
@@ -108,7 +108,7 @@ def _settle(
     breadth = space.breadth[classes]
     narrowest = np.full(len(block), np.inf)
     np.minimum.at(narrowest, rows, breadth)
-    chosen = breadth <= narrowest[rows] * (1 + TIE)
+    chosen = breadth <= narrowest[rows] * (1 + TIED)
     rows, classes = rows[chosen], classes[chosen]
     alike = np.bincount(rows, weights=space.sizes[classes], minlength=len(block))
     links, row = _links_of(space, block)

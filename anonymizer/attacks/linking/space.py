@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from anonymizer.attacks.combinations import numbered
-from anonymizer.attacks.original import Links, Meaning, Original
+from anonymizer.attacks.original import Links, Original, ValueCoverage
 from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.truth import links_of_pairs
 from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
@@ -32,7 +32,7 @@ class ComparisonSpace:
     """
 
     names: tuple[str, ...]
-    meanings: tuple[Meaning, ...]
+    meanings: tuple[ValueCoverage, ...]
     originals: CodeArray
     records: IntArray
     classes: CodeArray

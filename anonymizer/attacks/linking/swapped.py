@@ -11,7 +11,7 @@ import numpy as np
 from anonymizer.attacks.linking.base import Distance
 from anonymizer.attacks.linking.gaps import CategoryGaps, Gaps
 from anonymizer.attacks.linking.space import ComparisonSpace
-from anonymizer.attacks.original import Meaning
+from anonymizer.attacks.original import ValueCoverage
 from anonymizer.core.arrays import FloatArray, IntArray
 
 
@@ -39,7 +39,7 @@ class SwappedDistance(Distance):
         self._percent = percent
         super().__init__(space)
 
-    def gaps(self, meaning: Meaning) -> Gaps:
+    def gaps(self, meaning: ValueCoverage) -> Gaps:
         """Return 1 for what moved too far, else 0."""
         numbers = meaning.column.numbers
         if numbers is None or np.isnan(numbers).all():
@@ -79,7 +79,7 @@ class _Changed(CategoryGaps):
 class _OutOfRange(Gaps):
     """Whether the ranks of a number and of what a text stands for are further apart than the range."""
 
-    def __init__(self, meaning: Meaning, percent: Decimal) -> None:
+    def __init__(self, meaning: ValueCoverage, percent: Decimal) -> None:
         numbers = meaning.column.numbers
         assert numbers is not None, "text has no ranks"
         known = ~np.isnan(numbers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from anonymizer.engines.changes import Together
+from anonymizer.engines.changes import UnionDifference
 from anonymizer.engines.counted import RecodedRows
 from anonymizer.engines.spark.failures import reading, writing
 from anonymizer.engines.spark.files_in_order import Files
@@ -68,7 +68,7 @@ class SparkBesideWriter(SparkRecodedWriter):
                 )
 
 
-def compared(whole: DataFrame, first: DataFrame, second: DataFrame) -> Together:
+def compared(whole: DataFrame, first: DataFrame, second: DataFrame) -> UnionDifference:
     """Return how the texts of a column differ from those of two parts that it should hold.
 
     Parameters
@@ -80,4 +80,4 @@ def compared(whole: DataFrame, first: DataFrame, second: DataFrame) -> Together:
     found = counted.selectExpr(
         "sum(greatest(a - r, 0))", "sum(greatest(r - a - b, 0))", "sum(greatest(a + b - r, 0))"
     ).collect()[0]
-    return Together(int(found[0]), int(found[1]), int(found[2]))
+    return UnionDifference(int(found[0]), int(found[1]), int(found[2]))

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.kept_regions import CodedRows, FirstRegions
-from anonymizer.engines.combinations import Combinations
+from anonymizer.engines.combinations import DistinctRows
 from anonymizer.engines.spark.failures import reading
 from anonymizer.engines.spark.frames import lookup
 from anonymizer.engines.spark.keys import KeyWords
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from anonymizer.engines.spark.session import Session
 
 
-class SparkCombinations(Combinations):
+class SparkCombinations(DistinctRows):
     """Combinations of codes in a frame of Spark.
 
     Parameters

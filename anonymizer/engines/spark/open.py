@@ -39,9 +39,9 @@ def open_spark(location: str, options: SparkOptions, named: Collection[str] | No
             files = parts_of(session, location)
             fields = checked_fields(session, location, files.parts)
             frame = session.spark.read.parquet(location)
-            left_out = pandas_index(frame.columns, pandas_metadata(session, files.parts[0]), named)
-            relation = _relation(session, frame, location, files, fields, left_out)
-            relation.left_out = left_out
+            unmatched_columns = pandas_index(frame.columns, pandas_metadata(session, files.parts[0]), named)
+            relation = _relation(session, frame, location, files, fields, unmatched_columns)
+            relation.unmatched_columns = unmatched_columns
             return relation
     except BaseException:
         close_session(session)
@@ -54,11 +54,11 @@ def _relation(
     location: str,
     files: Parts,
     fields: Mapping[str, str],
-    left_out: Collection[str],
+    unmatched_columns: Collection[str],
 ) -> SparkRelation:
     columns: Sequence[str] = frame.columns
     numbered = frame.toDF(*(f"c{index}" for index in range(len(columns))))
-    kept = [index for index, name in enumerate(columns) if name not in left_out]
+    kept = [index for index, name in enumerate(columns) if name not in unmatched_columns]
     values = (_without_zone(f"c{index}", fields.get(columns[index], "")) for index in kept)
     return SparkRelation(
         session,

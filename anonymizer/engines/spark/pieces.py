@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from anonymizer.core.arrays import IntArray
-from anonymizer.core.kept_regions import RegionRows, Work, never
+from anonymizer.core.kept_regions import RegionRows, Work, never_stopped
 from anonymizer.engines.spark.keys import KeyWords
 
-T = TypeVar("T")
+Result = TypeVar("Result")
 
 PIECES = 8
 """That a batch is divided into, if it has so many regions: several processes can work on it."""
@@ -37,7 +37,7 @@ def pieces_of(batches: Sequence[IntArray]) -> list[IntArray]:
     ]
 
 
-def working(keys: KeyWords, work: Work[T], *, stopped: bool) -> Callable[[Any], Any]:
+def working(keys: KeyWords, work: Work[Result], *, stopped: bool) -> Callable[[Any], Any]:
     """Return what Spark calls with the rows of a piece, in its processes.
 
     Parameters
@@ -49,20 +49,20 @@ def working(keys: KeyWords, work: Work[T], *, stopped: bool) -> Callable[[Any], 
     def worked(rows: Any) -> Any:
         import pyarrow as pa  # noqa: PLC0415 - comes with the extra
 
-        done = work(_given(keys, rows), _at_once if stopped else never)
+        done = work(_given(keys, rows), _at_once if stopped else never_stopped)
         numbers = rows.column("piece").slice(0, 1).combine_chunks().cast(pa.int32())
         return pa.table({"piece": numbers, "result": pa.array([pickle.dumps(done.result)], pa.binary())})
 
     return worked
 
 
-def noting(keys: KeyWords, work: Work[T], *, stopped: bool) -> Callable[[Any], Any]:
+def noting(keys: KeyWords, work: Work[Result], *, stopped: bool) -> Callable[[Any], Any]:
     """Return the same where rows are noted; the parameters are those of ``working``."""
 
     def noted(rows: Any) -> Any:
         import pyarrow as pa  # noqa: PLC0415 - comes with the extra
 
-        done = work(_given(keys, rows), _at_once if stopped else never)
+        done = work(_given(keys, rows), _at_once if stopped else never_stopped)
         number = pa.array(np.full(rows.num_rows, rows.column("piece")[0].as_py(), dtype=np.int32))
         first = pa.table(
             {

@@ -140,8 +140,8 @@ class SparkRecodedWriter(RecodedWriter):
         for place, (name, labels) in enumerate(rows.labels.items()):
             small = {f"j{place}": pa.array(range(len(labels)), pa.int32()), f"l{place}": pa.array(labels)}
             known = small_frame(self._relation.session, small)
-            matching = functions.col(f"r{place}") == functions.col(f"j{place}")
-            frame = frame.join(known, on=matching, how="left")
+            count_matching = functions.col(f"r{place}") == functions.col(f"j{place}")
+            frame = frame.join(known, on=count_matching, how="left")
             found[name] = f"l{place}"
         return frame.selectExpr(
             *(

@@ -15,9 +15,9 @@ from anonymizer.core.arrays import IntArray
 from anonymizer.core.kept_regions import (
     CodedRows,
     FirstRegions,
-    KeptRegions,
     RegionCut,
     RegionRows,
+    RegionStore,
     RegionSums,
     SensitiveCounts,
     Stopped,
@@ -40,7 +40,7 @@ AT_ONCE = 32
 """Pieces that workers are given in one job; between two jobs the user may have ended the search."""
 
 
-class SparkRegions(KeptRegions):
+class SparkRegions(RegionStore):
     """Regions of the combinations in a frame.
 
     Parameters

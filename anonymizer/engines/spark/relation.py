@@ -11,7 +11,7 @@ import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.engines.base import Groups, Projection, Relation
-from anonymizer.engines.changes import Together
+from anonymizer.engines.changes import UnionDifference
 from anonymizer.engines.coding import Coding
 from anonymizer.engines.counted import RecodedWriter
 from anonymizer.engines.spark.beside import SparkBesideWriter, compared
@@ -25,7 +25,7 @@ from anonymizer.engines.spark.session import Session, close_session
 from anonymizer.engines.spark.spread import matching_in_frame, spread_of_frame
 from anonymizer.engines.spark.texts import ColumnTexts
 from anonymizer.engines.spark.writer import SparkWriter
-from anonymizer.engines.spread import Spread
+from anonymizer.engines.spread import ColumnStatistics
 from anonymizer.errors import DataError, InputError
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class SparkRelation(Relation):
         """Return the distinct texts of a column with their records, sorted, a null last."""
         return list(self.known(column).entries)
 
-    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> Spread:
+    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
         """Return how records are spread over the texts of a column; only a sample of many comes here."""
         texts = self.texts_of(column)
         if not texts.canonical:
@@ -118,11 +118,11 @@ class SparkRelation(Relation):
         with reading(self.name):
             return spread_of_frame(self.frame, texts.key, limit, absent)
 
-    def matching(self, column: str, pattern: str) -> int:
+    def count_matching(self, column: str, pattern: str) -> int:
         """Return the records whose text matches a regular expression from end to end."""
         texts = self.texts_of(column)
         if not texts.canonical:
-            return super().matching(column, pattern)
+            return super().count_matching(column, pattern)
         with reading(self.name):
             return matching_in_frame(self.frame, texts.key, pattern)
 
@@ -229,7 +229,7 @@ class SparkRelation(Relation):
             found = both.selectExpr("sum(greatest(b - a, 0))", "sum(greatest(a - b, 0))").collect()[0]
         return int(found[0]), int(found[1])
 
-    def put_together(self, column: str, first: Relation, second: Relation) -> Together:
+    def put_together(self, column: str, first: Relation, second: Relation) -> UnionDifference:
         """Compare a column with those of two relations; by joins where Spark has all of them."""
         own = self.texts_of(column)
         if not isinstance(first, SparkRelation) or not isinstance(second, SparkRelation):

@@ -6,13 +6,13 @@ import math
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from anonymizer.engines.spread import Spread, entropy_bits
+from anonymizer.engines.spread import ColumnStatistics, entropy_bits
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def spread_of_frame(frame: DataFrame, text: str, limit: int, absent: Collection[str]) -> Spread:
+def spread_of_frame(frame: DataFrame, text: str, limit: int, absent: Collection[str]) -> ColumnStatistics:
     """Return the spread of a column; the parameters are those of ``Relation.spread``.
 
     Parameters
@@ -34,7 +34,9 @@ def spread_of_frame(frame: DataFrame, text: str, limit: int, absent: Collection[
     sample = chosen.select("t", "n").toArrow()
     entries = sorted(zip(sample.column("t").to_pylist(), sample.column("n").to_pylist(), strict=True))
     entropy = entropy_bits(records, scores)
-    return Spread(distinct, counts.get(1, 0), max(counts, default=0), nulls, entropy, tuple(entries))
+    return ColumnStatistics(
+        distinct, counts.get(1, 0), max(counts, default=0), nulls, entropy, tuple(entries)
+    )
 
 
 def matching_in_frame(frame: DataFrame, text: str, pattern: str) -> int:

@@ -68,8 +68,8 @@ class SparkWriter(CountedWriter):
         for place, labels in enumerate(rows.labels):
             small = {f"j{place}": pa.array(range(len(labels)), pa.int32()), f"l{place}": pa.array(labels)}
             known = small_frame(self._session, small)
-            matching = functions.col(f"r{place}") == functions.col(f"j{place}")
-            frame = frame.join(known, on=matching, how="left").drop(f"r{place}", f"j{place}")
+            count_matching = functions.col(f"r{place}") == functions.col(f"j{place}")
+            frame = frame.join(known, on=count_matching, how="left").drop(f"r{place}", f"j{place}")
         frame = frame.withColumn("again", functions.expr("explode(array_repeat(0, CAST(n AS INT)))"))
         names = [functions.col(f"l{place}").alias(name) for place, name in enumerate(rows.columns)]
         return frame.select(*names)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from anonymizer.errors import InputError
-from anonymizer.flow.applying.kept import KeptRecoding
-from anonymizer.flow.beyond import too_many
+from anonymizer.flow.applying.kept import StoredRecoding
+from anonymizer.flow.beyond import row_limit_message
 from anonymizer.flow.prepare import Job
 from anonymizer.table.source import recoded_as
 
 
-def told_apart(job: Job, recoding: KeptRecoding) -> Job:
+def coarsened_job(job: Job, recoding: StoredRecoding) -> Job:
     """Return a job whose table tells records apart as far as a recoding does; itself where all fits.
 
     A value stands in the table as the lowest one of its node at the finest level that the recoding knows of
@@ -30,7 +30,7 @@ def told_apart(job: Job, recoding: KeptRecoding) -> Job:
     if table is None:
         named = ", ".join(f"{each.name} {level}" for each, level in zip(attributes, levels, strict=True))
         raise InputError(
-            f"{too_many(job.counted)}; even told apart no further than by the recoding of the earlier run "
+            f"{row_limit_message(job.counted)}; even told apart no further than by the recoding of the earlier run "
             f"(levels: {named}) they do not fit; allow more (engine.memory_limit, "
             "engine.options.combinations), or apply to parts of the records, one after the other"
         )

@@ -13,12 +13,12 @@ from anonymizer.core.measurement import Measurement
 from anonymizer.core.outcome import Outcome, Status
 from anonymizer.core.recoding import Recoding
 from anonymizer.core.released import Released, released
-from anonymizer.errors import ConfigError, Infeasible, Problem
+from anonymizer.errors import ConfigError, ConfigProblem, Infeasible
 from anonymizer.flow.applying.batch import NewRecords
-from anonymizer.flow.applying.beyond import told_apart
+from anonymizer.flow.applying.beyond import coarsened_job
 from anonymizer.flow.applying.combined import Combined
 from anonymizer.flow.applying.judge import CombinedJudge
-from anonymizer.flow.applying.kept import KeptRecoding, keep
+from anonymizer.flow.applying.kept import StoredRecoding, store_recoding
 from anonymizer.flow.applying.parts import Sources
 from anonymizer.flow.applying.previous import Previous
 from anonymizer.flow.applying.published import published_rows
@@ -26,9 +26,9 @@ from anonymizer.flow.assemble import report_parts
 from anonymizer.flow.diagnose import Diagnosis
 from anonymizer.flow.engine import room
 from anonymizer.flow.prepare import Job
-from anonymizer.flow.risk import counted
+from anonymizer.flow.risk import countable_constraints
 from anonymizer.flow.searching import refusal, search
-from anonymizer.flow.watch import Watch
+from anonymizer.flow.watch import RunMonitor
 from anonymizer.report.build import InputFacts, ReleaseFacts, build_report
 
 APPLIED = "the recoding of the earlier run was applied, nothing was searched"
@@ -51,7 +51,7 @@ class Decision:
     job: Job
     outcome: Outcome
     promised: Released
-    kept: KeptRecoding | None
+    kept: StoredRecoding | None
     searched: bool
     alone: list[Measurement]
 
@@ -85,11 +85,11 @@ class Decider:
         self._facts = facts
         problem = new.job.problem
         alone = config.apply.batch is Batch.REQUIRE
-        self._judge = CombinedJudge(counted(new.job.constraints), problem.limit, alone=alone)
+        self._judge = CombinedJudge(countable_constraints(new.job.constraints), problem.limit, alone=alone)
         most = room(config, len(sources.names))
         self.groups = published_rows(new.job.engine, sources.earlier, sources.names, most)
 
-    def decide(self, watch: Watch) -> Decision:
+    def decide(self, watch: RunMonitor) -> Decision:
         """Return how the new records are published.
 
         Raises
@@ -99,7 +99,7 @@ class Decider:
         Infeasible: the earlier release cannot go on with them.
         """
         watch.phase("applying the earlier recoding")
-        job = told_apart(self._new.job, self._previous.recoding)
+        job = coarsened_job(self._new.job, self._previous.recoding)
         table = job.problem.table
         applied = self._previous.recoding.applied_to(table)
         combined = self._combined(applied.recoding(np.zeros(table.combinations, dtype=bool)))
@@ -116,7 +116,7 @@ class Decider:
     def _combined(self, recoding: Recoding) -> Combined:
         return Combined(self._sources.earlier.name, self.groups, recoding, self._sources.attributes)
 
-    def _search(self, watch: Watch) -> Decision:
+    def _search(self, watch: RunMonitor) -> Decision:
         """Search a recoding for the new records alone, so that their own classes hold; then ask again."""
         job = self._new.job
         outcome = search(self._new.config, job, watch)
@@ -128,7 +128,7 @@ class Decider:
         if verdict.reasons or (verdict.suppressed != gone).any():
             failing = ["records recoded anew are in classes that fail beside the earlier ones"]
             raise self._refusal(verdict.reasons or tuple(failing), verdict.records)
-        kept = keep(self._new.config, job, outcome, self._new.sources)
+        kept = store_recoding(self._new.config, job, outcome, self._new.sources)
         alone = self._judge.measured(combined, gone)
         return Decision(job, outcome, self._promised(outcome), kept, searched=True, alone=alone)
 
@@ -141,7 +141,7 @@ class Decider:
         value = None if recoding is None else problem.metric.value(released(recoding, problem.k))
         if recoding is not None and value is None:
             what = f"{problem.metric.name} has no value for the recoding of the earlier run; accepted: loss"
-            raise ConfigError(self._config.source, [Problem("objective.metric", what)])
+            raise ConfigError(self._config.source, [ConfigProblem("objective.metric", what)])
         status = Status.INFEASIBLE if recoding is None else Status.SATISFIED
         return Outcome(status, recoding, value, None, 1, 1, reasons=(APPLIED,))
 

@@ -6,7 +6,7 @@ from anonymizer.core.measurement import Measurement
 from anonymizer.flow.applying.decision import Decision
 
 
-def difference(decision: Decision) -> str | None:
+def batch_violations(decision: Decision) -> str | None:
     """Return what the new records do not satisfy by themselves, None where they satisfy everything."""
     broken = [each for each in decision.alone if not each.satisfied]
     if not broken:
@@ -21,10 +21,10 @@ def difference(decision: Decision) -> str | None:
 def _measured(measurement: Measurement) -> str:
     name = measurement.model + (f"({measurement.attribute})" if measurement.attribute else "")
     asked = " ".join(f"{key}={value}" for key, value in measurement.parameters.items())
-    return f"{name} {asked} measures {_shown(measurement.measured)}"
+    return f"{name} {asked} measures {_shown_measure(measurement.measured)}"
 
 
-def _shown(measured: object) -> str:
+def _shown_measure(measured: object) -> str:
     if isinstance(measured, list):
-        return ", ".join(_shown(each) for each in measured)
+        return ", ".join(_shown_measure(each) for each in measured)
     return f"{measured:.4g}" if isinstance(measured, float) else str(measured)

@@ -16,7 +16,7 @@ from anonymizer.privacy.constraint import ClassConstraint, CountedConstraint, Ta
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class AppendVerdict:
     """What becomes of new records.
 
     Attributes
@@ -50,7 +50,7 @@ class CombinedJudge:
         self._limit = limit
         self._alone = alone
 
-    def judge(self, combined: Combined, gone: BoolArray) -> Verdict:
+    def judge(self, combined: Combined, gone: BoolArray) -> AppendVerdict:
         """Return which new records have to be suppressed, and what still fails without them.
 
         Parameters
@@ -70,7 +70,7 @@ class CombinedJudge:
             kept = kept & ~failing
         suppressed = ~kept[new]
         records = int(combined.classes.counts[new & ~kept].sum())
-        return Verdict(suppressed, records, tuple(self._reasons(combined, kept, records)))
+        return AppendVerdict(suppressed, records, tuple(self._reasons(combined, kept, records)))
 
     def measured(self, combined: Combined, suppressed: BoolArray) -> list[Measurement]:
         """Measure every constraint on the new records alone, which whoever has both releases can tell."""
@@ -96,7 +96,7 @@ class CombinedJudge:
             self._constraints, measure(classes, self._constraints), strict=True
         ):
             if not measurement.satisfied:
-                what = f"{describe(constraint)} would measure {_shown(measurement.measured)}"
+                what = f"{describe(constraint)} would measure {_shown_share(measurement.measured)}"
                 reasons.append(f"{what} in what is released already, when the new records join it")
         if suppressed > self._limit:
             number = int(combined.classes.counts[combined.new].sum())
@@ -115,7 +115,7 @@ def _reference(classes: Classes, constraint: ClassConstraint) -> Reference | Non
     return classes.sensitive_counts(constraint.attribute)[0].reference()
 
 
-def _shown(measured: object) -> str:
+def _shown_share(measured: object) -> str:
     if isinstance(measured, list):
-        return ", ".join(_shown(each) for each in measured)
+        return ", ".join(_shown_share(each) for each in measured)
     return f"{measured:.4g}" if isinstance(measured, float) else str(measured)

@@ -22,7 +22,7 @@ from anonymizer.flow.prepare import Job
 from anonymizer.hierarchy.base import HierarchySource
 
 
-class KeptRecoding(BaseModel):
+class StoredRecoding(BaseModel):
     """A recoding without the records that it was found for.
 
     Attributes
@@ -79,12 +79,12 @@ class KeptRecoding(BaseModel):
         return applied_levels(self.levels or {}, table)
 
 
-def keep(
+def store_recoding(
     config: Config,
     job: Job,
     outcome: Outcome,
     sources: Mapping[str, HierarchySource[Any]] = NO_SOURCES,
-) -> KeptRecoding | None:
+) -> StoredRecoding | None:
     """Return what is kept of a recoding; None where it is of no use for other records.
 
     Parameters
@@ -106,10 +106,10 @@ def keep(
         if settings.role is Role.QUASI_IDENTIFIER and settings.hierarchy is not None:
             source = sources.get(name) or settings.hierarchy.build()
             depends_on[name] = source.depends_on(read.column)
-    return KeptRecoding(levels=levels, cuts=cuts, depends_on=depends_on)
+    return StoredRecoding(levels=levels, cuts=cuts, depends_on=depends_on)
 
 
-def parse_kept(name: str, content: bytes) -> KeptRecoding:
+def parse_kept(name: str, content: bytes) -> StoredRecoding:
     """Return what recoding.json holds.
 
     Parameters
@@ -121,7 +121,7 @@ def parse_kept(name: str, content: bytes) -> KeptRecoding:
     InputError: it is none.
     """
     try:
-        kept = KeptRecoding.model_validate_json(content)
+        kept = StoredRecoding.model_validate_json(content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the whole"

@@ -15,7 +15,7 @@ from anonymizer.config.model import Config, Origin
 from anonymizer.core.report import Report
 from anonymizer.core.table import ValueType
 from anonymizer.errors import ConfigError, InputError
-from anonymizer.flow.applying.kept import KeptRecoding, parse_kept
+from anonymizer.flow.applying.kept import StoredRecoding, parse_kept
 from anonymizer.flow.constraints import required_size
 from anonymizer.flow.reported import parse_report
 from anonymizer.release.existing import PUBLIC_REPORT, SHARE
@@ -80,7 +80,7 @@ class Previous:
     release: Path
     release_sha256: str
     rows: int
-    recoding: KeptRecoding
+    recoding: StoredRecoding
     types: dict[str, ValueType | None]
     hierarchies: dict[str, str | None]
     files: tuple[Path, ...]

@@ -34,7 +34,7 @@ def published_rows(
         Coding(name, np.arange(len(texts), dtype=np.int32), len(texts))
         for name, texts in zip(names, values, strict=True)
     ]
-    with relation.kept_combinations(codings) as found:
+    with relation.stored_distinct_rows(codings) as found:
         if most is not None and found.number > most:
             raise InputError(
                 f"engine {engine.name}: {relation.name} has {found.number:,} distinct rows, where memory has "

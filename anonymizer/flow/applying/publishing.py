@@ -7,7 +7,7 @@ from pathlib import Path
 
 from anonymizer.audit.count import classes_of
 from anonymizer.audit.measure import measure
-from anonymizer.audit.together import unpromised_together
+from anonymizer.audit.together import mismatched_append
 from anonymizer.config.model import Config
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.released import Released
@@ -19,9 +19,9 @@ from anonymizer.flow.applying.parts import Sources
 from anonymizer.flow.applying.published import published_rows
 from anonymizer.flow.prepare import Job
 from anonymizer.flow.publication import publication_of, released_columns
-from anonymizer.flow.risk import counted
+from anonymizer.flow.risk import countable_constraints
 from anonymizer.flow.verify import Audited, check_columns, check_measurements
-from anonymizer.release.beside import ThroughFile, counted_together
+from anonymizer.release.beside import FileAppend, count_union
 from anonymizer.release.counted import counted_rows
 from anonymizer.release.joined import recoded_rows, regions_rows
 from anonymizer.release.publishable import FromEngine, FromTable, Publishable
@@ -41,14 +41,14 @@ def publishable(
     if earlier.writer is not None:
         positions = {read.column.name: read.codes for read in decision.job.encoded.columns}
         own = counted_rows(new, promised.recoding, positions, released_columns(config, new))
-        rows = None if own is None else counted_together(earlier, groups, sources.names, own)
+        rows = None if own is None else count_union(earlier, groups, sources.names, own)
         if rows is not None:
             return FromTable(earlier.writer, rows)
     writer = new.recoded_writer_beside(earlier)
     if writer is not None:
         return FromEngine(writer, _recoded(decision, earlier.columns))
-    assert earlier.beside_writer is not None, "every engine has one or the other"
-    return ThroughFile(sources.path, earlier.beside_writer, _alone(config, new, decision), scratch)
+    assert earlier.append_writer is not None, "every engine has one or the other"
+    return FileAppend(sources.path, earlier.append_writer, _alone(config, new, decision), scratch)
 
 
 def _alone(config: Config, new: Relation, decision: Decision) -> Publishable:
@@ -91,7 +91,7 @@ def verify_combined(
     check_columns(release, earlier.columns)
     groups, before = (published_rows(job.engine, each, sources.names) for each in (release, earlier))
     classes = classes_of(release.name, groups, sources.attributes)
-    measurements = measure(classes, counted(job.constraints))
+    measurements = measure(classes, countable_constraints(job.constraints))
     check_measurements(release.name, measurements)
     _check_records(release, groups, before, sources, promised)
     earlier.check_unchanged()
@@ -118,7 +118,7 @@ def _check_records(
             f"{release.name}: {release.rows:,} records, expected {earlier.rows:,} of the earlier release "
             f"and {added:,} new ones"
         )
-    wrong = unpromised_together(release.name, groups, before, promised.recoding, sources.attributes)
+    wrong = mismatched_append(release.name, groups, before, promised.recoding, sources.attributes)
     if wrong:
         raise AuditFailed(
             f"{release.name}: {wrong:,} records are neither of the earlier release nor as published"
@@ -137,5 +137,5 @@ def _check_untouched(release: Relation, sources: Sources, name: str, removed: in
     """
     # A null and an empty text count as one, which a CSV file cannot tell apart.
     found = release.put_together(name, sources.earlier, sources.new)
-    if found.lacking or found.added or found.left_out != removed:
+    if found.lacking or found.added or found.unmatched_columns != removed:
         raise AuditFailed(f"{release.name}: column '{name}' does not hold the values that were put in")

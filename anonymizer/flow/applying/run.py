@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import Scene
+from anonymizer.attacks.base import AdversaryView
 from anonymizer.config.model import Config
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.report import Report
@@ -18,8 +18,8 @@ from anonymizer.engines.base import Relation
 from anonymizer.errors import InputError
 from anonymizer.flow.applying.batch import NewRecords, read_new_records
 from anonymizer.flow.applying.decision import Decider, Decision
-from anonymizer.flow.applying.difference import difference
-from anonymizer.flow.applying.fitting import check_fit
+from anonymizer.flow.applying.difference import batch_violations
+from anonymizer.flow.applying.fitting import check_compatible
 from anonymizer.flow.applying.parts import Sources
 from anonymizer.flow.applying.previous import Previous, read_previous
 from anonymizer.flow.applying.publishing import publishable, verify_combined
@@ -28,13 +28,13 @@ from anonymizer.flow.engine import engine_options
 from anonymizer.flow.output import input_facts, recoding_entry, release_folder, watched_open, write_reports
 from anonymizer.flow.placing import sensitive_attributes
 from anonymizer.flow.prepare import open_release
-from anonymizer.flow.requests import request
-from anonymizer.flow.scene import scene_of_files
+from anonymizer.flow.requests import column_request
+from anonymizer.flow.scene import adversary_from_files
 from anonymizer.flow.source import input_source
 from anonymizer.flow.target import ReleaseTarget, release_target
 from anonymizer.flow.verified import Verified, examined
 from anonymizer.flow.verify import auditing
-from anonymizer.flow.watch import Watch
+from anonymizer.flow.watch import RunMonitor
 from anonymizer.flow.weights import weight_columns
 from anonymizer.loss.all_metrics import all_losses
 from anonymizer.release.publishable import Publishable
@@ -43,7 +43,7 @@ from anonymizer.report.facts.gather import Facts, gather
 from anonymizer.table.load import column_of
 
 
-def run_applied(config: Config, directory: Path, *, overwrite: bool, watch: Watch) -> Report:
+def run_applied(config: Config, directory: Path, *, overwrite: bool, watch: RunMonitor) -> Report:
     """Recode further records as an earlier run did its own, and write a release of both.
 
     Parameters
@@ -60,7 +60,7 @@ def run_applied(config: Config, directory: Path, *, overwrite: bool, watch: Watc
     assert config.apply is not None
     source = input_source(config)
     previous = read_previous(config.folder / config.apply.report)
-    check_fit(config, previous)
+    check_compatible(config, previous)
     options = engine_options(config)
     with (
         release_folder(config, directory, previous.files, overwrite=overwrite) as folder,
@@ -117,7 +117,7 @@ def _attributes_of_both(
         for text, records in relation.dictionary(name):
             texts[text] = texts.get(text, 0) + records
         ordered = sorted(texts.items(), key=lambda each: (each[0] is None, each[0] or ""))
-        own = request(new.config, name)
+        own = column_request(new.config, name)
         columns[name] = column_of(relation.name, ordered, own, new.config.input.missing).column
     return sensitive_attributes(new.config, columns)
 
@@ -127,7 +127,7 @@ def _write_and_verify(
     sources: Sources,
     decision: Decision,
     output: tuple[ReleaseTarget, Publishable],
-    watch: Watch,
+    watch: RunMonitor,
 ) -> tuple[Verified, IntArray]:
     """Write the release and read it back; return what it is, with the sizes of its classes."""
     target, written = output
@@ -144,9 +144,9 @@ def _write_and_verify(
         return examined(config, scene, audited, watch), sizes
 
 
-def _scene(config: Config, release: Relation) -> Scene:
+def _scene(config: Config, release: Relation) -> AdversaryView:
     """Return what adversaries have who hold the release alone: the earlier originals are not here."""
-    return scene_of_files(config, release, weights=weight_columns(config))
+    return adversary_from_files(config, release, weights=weight_columns(config))
 
 
 def _report(
@@ -178,7 +178,7 @@ def _entry(config: Config, decision: Decision, previous: Previous) -> dict[str, 
         "rows_added": int(promised.class_sizes.sum()),
         "batch_classes": len(promised.class_sizes),
         "smallest_batch_class": int(promised.class_sizes.min()),
-        "difference": difference(decision),
+        "difference": batch_violations(decision),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from anonymizer.errors import InputError, nearest
+from anonymizer.errors import InputError, suggestion
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.file import FileSettings, FileSource
 from anonymizer.hierarchy.ready import ReadySettings, ReadySource, ready_names
@@ -25,5 +25,7 @@ def named_source(source: str) -> HierarchySource[Any]:
     if source in ready_names() and not Path(source).is_file():
         return ReadySource(ReadySettings(source))
     if not Path(source).exists():
-        raise InputError(f"{source}: no such file, and no ready hierarchy; {nearest(source, ready_names())}")
+        raise InputError(
+            f"{source}: no such file, and no ready hierarchy; {suggestion(source, ready_names())}"
+        )
     return FileSource(FileSettings(source))

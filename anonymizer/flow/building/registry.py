@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anonymizer.errors import InputError, nearest
+from anonymizer.errors import InputError, suggestion
 from anonymizer.flow.building.base import Builder
 from anonymizer.registry import Registry
 
@@ -21,7 +21,7 @@ def make_builder(text: str) -> Builder:
     """
     name, _, value = text.partition("=")
     if name not in BUILDERS:
-        raise InputError(f"--by {text}: unknown; {nearest(name, BUILDERS)}")
+        raise InputError(f"--by {text}: unknown; {suggestion(name, BUILDERS)}")
     return BUILDERS[name](value)
 
 

@@ -16,7 +16,7 @@ NOTHING_WRITTEN = "Nothing was written."
 
 
 @dataclass(frozen=True)
-class Ended:
+class RunResult:
     """How a run ended.
 
     Attributes
@@ -40,7 +40,7 @@ class Ended:
         }
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Ended:
+    def from_dict(cls, content: Mapping[str, Any]) -> RunResult:
         """Return what ``to_dict`` gave.
 
         Raises
@@ -52,7 +52,7 @@ class Ended:
         )
 
 
-def ended(work: Callable[[], Report]) -> Ended:
+def run_to_result(work: Callable[[], Report]) -> RunResult:
     """Do a run and return how it ended; only errors that are nobody's intent pass through."""
     started = time.monotonic()
 
@@ -63,12 +63,12 @@ def ended(work: Callable[[], Report]) -> Ended:
         report = work()
     except Infeasible as error:
         content = _without_steps(error.report)
-        return Ended(RunStatus(content["status"]), after(), _reason(str(error)), content)
+        return RunResult(RunStatus(content["status"]), after(), _reason(str(error)), content)
     except InputError as error:
-        return Ended(RunStatus.REFUSED, after(), _reason(str(error)))
+        return RunResult(RunStatus.REFUSED, after(), _reason(str(error)))
     except AuditFailed as error:
-        return Ended(RunStatus.FAILED, after(), f"verification failed: {_reason(str(error))}")
-    return Ended(RunStatus.SATISFIED, after(), "", _without_steps(report))
+        return RunResult(RunStatus.FAILED, after(), f"verification failed: {_reason(str(error))}")
+    return RunResult(RunStatus.SATISFIED, after(), "", _without_steps(report))
 
 
 def _without_steps(report: Report) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from anonymizer.errors import OutputError
-from anonymizer.flow.comparing.ended import Ended
+from anonymizer.flow.comparing.ended import RunResult
 from anonymizer.report.comparing.runs import RunStatus
 
 RUNS = "runs"
@@ -51,15 +51,15 @@ class ComparisonFolder:
         if strange is not None and not runs.is_dir():
             raise OutputError(f"{strange}: is not of a comparison; move it away, or choose another with -o")
 
-    def kept(self, fingerprint: str) -> Ended | None:
+    def kept(self, fingerprint: str) -> RunResult | None:
         """Return the result of a run, None when there is none that can be read."""
         try:
             content = json.loads(self._path(fingerprint).read_text(encoding="utf-8"))
-            return Ended.from_dict(content) if content["fingerprint"] == fingerprint else None
+            return RunResult.from_dict(content) if content["fingerprint"] == fingerprint else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def keep(self, fingerprint: str, found: Ended) -> None:
+    def keep(self, fingerprint: str, found: RunResult) -> None:
         """Keep the result of a run, if another would find the same.
 
         Raises

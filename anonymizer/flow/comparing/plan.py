@@ -13,7 +13,7 @@ from anonymizer.config.attack import AttackSettings
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from anonymizer.config.vary import Variation
-from anonymizer.errors import ConfigError, Problem
+from anonymizer.errors import ConfigError, ConfigProblem
 from anonymizer.report.comparing.runs import IN_GROUPS, QUERY_ERROR
 from anonymizer.search.registry import SEARCH_ALGORITHMS
 
@@ -64,11 +64,11 @@ def planned(
     base = load_config(source)
     if base.apply is not None:
         what = "searches nothing that could be compared; remove it"
-        raise ConfigError(base.source, [Problem("apply", what)])
+        raise ConfigError(base.source, [ConfigProblem("apply", what)])
     names = _algorithms(base, algorithms, vary=bool(variations))
     measures = _measures(base) if IN_GROUPS in names else ()
     runs: list[PlannedRun] = []
-    problems: dict[tuple[str, str], Problem] = {}
+    problems: dict[tuple[str, str], ConfigProblem] = {}
     for name in names:
         for values in product(*(each.values for each in variations)):
             settings = tuple(zip((each.key for each in variations), values, strict=True))
@@ -89,7 +89,7 @@ def planned(
 def _algorithms(base: Config, asked: Sequence[str], *, vary: bool) -> Sequence[str]:
     twice = dict.fromkeys(name for place, name in enumerate(asked) if name in asked[:place])
     if twice:
-        problems = [Problem(f"--algorithm {name}", "is given twice; keep one") for name in twice]
+        problems = [ConfigProblem(f"--algorithm {name}", "is given twice; keep one") for name in twice]
         raise ConfigError("the comparison", problems)
     if asked:
         return asked

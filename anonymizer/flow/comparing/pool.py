@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import IO, Any
 
 from anonymizer.core.closing import Closing
-from anonymizer.flow.comparing.ended import Ended
+from anonymizer.flow.comparing.ended import RunResult
 from anonymizer.report.comparing.runs import RunStatus
 
 POLL = 0.1
@@ -43,9 +43,9 @@ class WorkerPool(Closing):
 
     def results(
         self, jobs: Mapping[int, Mapping[str, Any]], stopped: Callable[[], bool]
-    ) -> Iterator[tuple[int, Ended]]:
+    ) -> Iterator[tuple[int, RunResult]]:
         """Yield how each job ended, by its number, in the order in which they end; fewer when stopped."""
-        numbers: dict[Future[Ended], int] = {
+        numbers: dict[Future[RunResult], int] = {
             self._threads.submit(self._do, job): number for number, job in jobs.items()
         }
         left = set(numbers)
@@ -54,12 +54,12 @@ class WorkerPool(Closing):
             for future in sorted(done, key=numbers.__getitem__):
                 yield numbers[future], future.result()
 
-    def _do(self, job: Mapping[str, Any]) -> Ended:
+    def _do(self, job: Mapping[str, Any]) -> RunResult:
         with tempfile.TemporaryFile("w+", encoding="utf-8") as messages:
             try:
                 process = self._started(messages)
             except OSError as error:
-                return Ended(RunStatus.FAILED, 0.0, f"its process could not be started: {error.strerror}")
+                return RunResult(RunStatus.FAILED, 0.0, f"its process could not be started: {error.strerror}")
             assert process.stdin is not None
             assert process.stdout is not None
             try:
@@ -102,12 +102,12 @@ def _close(stream: IO[str]) -> None:
         return
 
 
-def _ended(answer: str, code: int, messages: str) -> Ended:
+def _ended(answer: str, code: int, messages: str) -> RunResult:
     """Return what a worker answered; without an answer, how its process ended."""
     try:
-        return Ended.from_dict(json.loads(answer))
+        return RunResult.from_dict(json.loads(answer))
     except (ValueError, KeyError, TypeError):
-        return Ended(RunStatus.FAILED, 0.0, _death(code, messages))
+        return RunResult(RunStatus.FAILED, 0.0, _death(code, messages))
 
 
 def _death(code: int, messages: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
-from anonymizer.flow.comparing.ended import ended
+from anonymizer.flow.comparing.ended import run_to_result
 from anonymizer.flow.run import run
 
 PATIENCE = 5.0
@@ -46,7 +46,7 @@ def main() -> None:
     answer = _own_output()
     config = load_config(job["config"]).located(Origin(job["name"], Path(job["beside"])))
     with tempfile.TemporaryDirectory(dir=job["folder"]) as folder:
-        found = ended(lambda: run(config, Path(folder) / "release"))
+        found = run_to_result(lambda: run(config, Path(folder) / "release"))
     with answer:
         json.dump(found.to_dict(), answer)
 

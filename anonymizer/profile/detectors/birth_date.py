@@ -7,7 +7,7 @@ from anonymizer.profile.detectors.base import Detector, Finding, looked_at
 from anonymizer.profile.facts import ColumnFacts
 from anonymizer.profile.words import names_any
 
-_TERMS = (
+BIRTH_TERMS = (
     *(
         "birth",
         "birthday",
@@ -41,7 +41,7 @@ class DatesOfBirth(Detector):
         form = date_form(column)
         if form is None:
             return None
-        named = names_any(column.name, _TERMS)
+        named = names_any(column.name, BIRTH_TERMS)
         days = sorted(day for text in looked_at(column) if (day := form.read(text)) is not None)
         span = days[-1].year - days[0].year
         if not (named or (days[0].year >= _OLDEST and _GENERATIONS <= span <= _LIFE < column.distinct)):

@@ -11,7 +11,7 @@ from anonymizer.profile.detectors.base import MOSTLY, Detector, Finding, share
 from anonymizer.profile.facts import ColumnFacts
 from anonymizer.profile.words import names_any
 
-_TERMS = (
+COORDINATE_TERMS = (
     *("lat", "latitude", "lon", "lng", "long", "longitude", "coord", "coordinate", "coordinates"),
     *("gps", "geo", "geolocation", "location", "northing", "easting", "breitengrad", "laengengrad"),
 )
@@ -20,7 +20,7 @@ _PAIR = re.compile(rf"\s*(POINT)?\s*[(\[]?\s*{_NUMBER}\s*[,; ]\s*{_NUMBER}\s*[)\
 _DEGREES = re.compile(r"""\s*\d{1,3}\s*°.*[NSEWO]\s*""", re.IGNORECASE)
 _PRECISE = re.compile(r"[+-]?\d{1,3}\.\d{4,}")
 _DECIMAL = re.compile(r"[+-]?\d{1,3}\.\d+")
-_DIFFERENT = 0.5
+COORDINATES_DISTINCT = 0.5
 _SPREAD = 5.0
 """Degrees that the middle value is from 0, at least, for numbers that no name calls coordinates."""
 
@@ -37,10 +37,10 @@ class Coordinates(Detector):
             return Finding(self.name, str(pairs), certain=True)
         if column.type is not ValueType.NUMBER or not self._in_range(column):
             return None
-        named = names_any(column.name, _TERMS)
+        named = names_any(column.name, COORDINATE_TERMS)
         found = share(column, (_DECIMAL if named else _PRECISE).fullmatch)
         far = abs(float(np.median(column.numbers))) >= _SPREAD
-        if found.value < MOSTLY or not (named or (far and column.distinctness >= _DIFFERENT)):
+        if found.value < MOSTLY or not (named or (far and column.distinctness >= COORDINATES_DISTINCT)):
             return None
         return Finding(self.name, str(found), certain=named, general=True)
 

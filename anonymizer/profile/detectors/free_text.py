@@ -9,13 +9,13 @@ from anonymizer.profile.detectors.base import MOSTLY, OFTEN, Detector, Finding, 
 from anonymizer.profile.facts import ColumnFacts
 from anonymizer.profile.words import names_any
 
-_TERMS = (
+TEXT_TERMS = (
     *("note", "notes", "comment", "comments", "remark", "remarks", "free text", "freetext", "description"),
     *("message", "narrative", "memo", "feedback", "anamnesis", "bemerkung", "kommentar", "observations"),
 )
 _WORDS, _CHARACTERS = 5.0, 40.0
-_DIFFERENT = 0.2
-_FEW = 20
+TEXTS_DISTINCT = 0.2
+FEW_TEXTS = 20
 
 
 class FreeText(Detector):
@@ -33,10 +33,10 @@ class FreeText(Detector):
         texts = looked_at(column)
         words = fmean(len(text.split()) for text in texts)
         characters = fmean(map(len, texts))
-        named = names_any(column.name, _TERMS)
+        named = names_any(column.name, TEXT_TERMS)
         long = words >= _WORDS or (characters >= _CHARACTERS and words >= 2)
-        different = column.distinct > _FEW and column.distinctness >= _DIFFERENT
-        if not (long and different) and not (named and words >= 2 and column.distinct > _FEW):
+        different = column.distinct > FEW_TEXTS and column.distinctness >= TEXTS_DISTINCT
+        if not (long and different) and not (named and words >= 2 and column.distinct > FEW_TEXTS):
             return None
         reason = f"{column.distinct:,} different texts of {words:.0f} words on average"
         return Finding(self.name, reason, certain=long and (named or words >= _WORDS))
@@ -45,8 +45,8 @@ class FreeText(Detector):
 def _among_others(column: ColumnFacts) -> Finding | None:
     """Return the finding of sentences beside a few short values, which most records may have."""
     sentences = [records for text, records in column.values if len(text.split()) >= _WORDS]
-    many = len(sentences) > _FEW and len(sentences) >= OFTEN * len(column.values)
-    if not many or len(sentences) < _DIFFERENT * sum(sentences):
+    many = len(sentences) > FEW_TEXTS and len(sentences) >= OFTEN * len(column.values)
+    if not many or len(sentences) < TEXTS_DISTINCT * sum(sentences):
         return None
     known = Share(len(sentences), len(column.values))
     reason = f"{known} have {_WORDS:.0f} words or more, in {sum(sentences):,} records"

@@ -7,7 +7,7 @@ import re
 from anonymizer.profile.detectors.base import OFTEN, Detector, Finding, share
 from anonymizer.profile.facts import ColumnFacts
 
-_FORM = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
+IBAN_FORM = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 
 
 class BankAccounts(Detector):
@@ -30,7 +30,7 @@ def is_iban(text: str) -> bool:
     (True, False)
     """
     plain = re.sub(r"[\s-]", "", text).upper()
-    if not _FORM.fullmatch(plain):
+    if not IBAN_FORM.fullmatch(plain):
         return False
     turned = plain[4:] + plain[:4]
     return int("".join(str(int(character, 36)) for character in turned)) % 97 == 1

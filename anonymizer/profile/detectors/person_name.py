@@ -11,7 +11,7 @@ from anonymizer.profile.detectors.given_names import FAMILY_NAMES, GIVEN_NAMES
 from anonymizer.profile.facts import ColumnFacts
 from anonymizer.profile.words import names_any
 
-_TERMS = (
+NAME_TERMS = (
     *("name", "names", "firstname", "first name", "lastname", "last name", "surname", "forename", "fullname"),
     *("given name", "family name", "familyname", "middle name", "maiden name", "fname", "lname", "vorname"),
     *("nachname", "familienname", "nom", "prenom", "prénom", "nombre", "apellido", "apellidos", "cognome"),
@@ -23,8 +23,8 @@ _OF_OTHERS = (
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _LIKE_A_NAME = re.compile(r"[^\W\d_][^\W\d_'’.-]*([ ,]+[^\W\d_][^\W\d_'’.-]*\.?){1,3}")
-_FEW = 10
-_DIFFERENT = 0.3
+FEW_NAMES = 10
+NAMES_DISTINCT = 0.3
 
 
 class PersonNames(Detector):
@@ -36,17 +36,17 @@ class PersonNames(Detector):
         """Count the values that hold a common name; without any, those of two to four words that differ."""
         if column.type is not ValueType.TEXT:
             return None
-        named = names_any(column.name, _TERMS) and not names_any(column.name, _OF_OTHERS)
+        named = names_any(column.name, NAME_TERMS) and not names_any(column.name, _OF_OTHERS)
         known = share(column, _holds_name)
-        few = column.distinct <= min(_FEW, column.present - 1)
+        few = column.distinct <= min(FEW_NAMES, column.present - 1)
         if few and not (named and known.value >= OFTEN):
             return None
         if known.value >= OFTEN or (named and known.value > 0.05):
             return Finding(self.name, f"{known} hold a common name", certain=named or known.value > 0.5)
         formed = share(column, _LIKE_A_NAME.fullmatch)
-        if named and (formed.value >= OFTEN or column.distinctness >= _DIFFERENT):
+        if named and (formed.value >= OFTEN or column.distinctness >= NAMES_DISTINCT):
             return Finding(self.name, f"named as such, {column.distinct:,} different", certain=True)
-        if formed.value >= 0.9 and column.distinctness >= _DIFFERENT:
+        if formed.value >= 0.9 and column.distinctness >= NAMES_DISTINCT:
             return Finding(
                 self.name, f"{formed} are two to four words, most of them different", certain=False
             )

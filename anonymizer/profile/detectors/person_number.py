@@ -32,7 +32,7 @@ _ALL_DIFFER = 0.95
 _MANY = 0.02
 """Distinct values per record from which on what is called an identifier is more than a classification."""
 
-_FEW = 20
+FEW_NUMBERS = 20
 _DENSE = 1.2
 """Range of whole numbers per number up to which they count the records."""
 
@@ -48,7 +48,7 @@ class PersonNumbers(Detector):
     def look(self, column: ColumnFacts) -> Finding | None:
         """Look at the name together with the number of values, then at the form of values that differ."""
         differ = f"{column.distinct:,} different values in {column.present:,} records"
-        if column.distinct <= min(_FEW, column.present - 1):
+        if column.distinct <= min(FEW_NUMBERS, column.present - 1):
             return None
         differing = column.distinctness >= _ALL_DIFFER
         named = names_any(column.name, _ANYWHERE) or _ends_or_begins(column.words)

@@ -9,15 +9,15 @@ from anonymizer.profile.detectors.base import MOSTLY, OFTEN, Detector, Finding, 
 from anonymizer.profile.facts import ColumnFacts
 from anonymizer.profile.words import names_any
 
-_TERMS = (
+PHONE_TERMS = (
     *("phone", "telephone", "phonenumber", "tel", "telefon", "telefono", "telefonnummer", "telephon"),
     *("mobile", "mobil", "handy", "cell", "cellphone", "fax", "msisdn", "whatsapp", "movil"),
 )
-_FORM = re.compile(r"\s*(\+|00)?[ ]?(\(?\+?\d{1,5}\)?[ ./-]?){2,7}\d{1,6}\s*((x|ext\.?)\s?\d{1,6})?\s*")
+PHONE_FORM = re.compile(r"\s*(\+|00)?[ ]?(\(?\+?\d{1,5}\)?[ ./-]?){2,7}\d{1,6}\s*((x|ext\.?)\s?\d{1,6})?\s*")
 _DATE = re.compile(r"\s*\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\s*")
 _SOCIAL_SECURITY = re.compile(r"\d{3}-\d{2}-\d{4}")
 _FEWEST, _MOST = 7, 15
-_DIFFERENT = 0.5
+PHONES_DISTINCT = 0.5
 """Distinct numbers per record from which on a column of digits alone is no classification."""
 
 
@@ -28,11 +28,11 @@ class PhoneNumbers(Detector):
 
     def look(self, column: ColumnFacts) -> Finding | None:
         """Count the values of that form; plain digits need a name that says so, or a leading zero."""
-        named = names_any(column.name, _TERMS)
+        named = names_any(column.name, PHONE_TERMS)
         found = share(column, _is_phone if named else _is_written_phone)
         if found.value < (OFTEN if named else MOSTLY):
             return None
-        if not named and (column.type is not ValueType.TEXT or column.distinctness < _DIFFERENT):
+        if not named and (column.type is not ValueType.TEXT or column.distinctness < PHONES_DISTINCT):
             return None
         return Finding(self.name, str(found), certain=named)
 
@@ -41,7 +41,7 @@ def _is_phone(text: str) -> bool:
     digits = sum(character.isdigit() for character in text)
     return (
         _FEWEST <= digits <= _MOST
-        and _FORM.fullmatch(text) is not None
+        and PHONE_FORM.fullmatch(text) is not None
         and _DATE.fullmatch(text) is None
         and _SOCIAL_SECURITY.fullmatch(text) is None
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from anonymizer.report.comparing.pareto import DIGITS, unbeaten, unbeaten_by_any_risk
+from anonymizer.report.comparing.pareto import DIGITS, pareto_optimal, unbeaten_by_any_risk
 from anonymizer.report.comparing.runs import ComparedRun, Measured, Risk, RunStatus
 from anonymizer.report.comparing.winners import (
     Winner,
@@ -96,7 +96,7 @@ class Comparison:
         if not points:
             return ()
         numbers = np.array([(each.measured.loss, each.risk.low, each.risk.high) for each in points])
-        best = [point for point, keep in zip(points, unbeaten(*numbers.T), strict=True) if keep]
+        best = [point for point, keep in zip(points, pareto_optimal(*numbers.T), strict=True) if keep]
         return tuple(sorted(best, key=lambda each: (each.risk.success, each.measured.loss, each.run.number)))
 
     @cached_property

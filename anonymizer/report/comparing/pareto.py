@@ -10,7 +10,7 @@ DIGITS = 12
 """Numbers that agree in so many decimal places are the same: further ones are rounding."""
 
 
-def unbeaten(loss: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
+def pareto_optimal(loss: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
     """Return the points that no other beats, shape as each argument.
 
     One point beats another when it surely is at least as good in both, and surely better in one: its loss is

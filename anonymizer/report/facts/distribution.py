@@ -51,7 +51,7 @@ def _distribution(released: Released, position: int) -> Distribution:
     attribute = released.table.quasi_identifiers[position]
     smallest = smallest_shown(released.k)
     step = share_step(released.records, smallest)
-    after = int(released.class_sizes.sum()) + released.starred
+    after = int(released.class_sizes.sum()) + released.kept_suppressed
     if step is None or (share_step(after, smallest) or 1.0) > step:
         step = share_step(min(after, released.records), smallest)
     if step is None:

@@ -9,7 +9,7 @@ from anonymizer.core.released import Released
 from anonymizer.privacy.constraint import Constraint
 from anonymizer.report.facts.distribution import Distribution, distributions
 from anonymizer.report.facts.groups import SizeBin, group_sizes
-from anonymizer.report.facts.knowledge import Knowing, knowing
+from anonymizer.report.facts.knowledge import RiskByKnowledge, knowing
 from anonymizer.report.facts.losses import AttributeLoss, attribute_losses
 from anonymizer.report.facts.rounding import smallest_shown
 from anonymizer.report.facts.worst import Worst, worst_classes
@@ -35,7 +35,7 @@ class Facts:
     losses: tuple[AttributeLoss, ...]
     distributions: tuple[Distribution, ...]
     groups: tuple[SizeBin, ...]
-    knowing: tuple[Knowing, ...]
+    knowing: tuple[RiskByKnowledge, ...]
     worst: tuple[Worst | None, ...]
 
 
@@ -49,7 +49,10 @@ def gather(released: Released, constraints: Sequence[Constraint], *, moving_refe
     """
     smallest, merged = smallest_shown(released.k), released.merged
     least = min(
-        [int(released.class_sizes.min(initial=released.records)), released.starred or released.records]
+        [
+            int(released.class_sizes.min(initial=released.records)),
+            released.kept_suppressed or released.records,
+        ]
     )
     return Facts(
         smallest,

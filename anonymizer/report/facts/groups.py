@@ -42,8 +42,8 @@ def group_sizes(released: Released) -> tuple[SizeBin, ...]:
     Bins with few classes or records are joined with their neighbours; empty without enough classes for one.
     """
     smallest = smallest_shown(released.k)
-    starred = np.full(1 if released.starred else 0, released.starred, dtype=np.int64)
-    sizes = np.sort(np.concatenate([released.class_sizes, starred]))
+    kept_suppressed = np.full(1 if released.kept_suppressed else 0, released.kept_suppressed, dtype=np.int64)
+    sizes = np.sort(np.concatenate([released.class_sizes, kept_suppressed]))
     if len(sizes) < smallest or sizes.sum() < smallest:
         return ()
     start = max(released.k or 1, 1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.attacks.published import PublishedTable
-from anonymizer.attacks.subsets import told_subsets
+from anonymizer.attacks.subsets import iter_subset_risks
 from anonymizer.core.released import Released
 from anonymizer.core.table import Table
 
@@ -16,7 +16,7 @@ MOST_WORK = 20_000_000
 
 
 @dataclass(frozen=True)
-class Knowing:
+class RiskByKnowledge:
     """Posterior Bayes vulnerability (re-identification) for adversaries who know so many attributes.
 
     Attributes
@@ -34,7 +34,7 @@ class Knowing:
     before: float | None
 
 
-def knowing(released: Released) -> tuple[Knowing, ...]:
+def knowing(released: Released) -> tuple[RiskByKnowledge, ...]:
     """Return a row for each number of known attributes; empty where there are too many sets to look at."""
     table = released.table
     width = len(table.quasi_identifiers)
@@ -43,14 +43,14 @@ def knowing(released: Released) -> tuple[Knowing, ...]:
     after = _by_size(_release(released), width)
     before = {} if table.coarse else _by_size(_input(table), width)
     return tuple(
-        Knowing(size, worst, mean, of, before[size][0] if size in before else None)
+        RiskByKnowledge(size, worst, mean, of, before[size][0] if size in before else None)
         for size, (worst, mean, of) in after.items()
     )
 
 
 def _by_size(published: PublishedTable, width: int) -> dict[int, tuple[float, float, tuple[str, ...]]]:
     by_size: dict[int, list[tuple[int, tuple[str, ...]]]] = {size: [] for size in range(1, width + 1)}
-    for each in told_subsets(published, width):
+    for each in iter_subset_risks(published, width):
         by_size[len(each.names)].append((each.classes, each.names))
     records = published.records
     found = {}

@@ -8,7 +8,7 @@ import numpy as np
 
 from anonymizer.core.released import Released
 from anonymizer.loss.leaf_share import LeafShareLoss
-from anonymizer.report.facts.rounding import FINEST, few, rounded, share_step, smallest_shown
+from anonymizer.report.facts.rounding import FINEST, is_small_count, rounded, share_step, smallest_shown
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def attribute_losses(released: Released) -> tuple[AttributeLoss, ...]:
     kept = np.where(recoding.suppressed, 0, table.counts)
     smallest = smallest_shown(released.k)
     # Of an attribute published unchanged, the loss is the share of suppressed records.
-    hide = few(released.suppressed, smallest)
+    hide = is_small_count(released.suppressed, smallest)
     step = (share_step(table.records, smallest) or 0.1) if hide else FINEST
     found = []
     for position, attribute in enumerate(table.quasi_identifiers):

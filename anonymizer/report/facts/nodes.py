@@ -29,9 +29,9 @@ def by_nodes(released: Released, position: int, smallest: int) -> Draft:
     attribute = table.quasi_identifiers[position]
     codes = table.quasi_identifier_codes(position)
     published = recoding.published()[position]
-    starred = np.array([label == SUPPRESSED for label in published.labels])[published.codes]
+    kept_suppressed = np.array([label == SUPPRESSED for label in published.labels])[published.codes]
     after = np.where(recoding.removed, 0, table.counts)
-    depth = np.where(starred, attribute.hierarchy.height + 1, _levels(released, position))
+    depth = np.where(kept_suppressed, attribute.hierarchy.height + 1, _levels(released, position))
     level = _level(released, position, depth, after)
     nodes, own_node = np.unique(attribute.nodes(level), return_inverse=True)
     fine = np.where(depth <= level, after, 0)

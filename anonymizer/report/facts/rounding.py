@@ -37,7 +37,7 @@ def rounded(shares: FloatArray, step: float) -> FloatArray:
     return steps
 
 
-def few(count: int, smallest: int) -> bool:
+def is_small_count(count: int, smallest: int) -> bool:
     """Tell whether a count of people is too small to be shown; none at all is not.
 
     >>> few(0, 3), few(2, 3), few(3, 3)

@@ -11,7 +11,7 @@ from anonymizer.core.classes import Classes, Reference, SensitiveCodes
 from anonymizer.core.grouping import count, group_keys
 from anonymizer.core.released import Released
 from anonymizer.privacy.constraint import ClassConstraint, Constraint
-from anonymizer.report.facts.rounding import few, smallest_shown
+from anonymizer.report.facts.rounding import is_small_count, smallest_shown
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ def worst_classes(
             found.append(None)
             continue
         reference = _reference(released, classes, constraint.attribute, moving=moving_reference)
-        sizes = classes.sizes[constraint.at_worst(classes, reference)]
-        hide = few(len(sizes), smallest_shown(released.k))
+        sizes = classes.sizes[constraint.is_worst(classes, reference)]
+        hide = is_small_count(len(sizes), smallest_shown(released.k))
         found.append(Worst(None if hide else len(sizes), int(sizes.min()), int(sizes.max())))
     return tuple(found)
 

@@ -82,8 +82,11 @@ def _finding(losses: tuple[AttributeLoss, ...]) -> str:
     if gone:
         parts.append(f"Nothing is left of {listed(gone)}.")
     if whole:
-        left_out = any(each.loss > 0 for each in losses if each.level == 0)
-        verb, but = "is" if len(whole) == 1 else "are", ", but for records left out" if left_out else ""
+        unmatched_columns = any(each.loss > 0 for each in losses if each.level == 0)
+        verb, but = (
+            "is" if len(whole) == 1 else "are",
+            ", but for records left out" if unmatched_columns else "",
+        )
         parts.append(f"{listed(whole)} {verb} published as in the input{but}.")
     if not parts:
         most, least = losses[0], losses[-1]

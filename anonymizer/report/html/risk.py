@@ -93,8 +93,8 @@ def matrix(report: dict[str, Any]) -> Grid:
     models = list(dict.fromkeys(each["model"] for each in report["constraints"]))
     rows = []
     for row in report["attack_matrix"]:
-        claims = tuple("stops" if model in row["claimed_by"] else "–" for model in models)
-        rows.append((row["threat"], *claims, _measured(row), _verdict(row)))
+        mitigates = tuple("stops" if model in row["claimed_by"] else "–" for model in models)
+        rows.append((row["threat"], *mitigates, _measured(row), _verdict(row)))
     return Grid(
         "Attacks, the models that claim to stop them, and what was measured",
         ("attack", *models, "measured", "verdict"),

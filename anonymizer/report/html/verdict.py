@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from anonymizer.report.facts.gather import Facts
-from anonymizer.report.facts.rounding import few
+from anonymizer.report.facts.rounding import is_small_count
 from anonymizer.report.html.form import form_of, in_table
 from anonymizer.report.html.words import attack, listed, number, plural, strongest
 from anonymizer.report.numbers import floored, percent
@@ -32,7 +32,7 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Headline:
     """What a reader in a hurry reads.
 
     Attributes
@@ -54,7 +54,7 @@ class Verdict:
     keep: tuple[str, ...]
 
 
-def verdict_of(report: dict[str, Any], facts: Facts) -> Verdict:
+def verdict_of(report: dict[str, Any], facts: Facts) -> Headline:
     """Return the top of the page."""
     broken = [row["threat"] for row in report["attack_matrix"] if row["contradicted"]]
     promises = len(report["constraints"])
@@ -67,7 +67,7 @@ def verdict_of(report: dict[str, Any], facts: Facts) -> Verdict:
     if broken:
         what = "gains more than a model that claims to stop it should allow"
         warnings.insert(0, f"{listed(broken)}: an attack {what}; see the table of attacks and models")
-    return Verdict(
+    return Headline(
         title,
         not broken,
         tuple(_sentences(report, facts)),
@@ -91,22 +91,22 @@ def _given(report: dict[str, Any]) -> tuple[str, ...]:
 def kept(report: dict[str, Any], facts: Facts) -> str:
     """Return how many records are released, without telling a number of left out ones that is too small."""
     rows, suppressed = report["input"]["rows"], report["release"]["suppressed_records"]
-    if few(suppressed, facts.smallest):
+    if is_small_count(suppressed, facts.smallest):
         return f"all but fewer than {facts.smallest} of {rows:,} records"
     return f"{rows - suppressed:,} of {rows:,} records"
 
 
 def _sentences(report: dict[str, Any], facts: Facts) -> list[str]:
     source, released = report["input"], report["release"]
-    starred = released["rows"] - (source["rows"] - released["suppressed_records"])
+    kept_suppressed = released["rows"] - (source["rows"] - released["suppressed_records"])
     form = form_of(report)
     sentences = [f"The {form.noun} holds {kept(report, facts)}"]
     if "applied" in report:
         before = report["applied"]["rows_before"]
         sentences[0] += f" of the input, and {before:,} records that were released before"
         sentences.insert(1, OF_THE_NEW)
-    elif starred > 0 and not few(starred, facts.smallest):
-        sentences[0] += f", and {starred:,} more with * in every quasi-identifier"
+    elif kept_suppressed > 0 and not is_small_count(kept_suppressed, facts.smallest):
+        sentences[0] += f", and {kept_suppressed:,} more with * in every quasi-identifier"
     sentences[0] += f"; it was {form.verified}."
     if "sensitive_table" in released:
         sentences.append(IN_GROUPS)
@@ -160,7 +160,7 @@ def _proof(search: dict[str, Any]) -> str:
 def _tiles(report: dict[str, Any], facts: Facts) -> tuple[Tile, ...]:
     source, released, search = report["input"], report["release"], report["search"]
     suppressed = released["suppressed_records"]
-    hide = few(suppressed, facts.smallest)
+    hide = is_small_count(suppressed, facts.smallest)
     share = "nearly 100 %" if hide else percent((source["rows"] - suppressed) / max(source["rows"], 1))
     left = f"fewer than {facts.smallest}" if hide else f"{suppressed:,}"
     best = strongest(report["attacks"])

@@ -25,7 +25,7 @@ def number(value: Any, digits: int = 4) -> str:
     return f"{value:,.{digits}g}" if abs(value) < 10**digits else f"{value:,.0f}"
 
 
-def some(count: int, smallest: int) -> str:
+def masked_count(count: int, smallest: int) -> str:
     """Return a count of people or groups, without telling one that is too small to be told.
 
     >>> some(0, 5), some(4, 5), some(1200, 5)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.kept_regions import CodedRows
-from anonymizer.core.trace import Reduction, Trace, Traces
+from anonymizer.core.trace import GroupStatistic, Reduction, Traces
 from anonymizer.search.regions.axis import Axis, Frames, ListedAxis
 
 WORD_BITS = 62
@@ -55,7 +55,7 @@ class Coding:
         self._shared: list[bool] = []
         self.fields = [[self._place(own.bits, own.bitwise) for own in axis.numbers] for axis in axes]
         wanted = {
-            Trace(field.column, reduction): None
+            GroupStatistic(field.column, reduction): None
             for axis, fields in zip(axes, self.fields, strict=True)
             for own, field in zip(axis.numbers, fields, strict=True)
             for reduction in own.reductions
@@ -115,7 +115,7 @@ class Coding:
         """Return what the traces of groups say of one axis: its numbers' reductions, in their order."""
         found = dict(zip(self.traces, traces, strict=True))
         return [
-            _field(found[Trace(field.column, reduction)], field, reduction)
+            _field(found[GroupStatistic(field.column, reduction)], field, reduction)
             for own, field in zip(self.axes[position].numbers, self.fields[position], strict=True)
             for reduction in own.reductions
         ]

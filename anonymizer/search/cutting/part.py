@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.kept_regions import Stopped, never
+from anonymizer.core.kept_regions import Stopped, never_stopped
 from anonymizer.core.table import SensitiveAttribute
 from anonymizer.core.trace import Traces
 from anonymizer.privacy.constraint import ClassConstraint
@@ -73,7 +73,7 @@ class PartKernel:
         counts: IntArray,
         region_of: IntArray,
         levels: int | None = None,
-        stopped: Stopped = never,
+        stopped: Stopped = never_stopped,
     ) -> PartRegions:
         """Cut regions until no further cut improves them.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.kept_regions import KeptRegions, RegionCut, RegionSums
+from anonymizer.core.kept_regions import RegionCut, RegionStore, RegionSums
 from anonymizer.core.trace import Traces
 from anonymizer.search.cutting.chosen import Chosen
 from anonymizer.search.cutting.level import Level
@@ -41,7 +41,7 @@ class TopLevels:
     open: regions that may still be cut, shape (regions,), bool.
     """
 
-    def __init__(self, kept: KeptRegions, kernel: PartKernel, first: int, most: int) -> None:
+    def __init__(self, kept: RegionStore, kernel: PartKernel, first: int, most: int) -> None:
         self._kept, self._kernel, self._most = kept, kernel, most
         self.log = CutLog(first)
         found = kept.sums(np.arange(first))
@@ -127,7 +127,7 @@ class _LevelOf:
 
     def __init__(
         self,
-        kept: KeptRegions,
+        kept: RegionStore,
         kernel: PartKernel,
         log: CutLog,
         records: IntArray,

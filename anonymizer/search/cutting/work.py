@@ -8,7 +8,7 @@ import numpy as np
 
 from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.core.grouping import add_up
-from anonymizer.core.kept_regions import RegionRows, SensitiveCounts, Stopped, Worked
+from anonymizer.core.kept_regions import RegionRows, SensitiveCounts, Stopped, WorkResult
 from anonymizer.core.packing import Packing
 from anonymizer.core.trace import Traces
 from anonymizer.search.cutting.log import CutLog
@@ -49,7 +49,7 @@ class Finishing:
     kernel: PartKernel
     levels: IntArray | None
 
-    def __call__(self, rows: RegionRows, stopped: Stopped) -> Worked[Finished]:
+    def __call__(self, rows: RegionRows, stopped: Stopped) -> WorkResult[Finished]:
         """Return what becomes of the regions of some rows."""
         given, region_of = np.unique(rows.region, return_inverse=True)
         levels = None if self.levels is None else int(self.levels[given[0]])
@@ -60,7 +60,7 @@ class Finishing:
         region = np.empty(len(rows.counts), dtype=np.int64)
         # A strict cut leaves each row whole.
         region[found.owner] = found.region_of
-        return Worked(Finished(given, found.log, found.traces, counts, found.cuts, found.tried), region)
+        return WorkResult(Finished(given, found.log, found.traces, counts, found.cuts, found.tried), region)
 
     def _counts(
         self, codes: CodeArray, owner: IntArray, region: IntArray, counts: IntArray

@@ -7,11 +7,11 @@ import numpy as np
 from anonymizer.core.classes import Classes
 from anonymizer.loss.lattice import Marginals
 from anonymizer.search.full_domain.rollup import RollUp
-from anonymizer.search.judge import Judge, Verdict
+from anonymizer.search.judge import CandidateVerdict, Judge
 
 
 def suppressed_and_certain(
-    rollup: RollUp, classes: Classes, verdict: Verdict, judge: Judge
+    rollup: RollUp, classes: Classes, verdict: CandidateVerdict, judge: Judge
 ) -> tuple[Marginals, Marginals]:
     """Count suppressed records by their values, and those that are certain to be lost.
 

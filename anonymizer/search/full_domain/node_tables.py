@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from anonymizer.core.table import Table
 from anonymizer.core.table_source import TableSource
-from anonymizer.errors import BeyondMemory
-from anonymizer.search.base import Problem
+from anonymizer.errors import TooManyDistinctRows
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.full_domain.frontier import Levels
 from anonymizer.search.full_domain.rollup import RollUp
 
@@ -51,7 +51,7 @@ class NodeTables(ABC):
         """Return the table that a recoding at a node is of, told apart at least as finely as the node."""
 
 
-class HeldTables(NodeTables):
+class InMemoryTables(NodeTables):
     """All nodes from one table in memory."""
 
     def __init__(self, table: Table) -> None:
@@ -76,7 +76,7 @@ class HeldTables(NodeTables):
         return self._whole
 
 
-class AskedTables(NodeTables):
+class OnDemandTables(NodeTables):
     """Tables that an engine counts, of which those last used are held.
 
     Parameters
@@ -84,7 +84,7 @@ class AskedTables(NodeTables):
     problem: with a source.
     """
 
-    def __init__(self, problem: Problem, source: TableSource) -> None:
+    def __init__(self, problem: SearchProblem, source: TableSource) -> None:
         self._source = source
         self._most = problem.most
         self._limit = problem.limit
@@ -103,7 +103,7 @@ class AskedTables(NodeTables):
         small = self._source.records_in_small_classes(levels, self._least)
         if small > self._limit:
             return small
-        raise BeyondMemory(
+        raise TooManyDistinctRows(
             f"the search needs a node with more than {self._most:,} combinations of published and sensitive "
             f"values in memory, because only {small:,} of its records are in classes that are too small; "
             "allow more with engine.memory_limit or engine.options.combinations, or leave out such fine "
@@ -136,11 +136,11 @@ class AskedTables(NodeTables):
         return found
 
 
-def node_tables(problem: Problem) -> NodeTables:
+def node_tables(problem: SearchProblem) -> NodeTables:
     """Return what the nodes of the lattice of a problem are counted from."""
     if problem.source is None:
-        return HeldTables(problem.table)
-    return AskedTables(problem, problem.source)
+        return InMemoryTables(problem.table)
+    return OnDemandTables(problem, problem.source)
 
 
 def _below(lowest: Sequence[int], levels: Sequence[int]) -> bool:

@@ -26,7 +26,7 @@ class Candidate:
     bound: float
 
 
-class Waiting:
+class PendingCandidates:
     """Candidates by their objective."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from anonymizer.core.group_recoding import GroupRecoding
 from anonymizer.core.grouping import count, group_keys
 from anonymizer.core.table import Table
 from anonymizer.privacy.constraint import describe
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.grouping.deal import Records, groups_of
 from anonymizer.search.grouping.number import published_ranks, renumbered
 from anonymizer.search.judge import Judge
@@ -46,7 +46,7 @@ class Grouped:
 class GroupJudge:
     """Applies the constraints of a problem to groups, and those about finding people to the exact tuples."""
 
-    def __init__(self, problem: Problem, records: Records) -> None:
+    def __init__(self, problem: SearchProblem, records: Records) -> None:
         self._problem = problem
         self._records = records
         self._attribute = problem.table.sensitive[0]

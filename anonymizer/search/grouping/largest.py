@@ -42,8 +42,8 @@ class Largest(Grouping):
         places = np.flatnonzero(chosen.ravel() != NOBODY)
         found = np.full(chosen.size, NOBODY, dtype=np.int64)
         found[places[np.argsort(chosen.ravel()[places], kind="stable")]] = seated[own]
-        arranged = found.reshape(chosen.shape)
-        return arranged if all_distinct(values_in(arranged, records.value)) else seats
+        normalize_input = found.reshape(chosen.shape)
+        return normalize_input if all_distinct(values_in(normalize_input, records.value)) else seats
 
 
 def rounds(counts: IntArray, size: int, number: int) -> IntArray:

@@ -39,7 +39,7 @@ class Grouping(ABC):
         """
 
 
-class ByChance(Grouping):
+class RandomGrouping(Grouping):
     """Every grouping whose values are distinct is as likely as any other.
 
     Two groups exchange a record each unless one of them would then have a value twice: a chain that is as
@@ -56,7 +56,7 @@ class ByChance(Grouping):
         return seats
 
 
-class Similar(Grouping):
+class SimilarGrouping(Grouping):
     """Records of one group have similar quasi-identifiers, as far as exchanges of two records make them.
 
     Groups meet by how they lie along a direction of chance. Similar groups say less of a target's value than

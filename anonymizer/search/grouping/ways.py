@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anonymizer.search.grouping.largest import Largest
-from anonymizer.search.grouping.mix import ByChance, Grouping, Similar
+from anonymizer.search.grouping.mix import Grouping, RandomGrouping, SimilarGrouping
 
-GROUPINGS: Mapping[str, Grouping] = {each.name: each for each in (ByChance(), Largest(), Similar())}
+GROUPINGS: Mapping[str, Grouping] = {
+    each.name: each for each in (RandomGrouping(), Largest(), SimilarGrouping())
+}
 """The ways by the name that the config gives them."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from anonymizer.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.core.grouping import count
-from anonymizer.search.local_recoding.ground import SUPPRESSION_COST, Ground
+from anonymizer.search.local_recoding.ground import SUPPRESSION_COST, LocalProblem
 
 SUPPRESSED = -1
 """Class number of suppressed records."""
@@ -27,14 +27,14 @@ class Assignment:
     nodes: published nodes of each class, shape (classes, quasi-identifiers), int32, all rows different.
     """
 
-    ground: Ground
+    ground: LocalProblem
     atoms: IntArray
     counts: IntArray
     class_of: IntArray
     nodes: CodeArray
 
     @classmethod
-    def of(cls, ground: Ground, atoms: IntArray, counts: IntArray, labels: IntArray) -> Assignment:
+    def of(cls, ground: LocalProblem, atoms: IntArray, counts: IntArray, labels: IntArray) -> Assignment:
         """Build the assignment of parts to classes.
 
         Parameters
@@ -106,7 +106,7 @@ class Assignment:
         return self.total / self.ground.records
 
 
-def common_nodes(ground: Ground, atoms: IntArray, class_of: IntArray, number: int) -> CodeArray:
+def common_nodes(ground: LocalProblem, atoms: IntArray, class_of: IntArray, number: int) -> CodeArray:
     """Return the lowest common ancestors of classes of atoms, shape (classes, quasi-identifiers), int32.
 
     ``NONE`` stands where no allowed node covers a class.

@@ -12,7 +12,7 @@ WORTHWHILE = 2_000
 """Parts from which on grouping them costs more than finding out where it is in vain."""
 
 
-class Barren:
+class KnownEmpty:
     """What is known of vectors in vain while parts are taken away, which makes no group larger.
 
     Parameters

@@ -14,7 +14,7 @@ BLOCK = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
-class Beginnings:
+class NodePrefixes:
     """Node vectors of the first few attributes, with the items that they cover.
 
     Attributes
@@ -40,7 +40,7 @@ def starts_of(owner: IntArray, number: int) -> IntArray:
     return np.searchsorted(owner, np.arange(number + 1)).astype(np.int64)
 
 
-def blocks(found: Beginnings) -> list[Beginnings]:
+def blocks(found: NodePrefixes) -> list[NodePrefixes]:
     """Cut vectors into blocks of about ``BLOCK`` entries each: small arrays are several times faster."""
     starts = starts_of(found.vector, len(found.cost))
     number = -(-len(found.items) // BLOCK)
@@ -49,7 +49,7 @@ def blocks(found: Beginnings) -> list[Beginnings]:
     for first, last in pairwise(cuts.tolist()):
         inside, entries = slice(first, last), slice(starts[first], starts[last])
         blocks.append(
-            Beginnings(
+            NodePrefixes(
                 found.nodes[inside],
                 found.cost[inside],
                 found.worth[inside],
@@ -61,9 +61,9 @@ def blocks(found: Beginnings) -> list[Beginnings]:
     return blocks
 
 
-def unchosen(items: int) -> Beginnings:
+def unchosen(items: int) -> NodePrefixes:
     """Return the one beginning without any attribute, which covers all items."""
-    return Beginnings(
+    return NodePrefixes(
         np.zeros((1, 0), dtype=np.int32),
         np.zeros(1),
         np.full(1, np.inf),
@@ -73,19 +73,19 @@ def unchosen(items: int) -> Beginnings:
     )
 
 
-def empty(attributes: int) -> Beginnings:
+def empty(attributes: int) -> NodePrefixes:
     """Return no vectors of so many attributes."""
     none = np.zeros(0)
     index = np.zeros(0, dtype=np.int64)
-    return Beginnings(
+    return NodePrefixes(
         np.zeros((0, attributes), dtype=np.int32), none, none, np.zeros(0, dtype=bool), index, index
     )
 
 
-def joined(blocks: list[Beginnings]) -> Beginnings:
+def joined(blocks: list[NodePrefixes]) -> NodePrefixes:
     """Return the vectors of several blocks as one."""
     offsets = np.cumsum([0] + [len(block.cost) for block in blocks])
-    return Beginnings(
+    return NodePrefixes(
         np.concatenate([block.nodes for block in blocks]),
         np.concatenate([block.cost for block in blocks]),
         np.concatenate([block.worth for block in blocks]),
@@ -95,11 +95,11 @@ def joined(blocks: list[Beginnings]) -> Beginnings:
     )
 
 
-def kept_of(found: Beginnings, kept: BoolArray) -> Beginnings:
+def kept_of(found: NodePrefixes, kept: BoolArray) -> NodePrefixes:
     """Return the vectors that are kept, shape (vectors,), with their entries."""
     inside = kept[found.vector]
     numbers = np.cumsum(kept) - 1
-    return Beginnings(
+    return NodePrefixes(
         found.nodes[kept],
         found.cost[kept],
         found.worth[kept],
@@ -109,7 +109,7 @@ def kept_of(found: Beginnings, kept: BoolArray) -> Beginnings:
     )
 
 
-def cheapest_of_equals(found: Beginnings, marks: IntArray) -> BoolArray:
+def cheapest_of_equals(found: NodePrefixes, marks: IntArray) -> BoolArray:
     """Tell which vectors no cheaper one with the same list of items makes superfluous, shape (vectors,)."""
     number = len(found.cost)
     kept = np.ones(number, dtype=bool)

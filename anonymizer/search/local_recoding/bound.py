@@ -19,7 +19,7 @@ import numpy as np
 from anonymizer.core.arrays import FloatArray
 from anonymizer.loss.aggregate import ArithmeticMean
 from anonymizer.loss.cells import CellMetric
-from anonymizer.search.base import Problem, SuppressionMethod
+from anonymizer.search.base import SearchProblem, SuppressionMethod
 from anonymizer.search.local_recoding.facilities import Facilities, Pricing, Stopped, TooMany, segments
 from anonymizer.search.local_recoding.lagrangian import Lagrangian
 from anonymizer.search.local_recoding.trees import (
@@ -187,7 +187,7 @@ class DualBound:
 
 
 def best_possible(
-    problem: Problem, stopped: Callable[[], bool] = lambda: False, seconds: float | None = None
+    problem: SearchProblem, stopped: Callable[[], bool] = lambda: False, seconds: float | None = None
 ) -> float | None:
     """Return a loss that no local recoding of a problem goes below, None where none is known.
 

@@ -11,8 +11,8 @@ from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.core.grouping import count
 from anonymizer.privacy.base import Merging
 from anonymizer.search.local_recoding.assignment import SUPPRESSED, Assignment, common_nodes
-from anonymizer.search.local_recoding.ground import SUPPRESSION_COST, Ground
-from anonymizer.search.local_recoding.guard import Guard
+from anonymizer.search.local_recoding.ground import SUPPRESSION_COST, LocalProblem
+from anonymizer.search.local_recoding.guard import AssignmentJudge
 from anonymizer.search.local_recoding.validity import Validity
 
 RECORDS = 12
@@ -43,7 +43,7 @@ class Exact:
     A subset of the records is a number whose bits say which ones are in it.
     """
 
-    def __init__(self, ground: Ground, validity: Validity, guard: Guard) -> None:
+    def __init__(self, ground: LocalProblem, validity: Validity, guard: AssignmentJudge) -> None:
         self._validity = validity
         self._guard = guard
         self._ground = ground
@@ -53,7 +53,7 @@ class Exact:
         self._sizes = self._bits.sum(axis=1)
 
     @staticmethod
-    def applies(ground: Ground) -> bool:
+    def applies(ground: LocalProblem) -> bool:
         """Tell whether the table is small enough, and classes can be judged one by one."""
         most = MOVING_RECORDS if ground.problem.moving_reference else RECORDS
         return ground.records <= most and not ground.problem.table_constraints

@@ -15,7 +15,7 @@ import numpy as np
 
 from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.search.local_recoding.beginnings import (
-    Beginnings,
+    NodePrefixes,
     blocks,
     cheapest_of_equals,
     empty,
@@ -142,8 +142,8 @@ class Pricing:
         return self._listed(kept_of(whole, cheapest_of_equals(whole, marks)), ranked, prices, counts)
 
     def _extended(
-        self, old: Beginnings, chain: CodeArray, prices: FloatArray, counts: FloatArray
-    ) -> Beginnings:
+        self, old: NodePrefixes, chain: CodeArray, prices: FloatArray, counts: FloatArray
+    ) -> NodePrefixes:
         """Return the vectors with one more attribute that may still be worth something."""
         base = int(chain[chain != NONE].min())
         item_bits, node_bits = _bits(len(prices)), _bits(int(chain.max()) - base + 1)
@@ -169,7 +169,7 @@ class Pricing:
         own_key = vectors[starts]
         before = own_key >> node_bits
         node = ((own_key & ((1 << node_bits) - 1)) + base).astype(np.int32)
-        extended = Beginnings(
+        extended = NodePrefixes(
             np.concatenate([old.nodes[before], node[:, None]], axis=1),
             old.cost[before] + self._trees.cost[node],
             np.zeros(len(starts)),
@@ -180,8 +180,8 @@ class Pricing:
         return self._hopeful(extended, starts, prices, counts)
 
     def _hopeful(
-        self, found: Beginnings, starts: IntArray, prices: FloatArray, counts: FloatArray
-    ) -> Beginnings:
+        self, found: NodePrefixes, starts: IntArray, prices: FloatArray, counts: FloatArray
+    ) -> NodePrefixes:
         """Keep the vectors of which the dearest k records are worth more than they cost."""
         if not len(starts):
             return found
@@ -195,11 +195,11 @@ class Pricing:
         missing = self._size - np.add.reduceat(taken, starts)
         filled = np.multiply(missing, other, out=np.zeros_like(other), where=missing > 0)
         worth = (paid + filled) / self._size
-        found = Beginnings(found.nodes, found.cost, worth, found.whole, found.items, found.vector)
+        found = NodePrefixes(found.nodes, found.cost, worth, found.whole, found.items, found.vector)
         return kept_of(found, worth > found.cost)
 
     def _listed(
-        self, found: Beginnings, ranked: IntArray, prices: FloatArray, counts: FloatArray
+        self, found: NodePrefixes, ranked: IntArray, prices: FloatArray, counts: FloatArray
     ) -> Facilities:
         """Cut each facility's list after those that may pay and enough to fill it up with."""
         starts = starts_of(found.vector, len(found.cost))

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.grouping import group_keys
-from anonymizer.search.local_recoding.barren import WORTHWHILE, Barren
+from anonymizer.search.local_recoding.barren import WORTHWHILE, KnownEmpty
 from anonymizer.search.local_recoding.levels import Keying, LevelLattice
 from anonymizer.search.local_recoding.trimming import trimmed
 from anonymizer.search.local_recoding.validity import Validity
@@ -65,7 +65,7 @@ def group_greedily(
     vectors: levels to group at, in this order, each of shape (quasi-identifiers,).
     """
     left, found, labels, next_label = parts, [], [], 0
-    keying, barren = lattice.keying(parts.atoms), Barren(lattice.top)
+    keying, barren = lattice.keying(parts.atoms), KnownEmpty(lattice.top)
     for vector in vectors:
         if barren.covers(vector):
             continue

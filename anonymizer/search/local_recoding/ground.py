@@ -12,7 +12,7 @@ from anonymizer.core.grouping import count
 from anonymizer.loss.aggregate import ArithmeticMean
 from anonymizer.loss.cells import CellMetric
 from anonymizer.loss.leaf_share import LeafShareLoss
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.local_recoding.joins import Joins
 from anonymizer.search.local_recoding.trees import NONE, AllowedTrees, allowed_trees
 
@@ -43,7 +43,7 @@ class Atoms:
         return len(self.counts)
 
 
-class Ground:
+class LocalProblem:
     """The atoms of a problem with the trees that generalize them.
 
     Parameters
@@ -59,7 +59,7 @@ class Ground:
     joins: costs of joined node vectors.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SearchProblem) -> None:
         self.problem = problem
         metric = problem.metric
         self.additive = isinstance(metric, CellMetric) and isinstance(metric.aggregate, ArithmeticMean)

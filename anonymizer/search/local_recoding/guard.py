@@ -11,13 +11,13 @@ from anonymizer.core.table import SUPPRESSED as STAR
 from anonymizer.search.base import SuppressionMethod
 from anonymizer.search.judge import Judge
 from anonymizer.search.local_recoding.assignment import Assignment
-from anonymizer.search.local_recoding.ground import Ground
+from anonymizer.search.local_recoding.ground import LocalProblem
 
 
-class Guard:
+class AssignmentJudge:
     """Tells whether an assignment may be released."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: LocalProblem) -> None:
         problem = ground.problem
         self._limit = problem.limit
         self._keep_rows = problem.keep_rows
@@ -82,6 +82,6 @@ def _has_class_of_stars(assignment: Assignment) -> bool:
     trees = assignment.ground.trees
     stars = np.ones(assignment.classes, dtype=bool)
     for position, attribute in enumerate(assignment.ground.problem.table.quasi_identifiers):
-        starred = np.array([label == STAR for label in attribute.hierarchy.labels])
-        stars &= starred[trees.node[assignment.nodes[:, position]]]
+        kept_suppressed = np.array([label == STAR for label in attribute.hierarchy.labels])
+        stars &= kept_suppressed[trees.node[assignment.nodes[:, position]]]
     return bool(stars.any())

@@ -9,7 +9,7 @@ import numpy as np
 
 from anonymizer.core.arrays import FloatArray
 from anonymizer.search.local_recoding.assignment import Assignment
-from anonymizer.search.local_recoding.guard import Guard
+from anonymizer.search.local_recoding.guard import AssignmentJudge
 from anonymizer.search.local_recoding.proposal import Proposal, applied, gains, lost
 from anonymizer.search.local_recoding.validity import Validity
 
@@ -37,10 +37,10 @@ class Improver(ABC):
         """
 
 
-class Taking:
+class ProposalAcceptance:
     """Puts proposals in force as far as they save something and the whole may still be released."""
 
-    def __init__(self, validity: Validity, guard: Guard, limit: int) -> None:
+    def __init__(self, validity: Validity, guard: AssignmentJudge, limit: int) -> None:
         self._validity = validity
         self._guard = guard
         self._limit = limit

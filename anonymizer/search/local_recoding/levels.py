@@ -10,7 +10,7 @@ import numpy as np
 
 from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.grouping import group_keys
-from anonymizer.search.local_recoding.ground import Ground
+from anonymizer.search.local_recoding.ground import LocalProblem
 from anonymizer.search.local_recoding.trees import NONE
 
 VECTORS = 1 << 15
@@ -103,7 +103,7 @@ class Keying:
         return keys, space
 
 
-def level_lattice(ground: Ground) -> LevelLattice:
+def level_lattice(ground: LocalProblem) -> LevelLattice:
     """Return the levels of the allowed trees that differ from the one below."""
     codes, sizes, means = [], [], []
     level_of = np.zeros(len(ground.trees.node), dtype=np.int64)
@@ -129,7 +129,7 @@ def level_lattice(ground: Ground) -> LevelLattice:
     return LevelLattice(np.concatenate(codes), first, tuple(sizes), space, means, _vectors(heights), level_of)
 
 
-def _levels(ground: Ground, position: int) -> list[CodeArray]:
+def _levels(ground: LocalProblem, position: int) -> list[CodeArray]:
     """Return the allowed node of each atom at each level, levels at which none changes left out."""
     attribute = ground.problem.table.quasi_identifiers[position]
     trees = ground.trees

@@ -6,7 +6,7 @@ import numpy as np
 
 from anonymizer.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.search.local_recoding.assignment import Assignment
-from anonymizer.search.local_recoding.ground import Ground
+from anonymizer.search.local_recoding.ground import LocalProblem
 
 BLOCK = 64
 """Node vectors that are compared with all classes at once."""
@@ -79,7 +79,7 @@ def disjoint(group_of: IntArray, members: IntArray, worth: FloatArray, number: i
 
 
 def cheapest_in_zone(
-    ground: Ground,
+    ground: LocalProblem,
     joining: tuple[CodeArray, IntArray, IntArray],
     classes: tuple[CodeArray, IntArray, IntArray],
 ) -> tuple[IntArray, FloatArray]:

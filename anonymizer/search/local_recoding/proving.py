@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anonymizer.search.local_recoding.bound import MOST_ITEMS, DualBound
-from anonymizer.search.local_recoding.ground import Ground
+from anonymizer.search.local_recoding.ground import LocalProblem
 from anonymizer.search.local_recoding.trees import items_of
 
 FIRST = 24
@@ -15,7 +15,7 @@ LATER = 12
 """So many more steps lie between two rounds each time, as every round gains less than the one before."""
 
 
-class Proving:
+class BoundSchedule:
     """Decides by the number of steps alone when a round of the dual bound is due, and holds what it proved.
 
     Attributes
@@ -24,7 +24,7 @@ class Proving:
     loss: proven lower bound on the metric of the problem, None without one.
     """
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: LocalProblem) -> None:
         self.dual: DualBound | None = None
         self.loss: float | None = None
         self._ground = ground

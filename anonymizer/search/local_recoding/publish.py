@@ -9,12 +9,12 @@ from anonymizer.core.node_recoding import NodeRecoding
 from anonymizer.search.local_recoding.assignment import Assignment
 
 
-def recoding_of(assignment: Assignment, *, starred: bool) -> NodeRecoding:
+def recoding_of(assignment: Assignment, *, kept_suppressed: bool) -> NodeRecoding:
     """Return what is published for each combination, split where its records are in several classes.
 
     Parameters
     ----------
-    starred: whether suppressed records stay as one class.
+    kept_suppressed: whether suppressed records stay as one class.
     """
     own, table = assignment, assignment.ground.problem.table
     combination, part, counts = _shares(own)
@@ -24,7 +24,7 @@ def recoding_of(assignment: Assignment, *, starred: bool) -> NodeRecoding:
     suppressed = class_of < 0
     nodes = own.ground.atoms.nodes[own.atoms[part]]
     nodes[~suppressed] = own.nodes[class_of[~suppressed]]
-    removed = np.zeros_like(suppressed) if starred else suppressed
+    removed = np.zeros_like(suppressed) if kept_suppressed else suppressed
     published = own.ground.trees.node[nodes]
     if len(combination) == table.combinations:
         return NodeRecoding(table, published, suppressed, removed)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from anonymizer.search.control import Control
 from anonymizer.search.local_recoding.assignment import Assignment
-from anonymizer.search.local_recoding.ground import Ground
+from anonymizer.search.local_recoding.ground import LocalProblem
 from anonymizer.search.local_recoding.levels import LevelLattice
 from anonymizer.search.local_recoding.seeds import assignment_of
 from anonymizer.search.mondrian import Mondrian, MondrianSettings
@@ -15,12 +15,12 @@ SLOW = 100_000_000
 """Vectors of levels times combinations from which on the start takes more than a second or two."""
 
 
-def starts_slowly(ground: Ground, lattice: LevelLattice) -> bool:
+def greedy_start_is_slow(ground: LocalProblem, lattice: LevelLattice) -> bool:
     """Tell whether the start takes seconds, for which a budget may be too small."""
     return len(lattice.vectors) * ground.atoms.number >= SLOW
 
 
-def quick_assignment(ground: Ground, stopped: Callable[[], bool]) -> Assignment | None:
+def mondrian_start(ground: LocalProblem, stopped: Callable[[], bool]) -> Assignment | None:
     """Return the classes that Mondrian finds along the hierarchies, None where it finds none.
 
     It has no budget, so that the same is found whatever the clock says.

@@ -8,8 +8,8 @@ from anonymizer.core.arrays import IntArray
 from anonymizer.core.grouping import count
 from anonymizer.search.local_recoding.assignment import SUPPRESSED, Assignment, common_nodes
 from anonymizer.search.local_recoding.greedy import Grouped, Parts, group_greedily
-from anonymizer.search.local_recoding.ground import SUPPRESSION_COST, Ground
-from anonymizer.search.local_recoding.improver import Improver, Taking
+from anonymizer.search.local_recoding.ground import SUPPRESSION_COST, LocalProblem
+from anonymizer.search.local_recoding.improver import Improver, ProposalAcceptance
 from anonymizer.search.local_recoding.levels import LevelLattice
 from anonymizer.search.local_recoding.nearest import cheapest_in_zone, voronoi
 from anonymizer.search.local_recoding.proposal import Proposal
@@ -38,7 +38,7 @@ class Rebuilding(Improver):
 
     name = "rebuilding"
 
-    def __init__(self, lattice: LevelLattice, validity: Validity, taking: Taking) -> None:
+    def __init__(self, lattice: LevelLattice, validity: Validity, taking: ProposalAcceptance) -> None:
         self._lattice = lattice
         self._validity = validity
         self._taking = taking
@@ -73,7 +73,7 @@ class Rebuilding(Improver):
         return vectors[np.argsort(losses, kind="stable")]
 
 
-def _placed(ground: Ground, found: Grouped, *, may_suppress: bool) -> IntArray:
+def _placed(ground: LocalProblem, found: Grouped, *, may_suppress: bool) -> IntArray:
     """Put what no group took into the class of its zone where it costs least, or suppress it.
 
     Where a zone has no class, every part is a class of its own, which the proposal then answers for.

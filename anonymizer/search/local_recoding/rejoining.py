@@ -6,7 +6,7 @@ import numpy as np
 
 from anonymizer.search.local_recoding.assignment import Assignment
 from anonymizer.search.local_recoding.ground import SUPPRESSION_COST
-from anonymizer.search.local_recoding.guard import Guard
+from anonymizer.search.local_recoding.guard import AssignmentJudge
 from anonymizer.search.local_recoding.improver import Improver
 from anonymizer.search.local_recoding.leftovers import Joining
 from anonymizer.search.local_recoding.validity import Validity
@@ -17,7 +17,7 @@ class Rejoining(Improver):
 
     name = "rejoining"
 
-    def __init__(self, validity: Validity, guard: Guard) -> None:
+    def __init__(self, validity: Validity, guard: AssignmentJudge) -> None:
         self._validity = validity
         self._guard = guard
 

@@ -9,7 +9,7 @@ import numpy as np
 from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.search.local_recoding.assignment import SUPPRESSED, Assignment
 from anonymizer.search.local_recoding.ground import SUPPRESSION_COST
-from anonymizer.search.local_recoding.improver import Improver, Taking
+from anonymizer.search.local_recoding.improver import Improver, ProposalAcceptance
 from anonymizer.search.local_recoding.nearest import cheapest_class, disjoint
 from anonymizer.search.local_recoding.proposal import LEAST_GAIN, Proposal
 from anonymizer.search.local_recoding.shrink import savings
@@ -45,7 +45,7 @@ class Relocation(Improver):
 
     name = "relocation"
 
-    def __init__(self, validity: Validity, taking: Taking) -> None:
+    def __init__(self, validity: Validity, taking: ProposalAcceptance) -> None:
         self._validity = validity
         self._taking = taking
 

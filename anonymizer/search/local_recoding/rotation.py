@@ -13,7 +13,7 @@ PAUSE = 6
 """An improver is used at least once in this many rounds times its effort."""
 
 
-class Rotation:
+class ImproverSchedule:
     """Prefers the improver that saved most for its effort lately, and now and then gives others a turn."""
 
     def __init__(self, improvers: Sequence[Improver]) -> None:

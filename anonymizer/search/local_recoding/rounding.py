@@ -11,8 +11,8 @@ from anonymizer.core.grouping import count
 from anonymizer.search.local_recoding.assignment import SUPPRESSED, Assignment
 from anonymizer.search.local_recoding.bound import DualBound
 from anonymizer.search.local_recoding.facilities import Facilities, segments
-from anonymizer.search.local_recoding.ground import Ground
-from anonymizer.search.local_recoding.improver import Improver, Taking
+from anonymizer.search.local_recoding.ground import LocalProblem
+from anonymizer.search.local_recoding.improver import Improver, ProposalAcceptance
 from anonymizer.search.local_recoding.proposal import Proposal
 from anonymizer.search.local_recoding.restricted import Location, Served, covering, reduced_costs
 
@@ -54,7 +54,11 @@ class Rounding(Improver):
     effort = 40.0
 
     def __init__(
-        self, ground: Ground, dual: DualBound, taking: Taking, stopped: Callable[[], bool] = lambda: False
+        self,
+        ground: LocalProblem,
+        dual: DualBound,
+        taking: ProposalAcceptance,
+        stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         self._ground, self._dual, self._taking, self._stopped = ground, dual, taking, stopped
         # Items are atoms of which only the nodes count, in the same order.

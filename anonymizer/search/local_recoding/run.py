@@ -10,23 +10,23 @@ from anonymizer.core.node_recoding import NodeRecoding
 from anonymizer.core.outcome import Outcome, Status, Step
 from anonymizer.core.released import released
 from anonymizer.errors import InputError, Interrupted
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.lattice import Lattice
 from anonymizer.search.local_recoding.assignment import Assignment
 from anonymizer.search.local_recoding.bound import best_possible
 from anonymizer.search.local_recoding.exact import Exact
-from anonymizer.search.local_recoding.ground import Ground
-from anonymizer.search.local_recoding.guard import Guard
-from anonymizer.search.local_recoding.improver import Improver, Taking
+from anonymizer.search.local_recoding.ground import LocalProblem
+from anonymizer.search.local_recoding.guard import AssignmentJudge
+from anonymizer.search.local_recoding.improver import Improver, ProposalAcceptance
 from anonymizer.search.local_recoding.levels import level_lattice
-from anonymizer.search.local_recoding.proving import Proving
+from anonymizer.search.local_recoding.proving import BoundSchedule
 from anonymizer.search.local_recoding.publish import recoding_of
-from anonymizer.search.local_recoding.quick import quick_assignment, starts_slowly
+from anonymizer.search.local_recoding.quick import greedy_start_is_slow, mondrian_start
 from anonymizer.search.local_recoding.rebuilding import Rebuilding
 from anonymizer.search.local_recoding.rejoining import Rejoining
 from anonymizer.search.local_recoding.relocation import Relocation
-from anonymizer.search.local_recoding.rotation import Rotation
+from anonymizer.search.local_recoding.rotation import ImproverSchedule
 from anonymizer.search.local_recoding.rounding import Rounding
 from anonymizer.search.local_recoding.seeds import assignment_of
 from anonymizer.search.local_recoding.start import Start
@@ -62,20 +62,20 @@ class _Found:
 class LocalRun:
     """A search of its own for one problem within one budget: ``LocalRun(problem, control).run()``."""
 
-    def __init__(self, problem: Problem, control: Control) -> None:
+    def __init__(self, problem: SearchProblem, control: Control) -> None:
         self._problem = problem
         self._control = control
-        self._ground = Ground(problem)
+        self._ground = LocalProblem(problem)
         self._lattice = level_lattice(self._ground)
-        self._slow = starts_slowly(self._ground, self._lattice)
+        self._slow = greedy_start_is_slow(self._ground, self._lattice)
         self._validity = Validity(self._ground)
-        self._guard = Guard(self._ground)
+        self._guard = AssignmentJudge(self._ground)
         self._steps: list[Step] = []
         self._tried = 0
         self._best: _Found | None = None
         self._bound: float | None = None
-        self._proving = Proving(self._ground)
-        self._taking = Taking(self._validity, self._guard, problem.limit)
+        self._proving = BoundSchedule(self._ground)
+        self._taking = ProposalAcceptance(self._validity, self._guard, problem.limit)
         self._interrupted = False
 
     def run(self) -> Outcome:
@@ -125,7 +125,7 @@ class LocalRun:
 
     def _take_quick(self) -> None:
         """Take a quick release where there is a slow start, for the case that the budget ends within it."""
-        found = quick_assignment(self._ground, self._control.stopped) if self._slow else None
+        found = mondrian_start(self._ground, self._control.stopped) if self._slow else None
         if found is not None:
             self._validity.refer_to(found.kept)
             if self._guard.admits(found):
@@ -170,7 +170,7 @@ class LocalRun:
 
     def _improve(self, current: Assignment) -> None:
         random = np.random.default_rng(SEED)
-        rotation = Rotation(self._improvers())
+        rotation = ImproverSchedule(self._improvers())
         idle = 0
         while current.classes and not self._ended(idle):
             self._control.tell(self._progress)
@@ -190,7 +190,7 @@ class LocalRun:
             current = found
             self._note(improver.name, found)
 
-    def _prove(self, current: Assignment, rotation: Rotation) -> bool:
+    def _prove(self, current: Assignment, rotation: ImproverSchedule) -> bool:
         """Spend a step on the bound; tell whether it rose. None is spent where the budget ends within it."""
         before = self._bound
         if not self._proving.improve(len(self._steps), self._spent):
@@ -258,7 +258,7 @@ class LocalRun:
         return value
 
     def _recoding(self, found: Assignment) -> NodeRecoding:
-        return recoding_of(found, starred=self._guard.stars(found))
+        return recoding_of(found, kept_suppressed=self._guard.stars(found))
 
     def _progress(self) -> Progress:
         best = None if self._best is None else self._best.objective

@@ -6,10 +6,10 @@ import numpy as np
 
 from anonymizer.core.recoding import Recoding
 from anonymizer.search.local_recoding.assignment import SUPPRESSED, Assignment
-from anonymizer.search.local_recoding.ground import Ground
+from anonymizer.search.local_recoding.ground import LocalProblem
 
 
-def assignment_of(ground: Ground, recoding: Recoding) -> Assignment:
+def assignment_of(ground: LocalProblem, recoding: Recoding) -> Assignment:
     """Return the classes of a recoding of the ground's table, or of that table split."""
     positions = range(ground.trees.attributes)
     published = np.stack([recoding.cells(position).codes for position in positions], axis=1)

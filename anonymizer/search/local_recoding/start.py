@@ -10,8 +10,8 @@ from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.errors import Interrupted
 from anonymizer.search.local_recoding.assignment import SUPPRESSED, Assignment
 from anonymizer.search.local_recoding.greedy import Parts, group_greedily
-from anonymizer.search.local_recoding.ground import SUPPRESSION_COST, Ground
-from anonymizer.search.local_recoding.guard import Guard
+from anonymizer.search.local_recoding.ground import SUPPRESSION_COST, LocalProblem
+from anonymizer.search.local_recoding.guard import AssignmentJudge
 from anonymizer.search.local_recoding.leftovers import Joining
 from anonymizer.search.local_recoding.levels import LevelLattice
 from anonymizer.search.local_recoding.merging import merged
@@ -34,10 +34,10 @@ class Start:
 
     def __init__(
         self,
-        ground: Ground,
+        ground: LocalProblem,
         lattice: LevelLattice,
         validity: Validity,
-        guard: Guard,
+        guard: AssignmentJudge,
         stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         self._ground = ground

@@ -11,7 +11,7 @@ from anonymizer.core.classes import Reference, SensitiveCodes
 from anonymizer.core.grouping import count
 from anonymizer.privacy.base import Merging
 from anonymizer.privacy.constraint import ClassConstraint
-from anonymizer.search.local_recoding.ground import Ground
+from anonymizer.search.local_recoding.ground import LocalProblem
 
 
 class Validity:
@@ -28,7 +28,7 @@ class Validity:
     merging: the weakest promise of any constraint about merged classes.
     """
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: LocalProblem) -> None:
         self._ground = ground
         constraints = ground.problem.class_constraints
         self.minimum_size = ground.problem.minimum_size

@@ -9,7 +9,7 @@ import numpy as np
 from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.core.classes import Classes
 from anonymizer.privacy.base import Merging
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.cutting.chosen import Chosen
 from anonymizer.search.regions.checks import Checks
 from anonymizer.search.regions.publishing import Publishing
@@ -55,7 +55,7 @@ class Acceptance:
     the search ends there.
     """
 
-    def __init__(self, problem: Problem, checks: Checks, publishing: Publishing) -> None:
+    def __init__(self, problem: SearchProblem, checks: Checks, publishing: Publishing) -> None:
         self._checks = checks
         self._publishing = publishing
         self._merging = any(each.merging is Merging.NONE for each in problem.class_constraints)

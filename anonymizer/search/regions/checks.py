@@ -11,7 +11,7 @@ from anonymizer.core.classes import Classes, Reference, SensitiveCodes
 from anonymizer.core.grouping import count
 from anonymizer.core.table import SensitiveAttribute, Table
 from anonymizer.privacy.constraint import ClassConstraint
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.regions.regions import Regions
 
 References = dict[str, Reference]
@@ -42,7 +42,7 @@ class Checks:
         }
 
     @classmethod
-    def of(cls, problem: Problem, references: Sequence[References]) -> Checks:
+    def of(cls, problem: SearchProblem, references: Sequence[References]) -> Checks:
         """Return the class constraints of a problem."""
         table = problem.table
         codes = table.codes[:, len(table.quasi_identifiers) :]

@@ -40,14 +40,14 @@ class Publishing:
     Parameters
     ----------
     gone: records of each combination that are suppressed, shape (combinations,), int64.
-    starred: whether these stay as a class of their own.
+    kept_suppressed: whether these stay as a class of their own.
     """
 
-    def __init__(self, table: Table, labelling: Labelling, gone: IntArray, *, starred: bool) -> None:
+    def __init__(self, table: Table, labelling: Labelling, gone: IntArray, *, kept_suppressed: bool) -> None:
         self._table = table
         self._labelling = labelling
         self._gone = gone
-        self._starred = starred
+        self._starred = kept_suppressed
 
     def recoding(self, regions: Regions) -> Recoding:
         """Return the recoding of the table whose released records lie in the regions."""

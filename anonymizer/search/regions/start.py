@@ -9,10 +9,10 @@ from anonymizer.core.arrays import IntArray
 from anonymizer.core.outcome import Status, Step
 from anonymizer.core.recoding import levels_by_name
 from anonymizer.core.table import Table
-from anonymizer.search.base import Problem, SuppressionMethod
+from anonymizer.search.base import SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.full_domain.rollup import RollUp
-from anonymizer.search.judge import Judge, Verdict
+from anonymizer.search.judge import CandidateVerdict, Judge
 from anonymizer.search.lattice import Lattice
 from anonymizer.search.regions.checks import References, references
 
@@ -27,7 +27,7 @@ class Start:
     class_of: class of each combination, shape (combinations,), int64.
     classes: how many there are.
     gone: records of each combination that are suppressed, shape (combinations,), int64.
-    starred: whether these stay as a class of their own.
+    kept_suppressed: whether these stay as a class of their own.
     references: what every class has to be compared with.
     steps: taken to find it.
     levels: the generalization level of each quasi-identifier.
@@ -37,7 +37,7 @@ class Start:
     class_of: IntArray
     classes: int
     gone: IntArray
-    starred: bool
+    kept_suppressed: bool
     references: Sequence[References]
     steps: tuple[Step, ...]
     levels: tuple[int, ...]
@@ -57,7 +57,7 @@ class NoStart:
     interrupted: bool
 
 
-def find_start(problem: Problem, control: Control) -> Start | NoStart:
+def find_start(problem: SearchProblem, control: Control) -> Start | NoStart:
     """Return the classes at the highest allowed levels, or the best of the lattice where these fail.
 
     Every recoding that keeps to the allowed levels is finer than the classes at the highest, so what is lost
@@ -88,22 +88,31 @@ def find_start(problem: Problem, control: Control) -> Start | NoStart:
     return _started(problem, levels, verdict, steps)
 
 
-def _at(problem: Problem, levels: Sequence[int]) -> Table:
+def _at(problem: SearchProblem, levels: Sequence[int]) -> Table:
     """Return a table that tells the nodes at some levels apart, which the lattice has asked for."""
     found = problem.table if problem.source is None else problem.source.at(levels, problem.most)
     assert found is not None, "the lattice found the node, so its table fits"
     return found
 
 
-def _started(problem: Problem, levels: Sequence[int], verdict: Verdict, steps: tuple[Step, ...]) -> Start:
+def _started(
+    problem: SearchProblem, levels: Sequence[int], verdict: CandidateVerdict, steps: tuple[Step, ...]
+) -> Start:
     table = problem.table
     classes = RollUp.of(table).classes(levels)
     compared = [references(table, table.counts)]
-    if problem.moving_reference and verdict.gone.any() and not verdict.starred:
+    if problem.moving_reference and verdict.gone.any() and not verdict.kept_suppressed:
         compared.append(references(table, table.counts - verdict.gone))
         if problem.suppression is not SuppressionMethod.CLASSES:
             # Whole classes are dropped by p of the input first, records by p of what stays alone.
             compared = compared[1:]
     return Start(
-        table, classes.class_of, classes.number, verdict.gone, verdict.starred, compared, steps, tuple(levels)
+        table,
+        classes.class_of,
+        classes.number,
+        verdict.gone,
+        verdict.kept_suppressed,
+        compared,
+        steps,
+        tuple(levels),
     )

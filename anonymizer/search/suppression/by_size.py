@@ -13,15 +13,15 @@ from typing import Protocol
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.privacy.exact import has_entropy, settle
-from anonymizer.privacy.retention import Deviation, Retention
+from anonymizer.privacy.exact import has_entropy, resolve_near_ties
+from anonymizer.privacy.retention import CountConditions, Deviation
 from anonymizer.search.suppression.levelling import levelled
 from anonymizer.search.suppression.monotone import Monotone, distinct_counts
 from anonymizer.search.suppression.multiples import Multiples
 from anonymizer.search.suppression.nested_deviation import NestedDeviation
 from anonymizer.search.suppression.separate_deviation import SeparateDeviation
 
-ENTRIES = 1 << 18
+COUNTED_ENTRIES = 1 << 18
 """Counts that are looked at together when several sizes are tried at once."""
 
 
@@ -68,7 +68,7 @@ def deviation_solver(deviation: Deviation) -> DeviationSolver:
 class BySize:
     """A rule for the counts of one attribute, prepared for rows of counts."""
 
-    def __init__(self, rule: Retention) -> None:
+    def __init__(self, rule: CountConditions) -> None:
         self._rule = rule
         self._monotone = Monotone(rule)
         self._caps = None if rule.caps is None else Multiples(rule.caps)
@@ -112,7 +112,7 @@ class BySize:
             if not len(active):
                 break
             # Most classes lose few records: look at twice as many sizes each time.
-            widest = max(1, ENTRIES // max(len(active) * counts.shape[1], 1))
+            widest = max(1, COUNTED_ENTRIES // max(len(active) * counts.shape[1], 1))
             block = min(2 * block, widest, int((most[active] - self._least).max()) + 1)
             tried = (most[active][:, None] - np.arange(block)).ravel()
             found = self._try(np.repeat(counts[active], block, axis=0), np.maximum(tried, 0))
@@ -192,7 +192,7 @@ class BySize:
         return uneven
 
 
-def _required(rule: Retention) -> BoolArray:
+def _required(rule: CountConditions) -> BoolArray:
     """Return the values that must stay, where a rule has floors, shape (values,)."""
     if rule.required is not None:
         return rule.required
@@ -206,7 +206,9 @@ def _diverse(counts: IntArray, l: Fraction) -> BoolArray:  # noqa: E741
     def signature(row: int) -> tuple[int, ...]:
         return tuple(sorted(count for count in counts[row].tolist() if count))
 
-    return settle(margins <= 0, margins, 1.0, signature, lambda row: has_entropy(signature(row), l))
+    return resolve_near_ties(
+        margins <= 0, margins, 1.0, signature, lambda row: has_entropy(signature(row), l)
+    )
 
 
 def _entropies(counts: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.search.suppression.cell_problem import BLANK, Blanking, CellProblem
+from anonymizer.search.suppression.cell_problem import BLANK, CellProblem, CellSuppression
 from anonymizer.search.suppression.cell_solver import Effort, Programme, Solved
 
 MOST_CLASSES = 2_000
@@ -46,10 +46,10 @@ class ValidClasses:
         label = np.repeat(np.arange(len(labels)), sizes)
         masks = np.array([mask for mask, _ in labels], dtype=bool).reshape(-1, problem.attributes)[label]
         records = np.concatenate([np.zeros((0, problem.rows), dtype=np.int64), *parts])
-        held = _holding(problem, records)
+        held = _holding_records(problem, records)
         return cls(problem, label[held], masks[held], records[held])
 
-    def solve(self, effort: Effort) -> tuple[Solved, Blanking | None]:
+    def solve(self, effort: Effort) -> tuple[Solved, CellSuppression | None]:
         """Choose classes that hold every record but the suppressed ones, no two published alike."""
         result = self._programme().solved(effort, None)
         if result.values is None:
@@ -80,7 +80,7 @@ class ValidClasses:
         costs: FloatArray = (per_record * self.records).sum(axis=1)
         return costs
 
-    def _blanking(self, values: IntArray) -> Blanking:
+    def _blanking(self, values: IntArray) -> CellSuppression:
         problem, chosen = self.problem, np.flatnonzero(values[: len(self.label)])
         owner, row = np.nonzero(self.records[chosen])
         gone = np.flatnonzero(values[len(self.label) :])
@@ -89,7 +89,9 @@ class ValidClasses:
         counts = np.concatenate([self.records[chosen][owner, row], values[len(self.label) + gone]])
         blanks = np.concatenate([blanks, ~problem.native[gone]])
         order = np.argsort(rows, kind="stable")
-        return Blanking(rows[order], counts[order], blanks[order], (np.arange(len(rows)) >= len(row))[order])
+        return CellSuppression(
+            rows[order], counts[order], blanks[order], (np.arange(len(rows)) >= len(row))[order]
+        )
 
 
 def _labels(problem: CellProblem) -> Iterator[_Label]:
@@ -116,7 +118,7 @@ def _records(problem: CellProblem, rows: IntArray) -> IntArray:
     return records
 
 
-def _holding(problem: CellProblem, records: IntArray) -> BoolArray:
+def _holding_records(problem: CellProblem, records: IntArray) -> BoolArray:
     if not len(records):
         return np.zeros(0, dtype=bool)
     owner, row = np.nonzero(records)

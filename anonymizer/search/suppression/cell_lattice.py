@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from anonymizer.core.blanked_recoding import BlankedRecoding
+from anonymizer.core.blanked_recoding import LocalSuppressionRecoding
 from anonymizer.core.outcome import Outcome, Step
 from anonymizer.core.recoding import FullDomainRecoding, levels_by_name
 from anonymizer.core.released import released
 from anonymizer.core.table import SUPPRESSED
 from anonymizer.errors import InputError
 from anonymizer.loss.cells import CellMetric
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.full_domain.frontier import Frontier, Levels
 from anonymizer.search.full_domain.lattice_run import LatticeRun
@@ -22,7 +22,7 @@ from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.search.full_domain.tiles import Tiles
 from anonymizer.search.suppression.cell_models import CellModels
 from anonymizer.search.suppression.cell_node import CellNode
-from anonymizer.search.suppression.cell_problem import Blanking
+from anonymizer.search.suppression.cell_problem import CellSuppression
 from anonymizer.search.suppression.cell_weights import CellWeights
 from anonymizer.search.suppression.cells import CellSearch
 from anonymizer.search.suppression.suppressor import certain_losses
@@ -44,7 +44,7 @@ class _Open:
     counted: bool = field(default=False)
 
 
-class BlankedLattice(LatticeRun):
+class CellSuppressionSearch(LatticeRun):
     """Finds levels, and the cells to blank at them, of the lowest objective.
 
     A node costs at least what its levels cost. Once its classes are counted, every record of a class that
@@ -53,7 +53,7 @@ class BlankedLattice(LatticeRun):
     open node can be better than the best found, which is then proven to be the optimum.
     """
 
-    def __init__(self, problem: Problem, control: Control) -> None:
+    def __init__(self, problem: SearchProblem, control: Control) -> None:
         self._loss = problem.metric.on_lattice(problem.table, problem.k)
         super().__init__(control, Tiles(problem.table, self._loss), np.inf)
         self._problem = problem
@@ -62,7 +62,7 @@ class BlankedLattice(LatticeRun):
         # Only metrics of cells are known to be no lower where cells are blanked.
         self._bounded = isinstance(problem.metric, CellMetric)
         self._rollup = RollUp.of(problem.table)
-        self._recoding: BlankedRecoding | None = None
+        self._recoding: LocalSuppressionRecoding | None = None
         self._require_value()
 
     def run(self) -> Outcome:
@@ -94,7 +94,7 @@ class BlankedLattice(LatticeRun):
         none = np.zeros(table.combinations, dtype=bool)
         base = FullDomainRecoding(table, [each.minimum for each in table.quasi_identifiers], none, none)
         blanks = np.zeros((table.combinations, len(table.quasi_identifiers)), dtype=bool)
-        if self._value(BlankedRecoding(table, base, blanks)) == np.inf:
+        if self._value(LocalSuppressionRecoding(table, base, blanks)) == np.inf:
             what = f"metric {self._problem.metric.name} has no value where single cells are blanked"
             raise InputError(f"{what}; use another metric, such as loss, or another suppression.method")
 
@@ -130,10 +130,10 @@ class BlankedLattice(LatticeRun):
             self._problem.table.quasi_identifiers, levels, self._weights.blank, strict=True
         ):
             nodes = np.unique(attribute.nodes(level))
-            starred = [attribute.hierarchy.labels[node] == SUPPRESSED for node in nodes.tolist()]
-            if any(starred) and not all(starred):
+            kept_suppressed = [attribute.hierarchy.labels[node] == SUPPRESSED for node in nodes.tolist()]
+            if any(kept_suppressed) and not all(kept_suppressed):
                 return 0.0
-            least = least if all(starred) else min(least, float(costs[nodes].min()))
+            least = least if all(kept_suppressed) else min(least, float(costs[nodes].min()))
         return 0.0 if np.isinf(least) else least
 
     def _blank(self, node: _Open) -> None:
@@ -170,7 +170,7 @@ class BlankedLattice(LatticeRun):
         parts = [floor[level : level + 1] for floor, level in zip(self._loss.floors, levels, strict=True)]
         return float(self._loss.combine(parts).item())
 
-    def _offer(self, own: CellNode, blanking: Blanking | None) -> float:
+    def _offer(self, own: CellNode, blanking: CellSuppression | None) -> float:
         """Keep a choice of cells if it is valid and the best; return its objective, infinite if it is not."""
         recoding = None if blanking is None else own.recoding(blanking)
         if recoding is None:
@@ -180,7 +180,7 @@ class BlankedLattice(LatticeRun):
             self._best, self._recoding = objective, recoding
         return objective
 
-    def _value(self, recoding: BlankedRecoding) -> float:
+    def _value(self, recoding: LocalSuppressionRecoding) -> float:
         value = self._problem.metric.value(released(recoding, self._problem.k))
         return np.inf if value is None else value
 
@@ -194,7 +194,7 @@ class BlankedLattice(LatticeRun):
         rows = own.cells.rows
         gone = np.ones(rows, dtype=bool)
         blanks = ~own.cells.native
-        self._offer(own, Blanking(np.arange(rows), own.cells.counts, blanks, gone))
+        self._offer(own, CellSuppression(np.arange(rows), own.cells.counts, blanks, gone))
 
     def _note(self, levels: Levels, objective: float = np.inf) -> None:
         candidate = levels_by_name(self._problem.table.quasi_identifiers, levels)

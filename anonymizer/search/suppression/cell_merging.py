@@ -7,14 +7,14 @@ import numpy as np
 from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.search.suppression.cell_greedy import CheapestClasses
 from anonymizer.search.suppression.cell_patterns import Patterns
-from anonymizer.search.suppression.cell_problem import BLANK, Blanking, CellProblem
+from anonymizer.search.suppression.cell_problem import BLANK, CellProblem, CellSuppression
 from anonymizer.search.suppression.cell_programme import blanking_of
 
 TRIED = 64
 """Classes, cheapest first, that a row without a class may be merged into."""
 
 
-def first_blanking(problem: CellProblem, patterns: Patterns, served: IntArray) -> Blanking | None:
+def first_blanking(problem: CellProblem, patterns: Patterns, served: IntArray) -> CellSuppression | None:
     """Complete a partial choice to a valid one; None where none is found.
 
     Rows that nothing serves are merged into existing classes, cheapest first. Where that does not end well,
@@ -25,7 +25,7 @@ def first_blanking(problem: CellProblem, patterns: Patterns, served: IntArray) -
     served: records served by each entry, shape (entries,).
     """
     left = problem.counts - np.bincount(patterns.row, served, problem.rows).astype(np.int64)
-    blanking: Blanking | None = blanking_of(problem, patterns, served)
+    blanking: CellSuppression | None = blanking_of(problem, patterns, served)
     if blanking is not None and left.any():
         blanking = _Absorption(problem, blanking, left).run()
     if blanking is not None and blanking.holds(problem):
@@ -75,13 +75,13 @@ def _by_masks(problem: CellProblem, patterns: Patterns) -> IntArray:
         entries = by_mask[starts[mask] : starts[mask + 1]]
         entries = entries[free[patterns.row[entries]]]
         if len(entries):
-            taken = entries[_holding(problem, patterns, entries)]
+            taken = entries[_holding_entries(problem, patterns, entries)]
             served[taken] = problem.counts[patterns.row[taken]]
             free[patterns.row[taken]] = False
     return served
 
 
-def _holding(problem: CellProblem, patterns: Patterns, entries: IntArray) -> BoolArray:
+def _holding_entries(problem: CellProblem, patterns: Patterns, entries: IntArray) -> BoolArray:
     """Tell which entries lie in classes that hold, if each pattern serves all rows of its entries."""
     found, classes = np.unique(patterns.pattern[entries], return_inverse=True)
     rows = patterns.row[entries]
@@ -99,7 +99,7 @@ class _Absorption:
     A row that costs less when it is suppressed, or finds no class, is suppressed while the limit allows it.
     """
 
-    def __init__(self, problem: CellProblem, blanking: Blanking, left: IntArray) -> None:
+    def __init__(self, problem: CellProblem, blanking: CellSuppression, left: IntArray) -> None:
         self._problem = problem
         codes = np.where(blanking.blanks, BLANK, problem.codes[blanking.row])
         self._class_of, number = problem.published(blanking.row, blanking.blanks)
@@ -113,7 +113,7 @@ class _Absorption:
         self._weights = np.zeros((number, problem.attributes))
         np.add.at(self._weights, self._class_of, self._costs[self._rows] * self._counts[:, None])
 
-    def run(self) -> Blanking | None:
+    def run(self) -> CellSuppression | None:
         """Return the choice with every row in a class; None where a row found none that would hold."""
         for row in np.flatnonzero(self._left).tolist():
             if not self._absorb(row) and not self._suppress(row):
@@ -125,7 +125,7 @@ class _Absorption:
         counts = np.concatenate([self._counts, self._left[gone]])
         blanks = np.concatenate([blanks, ~native[gone]])
         order = np.argsort(rows, kind="stable")
-        return Blanking(
+        return CellSuppression(
             rows[order], counts[order], blanks[order], (np.arange(len(rows)) >= len(self._rows))[order]
         )
 
@@ -163,7 +163,7 @@ class _Absorption:
         self._class_of = np.append(self._class_of, chosen)
 
 
-def _uniform(problem: CellProblem, patterns: Patterns) -> Blanking | None:
+def _uniform(problem: CellProblem, patterns: Patterns) -> CellSuppression | None:
     """Blank the same attributes of all records: the cheapest of the listed masks that holds."""
     masks = np.unique(patterns.blanks[~patterns.gone], axis=0)
     if not len(masks):
@@ -171,7 +171,7 @@ def _uniform(problem: CellProblem, patterns: Patterns) -> Blanking | None:
     totals: FloatArray = np.where(problem.native, 0.0, problem.costs * problem.counts[:, None]).sum(axis=0)
     none = np.zeros(problem.rows, dtype=bool)
     for mask in masks[np.argsort(masks @ totals, kind="stable")]:
-        blanking = Blanking(np.arange(problem.rows), problem.counts, mask & ~problem.native, none)
+        blanking = CellSuppression(np.arange(problem.rows), problem.counts, mask & ~problem.native, none)
         if blanking.holds(problem):
             return blanking
     return None

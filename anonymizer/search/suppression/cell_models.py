@@ -12,8 +12,8 @@ from anonymizer.core.classes import Classes, Reference, SensitiveCodes
 from anonymizer.core.grouping import count
 from anonymizer.core.table import Table
 from anonymizer.privacy.constraint import ClassConstraint
-from anonymizer.privacy.retention import Retention
-from anonymizer.search.base import Problem
+from anonymizer.privacy.retention import CountConditions
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.suppression.cell_problem import ClassJudge, ValueRule
 from anonymizer.search.suppression.suppressor import References, holding, reference_for, references_of
 
@@ -27,7 +27,7 @@ class CellModels:
     moving: whether the reference changes with what is suppressed.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SearchProblem) -> None:
         self._problem = problem
         table, constraints = problem.table, problem.class_constraints
         used = {each.attribute for each in constraints}
@@ -100,22 +100,22 @@ class CellModels:
             rules.append(ValueRule(values, number, np.full(attribute.column.size, share)))
         return rules, whole
 
-    def valid(self, classes: Classes, *, starred: bool) -> bool:
+    def valid(self, classes: Classes, *, kept_suppressed: bool) -> bool:
         """Tell whether classes may be released: every model holds under the reference that is asked for.
 
         Parameters
         ----------
-        starred: whether the last class are suppressed records that stay; no record is missing then.
+        kept_suppressed: whether the last class are suppressed records that stay; no record is missing then.
         """
         references = self.input
-        if self._problem.moving_reference and not starred:
+        if self._problem.moving_reference and not kept_suppressed:
             references = references_of(classes, [each.name for each in self._problem.table.sensitive])
         if not holding(self._problem.class_constraints, classes, references).all():
             return False
         return all(each.holds(classes) for each in self._problem.table_constraints)
 
 
-def _implied(retention: Retention, size: int) -> tuple[int, float]:
+def _implied(retention: CountConditions, size: int) -> tuple[int, float]:
     """Return a number of values and a largest share that conditions which are not linear imply.
 
     r_1 < c (r_l + ...) means r_1 < c (n - r_1). With a share q of one value, the entropy is at most that of q
@@ -146,7 +146,7 @@ def _entropic_share(diversity: float, size: int) -> float:
     return high
 
 
-def _linear(retention: Retention) -> bool:
+def _linear(retention: CountConditions) -> bool:
     """Tell whether size, distinct values and largest shares are all that is asked."""
     required = retention.required is not None and bool(retention.required.any())
     floors = retention.floors is not None and any(retention.floors)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.blanked_recoding import BlankedRecoding
+from anonymizer.core.blanked_recoding import LocalSuppressionRecoding
 from anonymizer.core.classes import Classes, SensitiveCodes
 from anonymizer.core.grouping import count, group_keys
 from anonymizer.core.recoding import FullDomainRecoding
 from anonymizer.core.table import SUPPRESSED, Table
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.suppression.cell_models import CellModels
-from anonymizer.search.suppression.cell_problem import BLANK, Blanking, CellProblem
+from anonymizer.search.suppression.cell_problem import BLANK, CellProblem, CellSuppression
 from anonymizer.search.suppression.cell_weights import CellWeights
 
 
@@ -30,7 +30,7 @@ class CellNode:
     cells: which cells to blank, at least cost.
     """
 
-    problem: Problem
+    problem: SearchProblem
     models: CellModels
     base: FullDomainRecoding
     row: IntArray
@@ -38,7 +38,7 @@ class CellNode:
 
     @classmethod
     def of(
-        cls, problem: Problem, models: CellModels, weights: CellWeights, levels: Sequence[int]
+        cls, problem: SearchProblem, models: CellModels, weights: CellWeights, levels: Sequence[int]
     ) -> CellNode:
         """Group the table at some levels."""
         table = problem.table
@@ -69,7 +69,7 @@ class CellNode:
         """Return the node with no record to be suppressed: the reference then stays as it is."""
         return replace(self, cells=replace(self.cells, most_gone=0))
 
-    def recoding(self, blanking: Blanking) -> BlankedRecoding | None:
+    def recoding(self, blanking: CellSuppression) -> LocalSuppressionRecoding | None:
         """Return what is released; None where that does not satisfy every constraint.
 
         Suppressed records stay where that is asked for and the class they make holds, else they are removed.
@@ -80,15 +80,15 @@ class CellNode:
         whole = len(owner) == table.combinations
         parts = None if whole else owner
         split = table if whole else table.split(owner, counts)
-        own = BlankedRecoding(split, self.base, blanks, parts)
+        own = LocalSuppressionRecoding(split, self.base, blanks, parts)
         if not own.suppressed.any():
-            return own if self._valid(own, starred=False) else None
-        if self.problem.keep_rows and self._valid(own, starred=True):
+            return own if self._valid(own, kept_suppressed=False) else None
+        if self.problem.keep_rows and self._valid(own, kept_suppressed=True):
             return own
-        own = BlankedRecoding(split, self.base, blanks, parts, own.suppressed)
-        return own if self._valid(own, starred=False) else None
+        own = LocalSuppressionRecoding(split, self.base, blanks, parts, own.suppressed)
+        return own if self._valid(own, kept_suppressed=False) else None
 
-    def _parts(self, blanking: Blanking) -> tuple[IntArray, IntArray, IntArray]:
+    def _parts(self, blanking: CellSuppression) -> tuple[IntArray, IntArray, IntArray]:
         """Deal the pieces of each row to its combinations, in their order.
 
         Returns
@@ -105,22 +105,22 @@ class CellNode:
         sort = np.argsort(owner, kind="stable")
         return owner[sort], counts[sort], piece[sort]
 
-    def _valid(self, own: BlankedRecoding, *, starred: bool) -> bool:
+    def _valid(self, own: LocalSuppressionRecoding, *, kept_suppressed: bool) -> bool:
         """Tell whether the classes as published satisfy every constraint, the starred one told apart."""
         stays = np.flatnonzero(~own.removed)
         columns = [column.codes[stays].astype(np.int64) for column in own.published()]
         suppressed = own.suppressed[stays].astype(np.int64)
         class_of, number = _keys([suppressed, *columns])
-        if not number or (starred and self._starred_before(own)):
+        if not number or (kept_suppressed and self._starred_before(own)):
             return False
         secret = {
             each.name: SensitiveCodes(each, own.table.sensitive_codes(each.name)[stays].astype(np.int64))
             for each in own.table.sensitive
         }
         classes = Classes(class_of, own.table.counts[stays], number, secret)
-        return self.models.valid(classes, starred=starred)
+        return self.models.valid(classes, kept_suppressed=kept_suppressed)
 
-    def _starred_before(self, own: BlankedRecoding) -> bool:
+    def _starred_before(self, own: LocalSuppressionRecoding) -> bool:
         """Tell whether records that are not suppressed have nothing but ``*`` either."""
         native: BoolArray = np.logical_and.reduce(self.cells.native, axis=1)[self.row]
         if own.owner is not None:

@@ -139,7 +139,7 @@ class CellProblem:
 
 
 @dataclass(frozen=True, eq=False)
-class Blanking:
+class CellSuppression:
     """A choice of cells to blank: rows in pieces, each blanked in its own way.
 
     Attributes
@@ -195,7 +195,7 @@ class CellSolution:
     interrupted: whether the user ended it.
     """
 
-    blanking: Blanking | None
+    blanking: CellSuppression | None
     cost: float
     bound: float
     steps: int = field(default=0)

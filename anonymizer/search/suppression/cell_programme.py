@@ -9,7 +9,7 @@ import numpy as np
 from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.core.grouping import group_keys
 from anonymizer.search.suppression.cell_patterns import Patterns
-from anonymizer.search.suppression.cell_problem import Blanking, CellProblem, ValueRule
+from anonymizer.search.suppression.cell_problem import CellProblem, CellSuppression, ValueRule
 from anonymizer.search.suppression.cell_solver import Effort, Programme, Solved
 
 
@@ -207,10 +207,10 @@ class Assignment:
         return self.programme.duals(self._problem.rows, effort)
 
 
-def blanking_of(problem: CellProblem, patterns: Patterns, served: IntArray) -> Blanking:
+def blanking_of(problem: CellProblem, patterns: Patterns, served: IntArray) -> CellSuppression:
     """Return the cells that are blanked when each entry serves so many records."""
     used = np.flatnonzero(served)
     used = used[np.argsort(patterns.row[used], kind="stable")]
     row = patterns.row[used]
     blanks = patterns.blanks[patterns.pattern[used]] & ~problem.native[row]
-    return Blanking(row, served[used], blanks, patterns.gone[patterns.pattern[used]])
+    return CellSuppression(row, served[used], blanks, patterns.gone[patterns.pattern[used]])

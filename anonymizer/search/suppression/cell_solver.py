@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.background import heard_meanwhile
+from anonymizer.core.background import run_interruptibly
 
 if TYPE_CHECKING:
     from ortools.math_opt.python.mathopt import SolveResult
@@ -117,7 +117,7 @@ class Programme:
             hints.append(mathopt.SolutionHint(variable_values=values))
         start = mathopt.ModelSolveParameters(solution_hints=hints)
         try:
-            return heard_meanwhile(
+            return run_interruptibly(
                 lambda: mathopt.solve(model, mathopt.SolverType.HIGHS, params=parameters, model_params=start),
                 effort.stopped,
             )

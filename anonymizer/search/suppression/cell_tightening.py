@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from anonymizer.search.suppression.cell_problem import BLANK, Blanking, CellProblem
+from anonymizer.search.suppression.cell_problem import BLANK, CellProblem, CellSuppression
 
 
-def tightened(problem: CellProblem, blanking: Blanking) -> Blanking:
+def tightened(problem: CellProblem, blanking: CellSuppression) -> CellSuppression:
     """Return a blanking without what the classes agree in; the same one where that would not hold.
 
     A quick choice blanks what a class once needed, and where a blank costs nothing a programme does as well.

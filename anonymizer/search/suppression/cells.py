@@ -16,7 +16,7 @@ from anonymizer.search.suppression.cell_classes import ValidClasses
 from anonymizer.search.suppression.cell_merging import first_blanking, first_classes, holding_classes
 from anonymizer.search.suppression.cell_patterns import closed_patterns
 from anonymizer.search.suppression.cell_prices import Prices
-from anonymizer.search.suppression.cell_problem import Blanking, CellProblem, CellSolution
+from anonymizer.search.suppression.cell_problem import CellProblem, CellSolution, CellSuppression
 from anonymizer.search.suppression.cell_programme import Assignment, blanking_of
 from anonymizer.search.suppression.cell_solver import Effort
 from anonymizer.search.suppression.cell_tightening import tightened
@@ -65,7 +65,7 @@ class CellSearch:
         self._ceiling = ceiling
         self._patterns = closed_patterns(problem)
         self._served = np.zeros(len(self._patterns.row), dtype=np.int64)
-        self.best: Blanking | None = None
+        self.best: CellSuppression | None = None
         self.cost = np.inf
         self.bound = 0.0
         self.steps = 0
@@ -128,8 +128,8 @@ class CellSearch:
     def _round(self, proof: Proof, most: int) -> bool:
         """Solve a programme over the cheapest entries; tell whether a larger one cannot do more."""
         room = self._room(proof)
-        chosen, left_out = self._cheapest(proof, room, most)
-        open_rows = self._open(proof, min(room, left_out))
+        chosen, unmatched_columns = self._cheapest(proof, room, most)
+        open_rows = self._open(proof, min(room, unmatched_columns))
         used = np.zeros(len(self._served), dtype=bool)
         used[chosen] = True
         assignment = Assignment(
@@ -139,10 +139,10 @@ class CellSearch:
         # What the clock or the user ended is no step: what it found could not be found again.
         self.steps += result.ended
         closed = float(proof.closing[open_rows].min(initial=np.inf))
-        self._raise(min(result.bound, proof.bound + left_out, proof.bound + closed))
+        self._raise(min(result.bound, proof.bound + unmatched_columns, proof.bound + closed))
         if result.values is not None and result.ended:
             self._offer(assignment.served(result.values, self._effort()))
-        return left_out > room and result.ended
+        return unmatched_columns > room and result.ended
 
     def _cheapest(self, proof: Proof, room: float, most: int) -> tuple[IntArray, float]:
         """Return the entries of lowest penalty that could be in a better solution, and what others cost."""
@@ -174,7 +174,7 @@ class CellSearch:
             if repaired is not None:
                 self._keep(repaired)
 
-    def _keep(self, found: Blanking) -> bool:
+    def _keep(self, found: CellSuppression) -> bool:
         if found.cost(self._problem) >= self.cost or not found.holds(self._problem):
             return False
         tighter = tightened(self._problem, found)

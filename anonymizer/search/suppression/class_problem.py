@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from anonymizer.core.arrays import IntArray
-from anonymizer.privacy.retention import Retention
+from anonymizer.privacy.retention import CountConditions
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +19,7 @@ class View:
     value: value code of each cell, shape (cells,), int64.
     """
 
-    rule: Retention
+    rule: CountConditions
     part: IntArray
     value: IntArray
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.privacy.exact import has_entropy
-from anonymizer.privacy.retention import Retention
+from anonymizer.privacy.retention import CountConditions
 
 FLAT = 0.01
 """The largest slope of the entropy that is not told from 0."""
@@ -30,7 +30,7 @@ class Cut:
     weights: FloatArray
 
 
-def cut_off(rule: Retention, part: IntArray, value: IntArray, kept: IntArray) -> Iterator[Cut]:
+def cut_off(rule: CountConditions, part: IntArray, value: IntArray, kept: IntArray) -> Iterator[Cut]:
     """Yield a cut for every part of a class that has too little entropy.
 
     n (H(y / n) - ln l) is concave in the counts y and grows in proportion to them, so its gradient at any
@@ -51,7 +51,7 @@ def cut_off(rule: Retention, part: IntArray, value: IntArray, kept: IntArray) ->
                 yield Cut(cells, _gradient(counts, l)[groups])
 
 
-def tangents(rule: Retention, part: IntArray, value: IntArray, kept: FloatArray) -> Iterator[Cut]:
+def tangents(rule: CountConditions, part: IntArray, value: IntArray, kept: FloatArray) -> Iterator[Cut]:
     """Yield the same for counts that need not be whole, where clearly too little entropy is left.
 
     The gradient is taken where the way from there to even counts reaches the threshold: that cut touches what

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from anonymizer.search.base import Problem, SuppressionMethod
+from anonymizer.search.base import SearchProblem, SuppressionMethod
 from anonymizer.search.suppression.suppressor import Suppressor
 from anonymizer.search.suppression.whole_classes import WholeClasses
 
 
-def suppressor_for(problem: Problem) -> Suppressor:
+def suppressor_for(problem: SearchProblem) -> Suppressor:
     """Return what judges the candidates of a problem: whole classes where cells are blanked afterwards."""
     if problem.suppression is SuppressionMethod.RECORDS:
         # The optimal choice of records takes a dozen modules that no other method needs.

@@ -11,14 +11,14 @@ from __future__ import annotations
 import numpy as np
 
 from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.privacy.retention import Dominance, Retention
+from anonymizer.privacy.retention import CountConditions, Dominance
 from anonymizer.search.suppression.multiples import Multiples, below
 
 
 class Monotone:
     """The monotone conditions of a rule, prepared for rows of counts."""
 
-    def __init__(self, rule: Retention) -> None:
+    def __init__(self, rule: CountConditions) -> None:
         self._rule = rule
         self._caps = None if rule.caps is None else Multiples(rule.caps)
 

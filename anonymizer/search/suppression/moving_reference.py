@@ -16,7 +16,7 @@ from anonymizer.core.classes import Classes, Reference
 from anonymizer.core.grouping import count
 from anonymizer.core.table import SensitiveAttribute, Table
 from anonymizer.privacy.constraint import ClassConstraint
-from anonymizer.privacy.retention import Retention
+from anonymizer.privacy.retention import CountConditions
 from anonymizer.search.suppression.class_problem import ClassProblem, View
 from anonymizer.search.suppression.class_solver import solve
 from anonymizer.search.suppression.fixed_reference import FixedReference
@@ -131,7 +131,7 @@ class MovingReference:
         """Return the conditions of all classes on the cells that may stay."""
         rules = rules_of(self._table, self._constraints, references)
         class_of = numbers[cells.class_of[held]]
-        views = [View(Retention(smallest=rules.smallest), class_of, np.zeros_like(class_of))]
+        views = [View(CountConditions(smallest=rules.smallest), class_of, np.zeros_like(class_of))]
         for rule in rules.rules:
             parts = cells.parts(rule.attribute.name, combined=rule.combined)[0][held]
             own = np.unique(parts, return_inverse=True)[1].astype(np.int64)

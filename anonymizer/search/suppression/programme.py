@@ -10,7 +10,7 @@ import numpy as np
 
 from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.core.quiet import quiet_output
-from anonymizer.privacy.retention import Deviation, Dominance, Retention
+from anonymizer.privacy.retention import CountConditions, Deviation, Dominance
 from anonymizer.search.suppression.class_problem import ClassProblem, View
 from anonymizer.search.suppression.entropy_cuts import Cut
 
@@ -32,7 +32,7 @@ class Programme:
         self._problem = problem
         self._margin = margin
         self._model = mathopt.Model()
-        self._kept = [self._model.add_integer_variable(lb=0, ub=int(count)) for count in problem.counts]
+        self._kept = [self._model.add_integer_variable(lb=0, ub=int(kept)) for kept in problem.counts]
         size = mathopt.fast_sum(self._kept)
         self._model.add_linear_constraint(size >= max(problem.smallest, 1))
         self._model.add_linear_constraint(size <= problem.most)
@@ -103,31 +103,31 @@ class Programme:
         return self._mathopt.fast_sum(self._kept[cell] for cell in cells)
 
     def _add_shares(
-        self, rule: Retention, counts: dict[int, Expression], size: Expression, records: int
+        self, rule: CountConditions, counts: dict[int, Expression], size: Expression, records: int
     ) -> None:
-        for value, count in counts.items():
+        for value, kept in counts.items():
             if rule.caps is not None and rule.caps[value] < 1:
                 cap = float(rule.caps[value])
-                self._model.add_linear_constraint(count <= cap * size - self._margin * (cap > 0))
+                self._model.add_linear_constraint(kept <= cap * size - self._margin * (cap > 0))
             if rule.floors is not None and rule.floors[value] > 0:
                 floor = float(rule.floors[value])
                 present = self._model.add_binary_variable()
-                self._model.add_linear_constraint(count <= records * present)
-                self._model.add_linear_constraint(count >= present)
+                self._model.add_linear_constraint(kept <= records * present)
+                self._model.add_linear_constraint(kept >= present)
                 self._model.add_linear_constraint(
-                    count >= floor * size + self._margin - ceil(floor * records + 1) * (1 - present)
+                    kept >= floor * size + self._margin - ceil(floor * records + 1) * (1 - present)
                 )
 
-    def _add_values(self, rule: Retention, counts: dict[int, Expression], stays: Expression) -> None:
+    def _add_values(self, rule: CountConditions, counts: dict[int, Expression], stays: Expression) -> None:
         if rule.required is not None:
             for value in np.flatnonzero(rule.required).tolist():
                 self._model.add_linear_constraint(counts.get(value, 0) - stays >= 0)
         for distinct in rule.distinct:
             present = []
-            for value, count in counts.items():
+            for value, kept in counts.items():
                 if value != distinct.missing:
                     present.append(self._model.add_binary_variable())
-                    self._model.add_linear_constraint(present[-1] <= count)
+                    self._model.add_linear_constraint(present[-1] <= kept)
             self._model.add_linear_constraint(self._mathopt.fast_sum(present) - distinct.number * stays >= 0)
 
     def _add_dominance(
@@ -141,9 +141,9 @@ class Programme:
         scale = max(numerator, denominator)
         largest, level = self._model.add_variable(lb=0), self._model.add_variable(lb=0)
         above = [self._model.add_variable(lb=0) for _ in counts]
-        for count, excess in zip(counts, above, strict=True):
-            self._model.add_linear_constraint(largest >= count)
-            self._model.add_linear_constraint(excess >= count - level)
+        for kept, excess in zip(counts, above, strict=True):
+            self._model.add_linear_constraint(largest >= kept)
+            self._model.add_linear_constraint(excess >= kept - level)
         top = (dominance.l - 1) * level + self._mathopt.fast_sum(above)
         self._model.add_linear_constraint(
             denominator / scale * largest + numerator / scale * (top - size) + stays / scale <= -self._margin
@@ -152,17 +152,17 @@ class Programme:
     def _add_deviation(self, deviation: Deviation, counts: dict[int, Expression], size: Expression) -> None:
         """Bound the sum of |count of a group - what is expected in it|, groups adding up from the inside."""
         own: dict[int, list[Expression]] = {}
-        for value, count in counts.items():
-            own.setdefault(int(deviation.group_of[value]), []).append(count)
+        for value, kept in counts.items():
+            own.setdefault(int(deviation.group_of[value]), []).append(kept)
         far = []
         for group, parent in enumerate(deviation.parent.tolist()):
-            count = self._model.add_variable(lb=0)
-            self._model.add_linear_constraint(count == self._mathopt.fast_sum(own.get(group, [])))
-            own.setdefault(parent, []).append(count)
+            kept = self._model.add_variable(lb=0)
+            self._model.add_linear_constraint(kept == self._mathopt.fast_sum(own.get(group, [])))
+            own.setdefault(parent, []).append(kept)
             expected = int(deviation.expected[group]) / deviation.total * size
             far.append(self._model.add_variable(lb=0))
-            self._model.add_linear_constraint(far[-1] >= count - expected)
-            self._model.add_linear_constraint(far[-1] >= expected - count)
+            self._model.add_linear_constraint(far[-1] >= kept - expected)
+            self._model.add_linear_constraint(far[-1] >= expected - kept)
         self._model.add_linear_constraint(
             self._mathopt.fast_sum(far) <= float(deviation.limit) * size - self._margin
         )

@@ -9,7 +9,7 @@ import numpy as np
 from anonymizer.core.arrays import IntArray
 from anonymizer.core.classes import Classes
 from anonymizer.privacy.base import Merging
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.suppression.fixed_reference import FixedReference
 from anonymizer.search.suppression.moving_reference import MovingReference
 from anonymizer.search.suppression.rules import Rules, rules_of
@@ -41,7 +41,7 @@ class OptimalRecords(Suppressor):
 
     chooses = True
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SearchProblem) -> None:
         super().__init__(problem)
         # With a moving reference, what is suppressed under p of the input bounds nothing.
         self._worthwhile = self.table.records if problem.moving_reference else problem.limit

@@ -12,7 +12,7 @@ import numpy as np
 from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.core.table import SensitiveAttribute, Table
 from anonymizer.privacy.constraint import ClassConstraint
-from anonymizer.privacy.retention import Retention
+from anonymizer.privacy.retention import CountConditions
 from anonymizer.search.suppression.by_size import BySize, Retained
 from anonymizer.search.suppression.sensitive_cells import SensitiveCells
 from anonymizer.search.suppression.suppressor import References, reference_for
@@ -33,7 +33,7 @@ class Rule:
 
     attribute: SensitiveAttribute
     combined: bool
-    retention: Retention
+    retention: CountConditions
 
     @cached_property
     def _by_size(self) -> BySize:
@@ -129,7 +129,7 @@ def rules_of(
         None where the reference stands.
     """
     attributes = {each.name: each for each in table.sensitive}
-    joined: dict[tuple[str, bool], Retention] = {}
+    joined: dict[tuple[str, bool], CountConditions] = {}
     smallest, known = 1, True
     for constraint in constraints:
         attribute = None if constraint.attribute is None else attributes[constraint.attribute]

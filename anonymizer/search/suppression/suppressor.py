@@ -14,7 +14,7 @@ from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.core.classes import Classes, Reference
 from anonymizer.core.grouping import count
 from anonymizer.privacy.constraint import ClassConstraint
-from anonymizer.search.base import Problem
+from anonymizer.search.base import SearchProblem
 
 References = Mapping[str, Reference]
 """The distribution p by the name of the sensitive attribute."""
@@ -63,7 +63,7 @@ class Suppressor(ABC):
 
     chooses: ClassVar[bool]
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SearchProblem) -> None:
         self.table = problem.table
         self.constraints = problem.class_constraints
         self.limit = problem.limit

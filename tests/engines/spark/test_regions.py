@@ -12,17 +12,17 @@ from anonymizer.core.arrays import IntArray
 from anonymizer.core.kept_regions import (
     CodedRows,
     FirstRegions,
-    KeptRegions,
     RegionCut,
     RegionRows,
+    RegionStore,
     RegionSums,
     SensitiveCounts,
     Stopped,
-    Worked,
-    never,
+    WorkResult,
+    never_stopped,
 )
-from anonymizer.core.trace import Reduction, Trace
-from anonymizer.engines.combinations import HeldCombinations
+from anonymizer.core.trace import GroupStatistic, Reduction
+from anonymizer.engines.combinations import InMemoryRows
 from anonymizer.engines.spark import pieces, regions
 from anonymizer.engines.spark.combinations import SparkCombinations
 from anonymizer.engines.spark.frames import to_spark
@@ -47,14 +47,14 @@ def spark() -> Iterator[Session]:
         yield session
 
 
-def held(seed: int, rows: int = 400) -> HeldCombinations:
+def held(seed: int, rows: int = 400) -> InMemoryRows:
     random = np.random.default_rng(seed)
     drawn = np.stack([random.integers(0, min(size, 9), rows) for size in SIZES], axis=1)
     codes = np.unique(drawn, axis=0).astype(np.int32)
-    return HeldCombinations(codes, random.integers(1, 50, len(codes)).astype(np.int64), SIZES)
+    return InMemoryRows(codes, random.integers(1, 50, len(codes)).astype(np.int64), SIZES)
 
 
-def in_spark(session: Session, combinations: HeldCombinations, keys: KeyWords) -> SparkCombinations:
+def in_spark(session: Session, combinations: InMemoryRows, keys: KeyWords) -> SparkCombinations:
     import pyarrow as pa
 
     codes, counts = combinations.fetch()
@@ -68,15 +68,15 @@ def coded(random: np.random.Generator) -> CodedRows:
         return {place: random.integers(0, most, SIZES[place]) for place in range(QUASI)}
 
     traces = (
-        Trace(0, Reduction.MIN),
-        Trace(0, Reduction.MAX),
-        Trace(1, Reduction.OR),
-        Trace(2, Reduction.AND),
+        GroupStatistic(0, Reduction.MIN),
+        GroupStatistic(0, Reduction.MAX),
+        GroupStatistic(1, Reduction.OR),
+        GroupStatistic(2, Reduction.AND),
     )
     return CodedRows((adds(2**60), adds(2**30), {1: random.integers(0, 2**61, SIZES[1])}), traces)
 
 
-def first_of(combinations: HeldCombinations, *, every: bool) -> FirstRegions:
+def first_of(combinations: InMemoryRows, *, every: bool) -> FirstRegions:
     """Return regions of the first quasi-identifier halved; where not every row is in one, of some of them."""
     codes, _ = combinations.fetch()
     of_code = tuple(
@@ -113,13 +113,13 @@ def sorted_rows(rows: RegionRows) -> list[tuple[int, ...]]:
     return sorted(map(tuple, told.tolist()))
 
 
-def work(rows: RegionRows, stopped: Stopped) -> Worked[tuple[list[tuple[int, ...]], bool]]:
+def work(rows: RegionRows, stopped: Stopped) -> WorkResult[tuple[list[tuple[int, ...]], bool]]:
     """Cut each region in two, by the last code of its rows where that tells rows apart."""
     _, region = np.unique(np.stack([rows.region, rows.codes[:, -1] % 2], axis=1), axis=0, return_inverse=True)
-    return Worked((sorted_rows(rows), stopped()), region.ravel())
+    return WorkResult((sorted_rows(rows), stopped()), region.ravel())
 
 
-def compare(found: KeptRegions, expected: KeptRegions, regions: IntArray) -> None:
+def compare(found: RegionStore, expected: RegionStore, regions: IntArray) -> None:
     same_sums(found.sums(regions), expected.sums(regions))
     same_counts(found.sensitive_counts(regions[::2]), expected.sensitive_counts(regions[::2]))
     for place in range(QUASI):
@@ -150,13 +150,13 @@ def test_spark_tells_of_regions_what_memory_tells(spark: Session, seed: int, eve
         compare(found, expected, every_region)
         assert sorted_rows(found.fetch(every_region[2:])) == sorted_rows(expected.fetch(every_region[2:]))
         batches = [every_region[:4], every_region[4:]]
-        for stopped in (never, lambda: True):
+        for stopped in (never_stopped, lambda: True):
             done = list(found.each(batches, work, stopped))
             assert sorted(row for rows, _ in done for row in rows) == sorted_rows(
                 expected.fetch(every_region)
             )
             assert {told for _, told in done} == {stopped()}
-        assert [rows for rows, _ in done] == [rows for rows, _ in found.each(batches, work, never)]
+        assert [rows for rows, _ in done] == [rows for rows, _ in found.each(batches, work, never_stopped)]
 
 
 def test_spark_keeps_the_regions_at_the_end(spark: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,10 +168,10 @@ def test_spark_keeps_the_regions_at_the_end(spark: Session, monkeypatch: pytest.
     ended, batches = given[[2, 0]], [given[1:2], given[3:]]
     expected = combinations.in_regions(first, told)
     ends = expected.ends(ended)
-    assert len(list(expected.each(pieces.pieces_of(batches), work, never))) == len(given) - 2
+    assert len(list(expected.each(pieces.pieces_of(batches), work, never_stopped))) == len(given) - 2
     with in_spark(spark, combinations, KeyWords(WIDE)) as kept, kept.in_regions(first, told) as found:
         by_spark = found.ends(ended)
-        assert len(list(found.each(batches, work, never))) == len(given) - 2
+        assert len(list(found.each(batches, work, never_stopped))) == len(given) - 2
         every_region = np.arange(len(ends.sums(np.arange(999)).region))
         same_sums(by_spark.sums(every_region), ends.sums(every_region))
         assert len(every_region) > len(given)

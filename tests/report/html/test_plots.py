@@ -13,7 +13,7 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 
 import anonymizer as an
-from anonymizer.report.facts.knowledge import Knowing
+from anonymizer.report.facts.knowledge import RiskByKnowledge
 from anonymizer.report.html.charts.knowledge import draw_knowledge
 from tests.flow.commands import COLUMNS, CONFIG, people
 
@@ -82,7 +82,7 @@ def test_a_plot_says_what_it_shows(name: str, marks: list[str], result: Any) -> 
 
 def test_the_ends_of_both_lines_are_read_where_they_are_equal() -> None:
     figure, axes = pyplot.subplots(figsize=(7.8, 2.6))
-    draw_knowledge(axes, [Knowing(known, 1.0, 1.0, ("a",), 1.0) for known in (1, 2)])
+    draw_knowledge(axes, [RiskByKnowledge(known, 1.0, 1.0, ("a",), 1.0) for known in (1, 2)])
     figure.canvas.draw()
     first, second = (text.get_window_extent() for text in axes.texts)
     assert not first.overlaps(second)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from anonymizer.report.facts.knowledge import Knowing
+from anonymizer.report.facts.knowledge import RiskByKnowledge
 from anonymizer.report.html.charts.style import FONT, NOTEBOOK, Palette, apart, bare
 from anonymizer.report.numbers import percent
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def draw_knowledge(axes: Axes, known: Sequence[Knowing], palette: Palette = NOTEBOOK) -> Axes:
+def draw_knowledge(axes: Axes, known: Sequence[RiskByKnowledge], palette: Palette = NOTEBOOK) -> Axes:
     """Draw a line for the input and one for the release, both for the worst set of so many attributes."""
     bare(axes, palette)
     numbers = [each.known for each in known]
