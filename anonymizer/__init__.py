@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from anonymizer.api import anonymize, attack, check, compare, measure_utility
     from anonymizer.config.load import load_config
     from anonymizer.config.model import Config
-    from anonymizer.core.report import Report
     from anonymizer.flow.result import Result
+    from anonymizer.model.report import Report
 
 _HOMES = {
     "Config": "anonymizer.config.model",
-    "Report": "anonymizer.core.report",
+    "Report": "anonymizer.model.report",
     "Result": "anonymizer.flow.result",
     "anonymize": "anonymizer.api",
     "attack": "anonymizer.api",

@@ -20,7 +20,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from anonymizer.core.report import Report
+    from anonymizer.model.report import Report
 
 
 class AnonymizerError(Exception):

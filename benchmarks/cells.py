@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from anonymizer.config.load import load_config
-from anonymizer.core.blanked_recoding import LocalSuppressionRecoding
 from anonymizer.flow.prepare import input_path, open_as, prepare
+from anonymizer.model.recoding import LocalSuppressionRecoding
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice

@@ -21,7 +21,7 @@ from anonymizer.attacks.exchangeable.groups import Groups, groups_of
 from anonymizer.attacks.exchangeable.model import NaiveBayes
 from anonymizer.attacks.exchangeable.posterior import Posterior, SamplerSettings, posterior
 from anonymizer.attacks.exchangeable.score import Score
-from anonymizer.core.arrays import IntArray
+from anonymizer.model.arrays import IntArray
 from benchmarks.common import machine, table
 from benchmarks.shared import shared
 

@@ -13,11 +13,11 @@ import time
 from pathlib import Path
 
 from anonymizer.config.load import load_config
-from anonymizer.core.released import released
 from anonymizer.flow.prepare import input_path, open_as, prepare
 from anonymizer.flow.publication import publication_of
 from anonymizer.flow.searching import control_of, search
 from anonymizer.flow.watch import UNWATCHED
+from anonymizer.model.classes import released
 from anonymizer.release.order import SORTED
 from benchmarks import scale_data
 from benchmarks.common import machine, run_process, table

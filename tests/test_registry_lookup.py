@@ -10,7 +10,7 @@ import pytest
 from anonymizer.config import plugins
 from anonymizer.config.plugins import AnyRegistry
 from anonymizer.errors import InputError
-from anonymizer.registry import Registry
+from anonymizer.plugins import Registry
 
 REGISTRIES = (
     plugins.privacy_models,

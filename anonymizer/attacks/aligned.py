@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.original import Links, Original, Truth
-from anonymizer.settings import Settings
+from anonymizer.model.adversary import Links, Original, Truth
+from anonymizer.plugins import Settings
 
 
 class AlignedSettings(Settings):

@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.knowing import ClassDisclosure, KnowledgeSettings
-from anonymizer.core.arrays import BoolArray
-from anonymizer.core.classes import Reference, SensitiveCounts
-from anonymizer.settings import WholeNumber
+from anonymizer.model.arrays import BoolArray
+from anonymizer.model.classes import Reference, SensitiveCounts
+from anonymizer.plugins import WholeNumber
 
 
 class BackgroundSettings(KnowledgeSettings):

@@ -10,12 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from anonymizer.attacks.grouped import AnatomyRelease
-from anonymizer.attacks.original import Original
-from anonymizer.attacks.published import PublishedTable
-from anonymizer.attacks.recipe import MechanismKnowledge
 from anonymizer.errors import InputError
-from anonymizer.settings import Settings as PlugInSettings
+from anonymizer.model.adversary import AnatomyRelease, MechanismKnowledge, Original, PublishedTable
+from anonymizer.plugins import Settings as PlugInSettings
 
 Share = Fraction | float
 """Of records; exact where it was counted, a float where it was estimated."""

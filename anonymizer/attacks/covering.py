@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.attacks.original import ValueCoverage
-from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.model.adversary import ValueCoverage
+from anonymizer.model.arrays import BoolArray, IntArray
 
 BLOCK = 4096
 """Original combinations that are joined at once, unless their pairs are too many."""

@@ -25,11 +25,11 @@ from anonymizer.attacks.exchangeable.view import (
     View,
 )
 from anonymizer.attacks.knowing import KnowledgeSettings
-from anonymizer.attacks.original import Truth
 from anonymizer.attacks.sampling import clopper_pearson
-from anonymizer.core.arrays import IntArray
 from anonymizer.errors import InputError
-from anonymizer.settings import Exact, WholeNumber
+from anonymizer.model.adversary import Truth
+from anonymizer.model.arrays import IntArray
+from anonymizer.plugins import Exact, WholeNumber
 
 VALUES = 1000
 """Most values of a sensitive attribute that are learned about."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from anonymizer.attacks.knowing import ClassDisclosure
-from anonymizer.core.arrays import BoolArray
-from anonymizer.core.classes import Reference, SensitiveCounts
+from anonymizer.model.arrays import BoolArray
+from anonymizer.model.classes import Reference, SensitiveCounts
 
 
 class Homogeneity(ClassDisclosure):

@@ -14,11 +14,11 @@ from anonymizer.attacks.aligned import AlignedSettings
 from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
 from anonymizer.attacks.knowing import KnowledgeSettings
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
-from anonymizer.attacks.original import Links, Original, ValueCoverage
 from anonymizer.attacks.sampling import clopper_pearson, draw_sample
-from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.errors import InputError
-from anonymizer.settings import WholeNumber
+from anonymizer.model.adversary import Links, Original, ValueCoverage
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.plugins import WholeNumber
 
 FOLDS = 5
 """Parts of the targets; each is held out in turn."""

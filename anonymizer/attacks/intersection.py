@@ -14,15 +14,14 @@ from anonymizer.attacks.aligned import AlignedSettings
 from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
 from anonymizer.attacks.covering import CoveringJoin, spans
 from anonymizer.attacks.knowing import KnowledgeSettings
-from anonymizer.attacks.original import Original
-from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.sampling import clopper_pearson, draw_sample
 from anonymizer.attacks.truth import same_values
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.classes import SensitiveCodes
-from anonymizer.core.grouping import count, group_keys
 from anonymizer.errors import InputError, suggestion
-from anonymizer.settings import WholeNumber
+from anonymizer.model.adversary import Original, PublishedTable
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.counting import count, group_keys
+from anonymizer.plugins import WholeNumber
 
 MOST = 100_000
 """Targets, unless asked for more."""

@@ -16,11 +16,11 @@ from pydantic import Field
 
 from anonymizer.attacks.aligned import AlignedSettings
 from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
-from anonymizer.attacks.original import Original
 from anonymizer.attacks.sampling import clopper_pearson
-from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.errors import InputError, suggestion
-from anonymizer.settings import Exact
+from anonymizer.model.adversary import Original
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.plugins import Exact
 
 
 class Measure(StrEnum):

@@ -11,10 +11,10 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
-from anonymizer.core.arrays import BoolArray
-from anonymizer.core.classes import Reference, SensitiveCounts
-from anonymizer.core.table import SensitiveAttribute
-from anonymizer.settings import Settings, WholeNumber
+from anonymizer.model.arrays import BoolArray
+from anonymizer.model.classes import Reference, SensitiveCounts
+from anonymizer.model.table import SensitiveAttribute
+from anonymizer.plugins import Settings, WholeNumber
 
 
 class KnowledgeSettings(Settings):

@@ -28,12 +28,12 @@ from anonymizer.attacks.linking.probabilistic import ProbabilisticLinking
 from anonymizer.attacks.linking.rank import RankDistance
 from anonymizer.attacks.linking.space import ComparisonSpace, comparison_space
 from anonymizer.attacks.linking.swapped import SwapRange
-from anonymizer.attacks.original import Links, Original, Truth
 from anonymizer.attacks.sampling import clopper_pearson, draw_sample
-from anonymizer.core.arrays import IntArray
 from anonymizer.errors import InputError
-from anonymizer.settings import Exact as Decimals
-from anonymizer.settings import WholeNumber
+from anonymizer.model.adversary import Links, Original, Truth
+from anonymizer.model.arrays import IntArray
+from anonymizer.plugins import Exact as Decimals
+from anonymizer.plugins import WholeNumber
 
 WORK = 1 << 30
 """Values that are compared, at most, before the targets are sampled."""

@@ -9,10 +9,10 @@ from datetime import date
 
 import numpy as np
 
-from anonymizer.attacks.original import ValueCoverage
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.recoding import value_labels
-from anonymizer.core.table import MISSING, SUPPRESSED, QuasiIdentifier, ValueType
+from anonymizer.model.adversary import ValueCoverage
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.recoding import value_labels
+from anonymizer.model.table import MISSING, SUPPRESSED, QuasiIdentifier, ValueType
 
 _INTERVAL = re.compile(r"\[(.+), (.+)\]")
 _MEMBER = re.compile(r"(?:\\.|[^\\,])+")

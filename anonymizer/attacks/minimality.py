@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
-from anonymizer.attacks.original import Original
-from anonymizer.attacks.recipe import MechanismKnowledge, SensitiveConstraint
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.classes import Classes
-from anonymizer.core.grouping import count, group_keys
 from anonymizer.errors import InputError
+from anonymizer.model.adversary import MechanismKnowledge, Original, SensitiveConstraint
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Classes
+from anonymizer.model.counting import count, group_keys
 
 
 @dataclass(frozen=True, eq=False)

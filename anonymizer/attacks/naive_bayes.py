@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.attacks.original import ValueCoverage
 from anonymizer.attacks.spreading import expand_uniformly
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.adversary import ValueCoverage
+from anonymizer.model.arrays import FloatArray, IntArray
 
 WEIGHT = 2.0
 """Records that the overall distribution of a value weighs as much as, beside those with a sensitive value."""

@@ -7,17 +7,15 @@ from collections.abc import Collection
 import numpy as np
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.combinations import numbered
 from anonymizer.attacks.meaning import meanings_of
-from anonymizer.attacks.original import Links, Original
-from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.truth import codes_in_release, labels_in_release, links_of_pairs, located
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.classes import SensitiveCodes
-from anonymizer.core.grouping import count
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.table import SensitiveAttribute, Table
 from anonymizer.errors import InputError
+from anonymizer.model.adversary import Links, Original, PublishedTable
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.counting import count, numbered
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.table import SensitiveAttribute, Table
 
 
 def scene_of_recoding(table: Table, recoding: Recoding) -> AdversaryView:

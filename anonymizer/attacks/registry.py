@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from anonymizer.attacks.base import Attack
-from anonymizer.registry import Registry
+from anonymizer.plugins import Registry
 
 ATTACKS: Registry[Attack] = Registry("attack", Attack, "anonymizer.attacks", "anonymizer.attacks")

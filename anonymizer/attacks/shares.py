@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, IntArray
 
 
 def at_least(counts: IntArray, share: Decimal | Fraction, totals: IntArray) -> BoolArray:

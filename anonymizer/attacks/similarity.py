@@ -9,11 +9,11 @@ from pydantic import Field
 
 from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.knowing import ClassDisclosure, KnowledgeSettings
-from anonymizer.core.arrays import BoolArray
-from anonymizer.core.classes import Reference, SensitiveCounts
-from anonymizer.core.table import SensitiveAttribute
 from anonymizer.errors import InputError
-from anonymizer.settings import WholeNumber
+from anonymizer.model.arrays import BoolArray
+from anonymizer.model.classes import Reference, SensitiveCounts
+from anonymizer.model.table import SensitiveAttribute
+from anonymizer.plugins import WholeNumber
 
 
 class SimilaritySettings(KnowledgeSettings):

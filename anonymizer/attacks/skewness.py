@@ -10,9 +10,9 @@ from pydantic import Field
 
 from anonymizer.attacks.knowing import ClassDisclosure, KnowledgeSettings
 from anonymizer.attacks.shares import at_least, at_most
-from anonymizer.core.arrays import BoolArray
-from anonymizer.core.classes import Reference, SensitiveCounts
-from anonymizer.settings import Exact
+from anonymizer.model.arrays import BoolArray
+from anonymizer.model.classes import Reference, SensitiveCounts
+from anonymizer.plugins import Exact
 
 
 class SkewnessSettings(KnowledgeSettings):

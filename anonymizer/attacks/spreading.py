@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.attacks.original import ValueCoverage
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.adversary import ValueCoverage
+from anonymizer.model.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,12 @@ import numpy as np
 
 from anonymizer.attacks.every_subset import iter_subsets
 from anonymizer.attacks.told import SubsetRisk, order_of, risk_by_subset
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.grouping import group_keys
-from anonymizer.core.table import pack
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.counting import group_keys
+from anonymizer.model.table import pack
 
 if TYPE_CHECKING:
-    from anonymizer.attacks.published import PublishedTable
+    from anonymizer.model.adversary import PublishedTable
 
 
 @dataclass(frozen=True, eq=False)

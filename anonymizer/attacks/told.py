@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.attacks.every_subset import iter_subsets
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.grouping import BLOCK, add_up, add_up_packed, starts_of
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.counting import BLOCK, add_up, add_up_packed, starts_of
 
 if TYPE_CHECKING:
-    from anonymizer.attacks.published import PublishedTable
+    from anonymizer.model.adversary import PublishedTable
 
 WORD = 63
 """Bits of an integer that a key may have."""

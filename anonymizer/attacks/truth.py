@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.attacks.combinations import numbered
 from anonymizer.attacks.covering import CoveringJoin
-from anonymizer.attacks.original import Links, ValueCoverage
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.classes import SensitiveCodes
-from anonymizer.core.grouping import count, group_keys
+from anonymizer.model.adversary import Links, ValueCoverage
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.counting import count, group_keys, numbered
 
 NOTHING = Links(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 """No record's fate is told."""

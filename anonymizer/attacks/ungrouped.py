@@ -8,17 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.combinations import numbered
-from anonymizer.attacks.grouped import AnatomyRelease, AnatomyTruth
 from anonymizer.attacks.meaning import meanings_of
-from anonymizer.attacks.original import Original
-from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.truth import codes_in_release, labels_in_release, links_of_pairs, located
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.classes import Classes, SensitiveCodes
-from anonymizer.core.group_recoding import GroupRecoding
-from anonymizer.core.grouping import count
-from anonymizer.core.table import Table
+from anonymizer.model.adversary import AnatomyRelease, AnatomyTruth, Original, PublishedTable
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.counting import count, numbered
+from anonymizer.model.recoding import GroupRecoding
+from anonymizer.model.table import Table
 
 
 def known_truth(grouped: AnatomyRelease, recoding: GroupRecoding) -> AnatomyTruth:

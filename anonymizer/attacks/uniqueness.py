@@ -15,11 +15,11 @@ from anonymizer.attacks.population.base import SampleClasses, UniquesEstimator
 from anonymizer.attacks.population.negative_binomial import NegativeBinomialUniques, individual_risk
 from anonymizer.attacks.population.pitman import PitmanUniques
 from anonymizer.attacks.population.zayatz import ZayatzUniques
-from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.subsets import KnownSubset, by_size, known_subset, known_subsets
-from anonymizer.core.arrays import FloatArray
 from anonymizer.errors import InputError
-from anonymizer.settings import WholeNumber
+from anonymizer.model.adversary import PublishedTable
+from anonymizer.model.arrays import FloatArray
+from anonymizer.plugins import WholeNumber
 
 ESTIMATORS: tuple[UniquesEstimator, ...] = (NegativeBinomialUniques(), ZayatzUniques(), PitmanUniques())
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.grouping import group_keys
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.counting import group_keys
 
 
 class Wildcard(Attack):

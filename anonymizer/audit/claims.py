@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isclose, isfinite
 from typing import Any
 
-from anonymizer.core.report import to_json
+from anonymizer.model.report import to_json
 
 Key = tuple[str | int, ...]
 """The place of a figure in a report: names of keys, and positions in lists."""

@@ -9,11 +9,10 @@ import numpy as np
 
 from anonymizer.audit.count import value_codes
 from anonymizer.audit.fingerprint import fingerprint
-from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.core.grouping import add_up
-from anonymizer.core.packing import Packing
-from anonymizer.core.recoding import PublishedColumn, Recoding
-from anonymizer.engines.base import Groups
+from anonymizer.engines.rows import Groups
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.counting import Packing, add_up
+from anonymizer.model.recoding import PublishedColumn, Recoding
 
 
 def mismatched_records(source: str, groups: Groups, recoding: Recoding) -> int:

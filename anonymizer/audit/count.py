@@ -7,13 +7,13 @@ from datetime import date
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.classes import Classes, Reference, SensitiveCodes
-from anonymizer.core.grouping import count, starts_of
-from anonymizer.core.packing import Packing, rank
-from anonymizer.core.table import Column, SensitiveAttribute, ValueType
-from anonymizer.engines.base import Groups, Relation
+from anonymizer.engines.base import Relation
+from anonymizer.engines.rows import Groups
 from anonymizer.errors import DataError
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.classes import Classes, Reference, SensitiveCodes
+from anonymizer.model.counting import Packing, count, rank, starts_of
+from anonymizer.model.table import Column, SensitiveAttribute, ValueType
 
 
 def count_classes(

@@ -8,8 +8,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.table import SUPPRESSED
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.table import SUPPRESSED
 
 Words = NDArray[np.uint64]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from anonymizer.core.classes import Classes, Reference
-from anonymizer.core.measurement import Measurement
+from anonymizer.model.classes import Classes, Measurement, Reference
 from anonymizer.privacy.constraint import ClassConstraint, CountedConstraint
 
 

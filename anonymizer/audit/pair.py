@@ -6,17 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from anonymizer.attacks.grouped import AnatomyRelease
 from anonymizer.audit.count import value_codes
 from anonymizer.audit.measure import measure
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.classes import Classes, Reference, SensitiveCounts
-from anonymizer.core.group_recoding import COUNT, GROUP
-from anonymizer.core.grouping import count
-from anonymizer.core.measurement import Measurement
-from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Relation
 from anonymizer.errors import DataError
+from anonymizer.model.adversary import AnatomyRelease
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Classes, Measurement, Reference, SensitiveCounts
+from anonymizer.model.counting import count
+from anonymizer.model.recoding import COUNT, GROUP
+from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.constraint import Constraint, CountedConstraint, TableConstraint
 
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from anonymizer.audit.compare import Compared, surplus
 from anonymizer.audit.count import value_codes
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.table import SensitiveAttribute
-from anonymizer.engines.base import Groups
+from anonymizer.engines.rows import Groups
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.table import SensitiveAttribute
 
 
 def common_codes(*several: Sequence[str | None]) -> tuple[list[IntArray], int]:

@@ -49,7 +49,7 @@ def attack(
     Those that do not apply are named on stderr. With --original, the first line says how many records of
     RELEASE can stem from it; less than half is refused, which --force overrides.
     """
-    from anonymizer.core.report import to_json  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.model.report import to_json  # noqa: PLC0415 - --help needs none of it
 
     entries, lacking, warnings = _entries(release, config, (original, second), force=force)
     if lacking and not quiet:

@@ -52,7 +52,7 @@ def check(
     Exit code 1 when a constraint of the config does not hold. What an attack measures is shown with ?, as it
     takes the original records too; run and attack tell it.
     """
-    from anonymizer.core.report import to_json  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.model.report import to_json  # noqa: PLC0415 - --help needs none of it
 
     found = _measure(data, config, qi, sensitive)
     held = all(each.satisfied is not False for each in found.constraints)

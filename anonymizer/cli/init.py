@@ -45,7 +45,7 @@ def init(
     json: Json = False,
 ) -> None:
     """Profile DATA, propose what each column is, and write a commented config that `run` accepts."""
-    from anonymizer.engines.base import CsvDialect  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.engines.options import CsvDialect  # noqa: PLC0415 - --help needs none of it
     from anonymizer.flow.init import init as draft  # noqa: PLC0415
     from anonymizer.profile.proposal import as_proposed  # noqa: PLC0415
 

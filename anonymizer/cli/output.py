@@ -125,7 +125,7 @@ def with_usable_paths(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _check_path(path: Path) -> None:
-    from anonymizer.settings import path_fault, shortened_path  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.plugins import path_fault, shortened_path  # noqa: PLC0415 - --help needs none of it
 
     # The current folder counts as well: engines are given it with the path.
     for each in (str(path), os.path.abspath(path)):  # noqa: PTH100 - a NUL byte is to be named, not to raise

@@ -15,7 +15,7 @@ from anonymizer.cli.stop import stop_on_interrupt
 from anonymizer.errors import Infeasible
 
 if TYPE_CHECKING:
-    from anonymizer.core.report import Report
+    from anonymizer.model.report import Report
 
 Output = Annotated[
     Path | None,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.cli.attack import lines
-from anonymizer.core.report import Report
+from anonymizer.model.report import Report
 from anonymizer.report.numbers import floored
 
 IN_ONE_LINE = 2

@@ -12,7 +12,7 @@ from pydantic_core import CoreSchema
 
 from anonymizer.config.search import Method
 from anonymizer.config.section import Section
-from anonymizer.settings import FilePath
+from anonymizer.plugins import FilePath
 
 if TYPE_CHECKING:
     from anonymizer.config.model import Config

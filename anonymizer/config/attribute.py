@@ -11,8 +11,8 @@ from pydantic import Field, field_validator, model_validator
 
 from anonymizer.config.hierarchy import HierarchySettings
 from anonymizer.config.section import Section, problem, refusal
-from anonymizer.core.table import ValueType
-from anonymizer.settings import Exact, WholeNumber
+from anonymizer.model.table import ValueType
+from anonymizer.plugins import Exact, WholeNumber
 
 
 class Role(StrEnum):

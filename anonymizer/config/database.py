@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import AfterValidator, WithJsonSchema
 
 from anonymizer.config.words import shown
-from anonymizer.settings import FilePath
+from anonymizer.plugins import FilePath
 
 SCHEMES = ("postgresql", "postgres")
 """What the URL of a database may start with."""

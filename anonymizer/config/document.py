@@ -17,7 +17,7 @@ from typing import Any
 
 from anonymizer.config.words import KeyPath, dotted
 from anonymizer.errors import ConfigError, ConfigProblem
-from anonymizer.settings import LARGEST_EXPONENT, MOST_DIGITS, TOO_MANY_DIGITS, has_too_many_digits
+from anonymizer.plugins import LARGEST_EXPONENT, MOST_DIGITS, TOO_MANY_DIGITS, has_too_many_digits
 
 MOST_VALUES = 1_000_000
 """Keys and values of a config; of a long text every ``VALUE_CHARACTERS`` count for one."""

@@ -14,8 +14,8 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, mo
 from anonymizer.config.database import DatabaseFile, TableName, Url
 from anonymizer.config.section import Section, problem, refusal
 from anonymizer.config.words import shown
-from anonymizer.core.numerals import COMMA_SIGN, POINT_SIGN, Numerals
-from anonymizer.settings import FilePath, usable_path
+from anonymizer.model.table import COMMA_SIGN, POINT_SIGN, Numerals
+from anonymizer.plugins import FilePath, usable_path
 
 URL = re.compile(r"[a-z][a-z0-9+.-]+://")
 """How a path on another file system begins."""

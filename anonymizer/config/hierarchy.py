@@ -108,7 +108,7 @@ def _is_graph(value: Any) -> bool:
 
 def _nested(graph: Any) -> dict[str, Any]:
     """Return a networkx tree as the nested mapping of the ``tree`` source, leaves mapped to nothing."""
-    from anonymizer.hierarchy.graph import pad, root_of  # noqa: PLC0415 - spares networkx where no tree is given
+    from anonymizer.hierarchy.graph import pad, root_of  # noqa: PLC0415
 
     try:
         tree = pad(graph, "the networkx tree")

@@ -24,7 +24,7 @@ from anonymizer.config.search import (
 from anonymizer.config.section import Section, problem, refusal
 from anonymizer.config.utility import UtilitySettings
 from anonymizer.errors import suggestion
-from anonymizer.settings import WholeNumber
+from anonymizer.plugins import WholeNumber
 
 
 class Reference(StrEnum):

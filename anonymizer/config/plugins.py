@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from anonymizer.registry import Registry
+from anonymizer.plugins import Registry
 
 AnyRegistry: TypeAlias = Registry[Any]
 

@@ -25,7 +25,7 @@ from anonymizer.config.document import (
 from anonymizer.config.words import KeyPath, dotted, shown
 from anonymizer.config.yaml_text import lines_of, parse_yaml
 from anonymizer.errors import ConfigError, ConfigProblem, InputError
-from anonymizer.settings import TOO_MANY_DIGITS, path_fault, shortened_path
+from anonymizer.plugins import TOO_MANY_DIGITS, path_fault, shortened_path
 
 _LONG_DOTTED_KEY = re.compile(rf"""(?<![\w-])(?:(?:"[^"\n]*"|'[^'\n]*'|[\w-]+)[ \t]*\.[ \t]*){{{DEEPEST}}}""")
 

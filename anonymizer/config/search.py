@@ -13,7 +13,7 @@ from anonymizer.config.plugins import AnyRegistry, loss_metrics, search_algorith
 from anonymizer.config.section import Section, problem, refusal
 from anonymizer.config.words import shown
 from anonymizer.loss.aggregate import AGGREGATES, AggregateName
-from anonymizer.settings import Exact, WholeNumber, path_fault
+from anonymizer.plugins import Exact, WholeNumber, path_fault
 
 
 class Method(StrEnum):

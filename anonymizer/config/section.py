@@ -20,7 +20,7 @@ from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCu
 from anonymizer.config.fields import field_schema, keys, plain, with_field_bounds
 from anonymizer.config.words import JsonSchema, KeyPath, choices, describe, resolved, shown, types
 from anonymizer.errors import suggestion
-from anonymizer.settings import Settings
+from anonymizer.plugins import Settings
 
 Model = TypeVar("Model", bound=BaseModel)
 

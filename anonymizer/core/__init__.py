@@ -1,1 +1,1 @@
-"""Values that the stages hand to each other: frozen, numpy only, free of files and of plug-ins."""
+"""What has not moved yet."""

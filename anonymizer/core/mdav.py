@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.core.mdav_pool import Pool, Taken
+from anonymizer.model.arrays import FloatArray, IntArray
 
 Tick = Callable[[int], None]
 """Told, after every cluster, how many records have one; ends the run by raising."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 
 LARGEST_SQUARE = 2.0**50
 """Bound on squared distances: sums of a few of them are still exact in float64."""

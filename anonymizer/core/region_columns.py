@@ -6,11 +6,10 @@ from datetime import date
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from anonymizer.core.grouping import group_keys
-from anonymizer.core.region_recoding import RegionColumn
-from anonymizer.core.table import Column, QuasiIdentifier, ValueType
-from anonymizer.core.values import PublishedValues
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.counting import group_keys
+from anonymizer.model.recoding import RegionColumn
+from anonymizer.model.table import Column, PublishedValues, QuasiIdentifier, ValueType
 
 # A set is told by two independent sums of 62-bit numbers, one drawn for each value; equal sums are compared
 # value by value before two regions share a label.

@@ -10,9 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.closing import Closing
-from anonymizer.core.packing import Packing
 from anonymizer.engines.beside import AppendWriter
 from anonymizer.engines.changes import UnionDifference, changed, compare_union
 from anonymizer.engines.coding import Coding, packed_column_by_column
@@ -22,6 +19,9 @@ from anonymizer.engines.options import CsvDialect, EngineOptions
 from anonymizer.engines.rows import Groups, Projection, Replacement
 from anonymizer.engines.spread import ColumnStatistics, column_statistics
 from anonymizer.errors import DataError, suggestion
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.counting import Packing
+from anonymizer.system import Closing
 
 __all__ = ["CsvDialect", "EngineOptions", "Groups", "Projection", "Relation", "Replacement"]
 

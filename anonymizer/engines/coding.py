@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from anonymizer.core.arrays import CodeArray
-from anonymizer.core.packing import Packing
+from anonymizer.model.arrays import CodeArray
+from anonymizer.model.counting import Packing
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Relation

@@ -5,12 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.closing import Closing
-from anonymizer.core.grouping import add_up
-from anonymizer.core.kept_regions import CodedRows, FirstRegions, RegionStore
-from anonymizer.core.packing import Packing, count_keys
 from anonymizer.engines.held_regions import HeldRegions
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.counting import Packing, add_up, count_keys
+from anonymizer.model.out_of_core import CodedRows, FirstRegions, RegionStore
+from anonymizer.system import Closing
 
 
 class DistinctRows(Closing):

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.core.kept_regions import RegionStore
 from anonymizer.engines.coding import Coding
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.out_of_core import RegionStore
 
 
 @dataclass(frozen=True, eq=False)

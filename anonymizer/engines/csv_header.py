@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from anonymizer.engines.base import CsvDialect
 from anonymizer.engines.csv_scan import UTF8, codec, open_content, reading
 from anonymizer.engines.header import check_header
+from anonymizer.engines.options import CsvDialect
 from anonymizer.errors import DataError
 
 if TYPE_CHECKING:

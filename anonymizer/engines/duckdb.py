@@ -10,10 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.grouping import SPACE
-from anonymizer.core.packing import Packing
-from anonymizer.engines.base import Groups, Projection, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.beside import AppendWriter
 from anonymizer.engines.coding import Coding, fitting
 from anonymizer.engines.duckdb_codes import told_codes
@@ -28,7 +25,10 @@ from anonymizer.engines.duckdb_sql import WIDE, as_few_keys, copy_csv, copy_parq
 from anonymizer.engines.duckdb_values import ColumnValues
 from anonymizer.engines.file_source import FileSource
 from anonymizer.engines.packed_groups import packed_groups
+from anonymizer.engines.rows import Groups, Projection
 from anonymizer.engines.spread import ColumnStatistics, column_statistics
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.counting import SPACE, Packing
 
 
 class DuckRelation(Relation):

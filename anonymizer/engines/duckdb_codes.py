@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import CodeArray
 from anonymizer.errors import DataError
+from anonymizer.model.arrays import CodeArray
 
 FEW = 64
 """Up to this many texts a list is searched for each record."""

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.kept_regions import CodedRows, FirstRegions
 from anonymizer.engines.coding import Coding
 from anonymizer.engines.combinations import DistinctRows
 from anonymizer.engines.duckdb_database import Database
@@ -19,6 +17,8 @@ from anonymizer.engines.duckdb_ends import EndingRegions
 from anonymizer.engines.duckdb_lookup import Sql, looked_up
 from anonymizer.engines.duckdb_places import packed_sql
 from anonymizer.engines.places import Place, names_of, places_of, unpacked
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.out_of_core import CodedRows, FirstRegions
 
 _TABLE_NUMBERS = count()
 """Names of tables, of which two combinations share none."""

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import duckdb
 
-from anonymizer.engines.base import CsvDialect
 from anonymizer.engines.csv_header import Header, read_header
 from anonymizer.engines.csv_scan import UTF8, Scan, codec, reading, scan
 from anonymizer.engines.csv_strict import rewrite
@@ -14,6 +13,7 @@ from anonymizer.engines.duckdb import DuckRelation
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_sql import quoted
 from anonymizer.engines.file_source import FileSource
+from anonymizer.engines.options import CsvDialect
 from anonymizer.errors import DataError
 
 LONGEST_RECORD = 4 << 20

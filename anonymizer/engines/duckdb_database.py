@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 import duckdb
 
-from anonymizer.core.closing import Closing
-from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.file_source import FileSource
 from anonymizer.engines.machine import parse_memory_setting
+from anonymizer.engines.options import EngineOptions
 from anonymizer.engines.spill import SpillFolder
 from anonymizer.errors import InputError, OutputError
+from anonymizer.system import Closing
 
 T = TypeVar("T")
 

@@ -8,12 +8,12 @@ from itertools import count
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.kept_regions import CodedRows, FirstRegions, RegionRows
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_lookup import Sql, word_sql
 from anonymizer.engines.duckdb_regions import DuckRegions
 from anonymizer.engines.places import packed
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.out_of_core import CodedRows, FirstRegions, RegionRows
 
 _END_NUMBERS = count()
 """Names of tables, of which two share none."""

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.duckdb import DuckRelation
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.frame import NAME
 from anonymizer.engines.frame_texts import record_texts
+from anonymizer.engines.options import EngineOptions
 
 if TYPE_CHECKING:
     import pandas

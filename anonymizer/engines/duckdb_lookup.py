@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_places import code_sql
 from anonymizer.engines.places import Place
+from anonymizer.model.arrays import BoolArray, IntArray
 
 BUNDLE = 1 << 10
 """Columns next to each other are looked up together while they have so few combinations of codes.

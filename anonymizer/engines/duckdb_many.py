@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import cached_property
 
-from anonymizer.core.arrays import IntArray
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_spread import (
     PROBED,
@@ -18,6 +17,7 @@ from anonymizer.engines.duckdb_spread import (
     texts_matching,
 )
 from anonymizer.engines.spread import ColumnStatistics
+from anonymizer.model.arrays import IntArray
 
 HASHED = 1 << 26
 """Up to this many records the hashes of a column are held in memory, 8 bytes each."""

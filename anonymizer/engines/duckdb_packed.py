@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.engines.duckdb_codes import FEW_OF_PARQUET, CodeSql, told_codes
 from anonymizer.engines.duckdb_database import Database
+from anonymizer.model.arrays import CodeArray, IntArray
 
 SPAN = 1 << 20
 """Numbers in a range up to this long are looked up by their distance from the smallest."""

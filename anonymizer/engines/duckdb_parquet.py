@@ -8,7 +8,6 @@ from pathlib import Path
 
 import duckdb
 
-from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.csv_scan import reading
 from anonymizer.engines.duckdb import DuckRelation
 from anonymizer.engines.duckdb_csv import plain_name
@@ -16,6 +15,7 @@ from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_sql import quoted
 from anonymizer.engines.file_source import FileSource
 from anonymizer.engines.header import check_header, pandas_index
+from anonymizer.engines.options import EngineOptions
 from anonymizer.engines.parquet_folder import data_files, sha256_of
 from anonymizer.errors import DataError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from anonymizer.engines.base import Projection
+from anonymizer.engines.rows import Projection
 
 
 def plan(projection: Projection, **arrays: Any) -> dict[str, Any]:

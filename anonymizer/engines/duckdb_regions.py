@@ -9,8 +9,14 @@ from itertools import count
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.kept_regions import (
+from anonymizer.engines.duckdb_database import Database
+from anonymizer.engines.duckdb_lookup import Sql, among_sql, bundles, looked_up, word_sql
+from anonymizer.engines.duckdb_places import code_sql, packed_sql
+from anonymizer.engines.places import names_of, packed, places_of, unpacked
+from anonymizer.engines.region_answers import counts_by_values, region_sums, traces_sql
+from anonymizer.engines.region_histograms import Histograms, of_some
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.out_of_core import (
     CodedRows,
     FirstRegions,
     RegionCut,
@@ -19,12 +25,6 @@ from anonymizer.core.kept_regions import (
     RegionSums,
     SensitiveCounts,
 )
-from anonymizer.engines.duckdb_database import Database
-from anonymizer.engines.duckdb_lookup import Sql, among_sql, bundles, looked_up, word_sql
-from anonymizer.engines.duckdb_places import code_sql, packed_sql
-from anonymizer.engines.places import names_of, packed, places_of, unpacked
-from anonymizer.engines.region_answers import counts_by_values, region_sums, traces_sql
-from anonymizer.engines.region_histograms import Histograms, of_some
 
 MOST_CUTS = 16
 """So many cuts are found anew with each question; more are written down for each combination."""

@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import IntArray
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_sql import quoted
 from anonymizer.engines.spread import ColumnStatistics, entropy_bits
+from anonymizer.model.arrays import IntArray
 
 BUCKETS = 1 << 21
 """Places of the table that finds hashes, a power of two, at most."""

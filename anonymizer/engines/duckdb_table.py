@@ -9,13 +9,13 @@ from pathlib import Path
 
 import duckdb
 
-from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.csv_scan import reading
 from anonymizer.engines.duckdb import DuckRelation
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_sql import identifier, quoted
 from anonymizer.engines.file_source import FileSource
 from anonymizer.engines.header import check_header
+from anonymizer.engines.options import EngineOptions
 from anonymizer.engines.selection import Query, QueryError, Selection, WholeTable
 from anonymizer.errors import DataError
 

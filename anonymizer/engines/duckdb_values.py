@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray
 from anonymizer.engines.duckdb_codes import (
     ENUM_VALUES,
     FEW,
@@ -20,6 +19,7 @@ from anonymizer.engines.duckdb_codes import (
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_packed import NumberCodes, codes_of_digits
 from anonymizer.engines.duckdb_sql import WIDE, quoted, text_of
+from anonymizer.model.arrays import CodeArray
 
 Dictionary = list[tuple[str | None, int]]
 """Distinct texts with their records, sorted, a null last."""

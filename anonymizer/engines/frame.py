@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray, ranks_of
-from anonymizer.core.grouping import count, group_keys
-from anonymizer.engines.base import EngineOptions, Groups, Projection, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.frame_texts import record_texts
 from anonymizer.engines.header import check_header
+from anonymizer.engines.options import EngineOptions
+from anonymizer.engines.rows import Groups, Projection
 from anonymizer.errors import DataError
+from anonymizer.model.arrays import CodeArray, IntArray, ranks_of
+from anonymizer.model.counting import count, group_keys
 
 if TYPE_CHECKING:
     import pandas

@@ -7,8 +7,8 @@ from copy import copy
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.core.kept_regions import (
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.out_of_core import (
     CodedRows,
     FirstRegions,
     RegionCut,

@@ -8,13 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonymizer.engines.base import CsvDialect, EngineOptions, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.duckdb_csv import load_csv
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_parquet import load_parquet
 from anonymizer.engines.duckdb_table import DuckTableReader
 from anonymizer.engines.frame import FrameRelation
 from anonymizer.engines.location import is_url, location_of
+from anonymizer.engines.options import CsvDialect, EngineOptions
 from anonymizer.engines.parquet_folder import is_parquet_folder
 from anonymizer.engines.selection import Query, Selection
 from anonymizer.engines.spill import SpillFolder

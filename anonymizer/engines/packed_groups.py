@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.core.packing import count_keys
-from anonymizer.engines.base import Groups, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.coding import Coding
+from anonymizer.engines.rows import Groups
+from anonymizer.model.counting import count_keys
 
 
 def packed_groups(relation: Relation, columns: Sequence[str]) -> Groups:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.grouping import SPACE
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.counting import SPACE
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.kept_regions import RegionSums, SensitiveCounts
-from anonymizer.core.trace import GroupStatistic
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.classes import GroupStatistic
+from anonymizer.model.out_of_core import RegionSums, SensitiveCounts
 
 
 def traces_sql(traces: Sequence[GroupStatistic]) -> list[str]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.grouping import starts_of
-from anonymizer.core.kept_regions import RegionCut, RegionSums
-from anonymizer.core.trace import GroupStatistic
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import GroupStatistic
+from anonymizer.model.counting import starts_of
+from anonymizer.model.out_of_core import RegionCut, RegionSums
 
 
 @dataclass(frozen=True, eq=False)

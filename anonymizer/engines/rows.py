@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.core.outcome import Outcome
-from anonymizer.core.released import Released
 from anonymizer.engines.header import index_warnings
 from anonymizer.flow.attributes import describe_attributes
 from anonymizer.flow.diagnose import Diagnosis
@@ -17,6 +15,8 @@ from anonymizer.flow.target import writes_beside_the_input
 from anonymizer.flow.texts import text_warnings
 from anonymizer.flow.verified import Verified
 from anonymizer.flow.verify import Audited, SecondTable
+from anonymizer.model.classes import Released
+from anonymizer.model.outcome import Outcome
 from anonymizer.report.attacks import attack_entry
 from anonymizer.report.build import InputFacts, ReleaseFacts, ReportParts, SearchFacts, SecondFile
 from anonymizer.report.matrix import attack_matrix

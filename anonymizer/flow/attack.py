@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
-from anonymizer.attacks.original import Original
 from anonymizer.attacks.registry import ATTACKS
 from anonymizer.config.model import Config
 from anonymizer.errors import InputError
 from anonymizer.flow.timed import EvaluatorKind, Timed, run_timed
+from anonymizer.model.adversary import Original
 
 ATTACKING: EvaluatorKind[Attack] = EvaluatorKind("attacks", "attack", ATTACKS)
 

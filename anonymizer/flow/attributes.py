@@ -10,7 +10,7 @@ from typing import Any
 
 from anonymizer.config.hierarchy import HierarchySettings
 from anonymizer.config.model import Config
-from anonymizer.core.table import Table
+from anonymizer.model.table import Table
 
 
 def describe_attributes(config: Config, table: Table) -> dict[str, Any]:

@@ -18,8 +18,6 @@ from anonymizer.audit.pair import classes_for, read_pair
 from anonymizer.config.attribute import Role
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
-from anonymizer.core.group_recoding import COUNT, GROUP
-from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Relation
 from anonymizer.engines.location import is_url
 from anonymizer.engines.parquet_folder import sha256_of
@@ -33,6 +31,8 @@ from anonymizer.flow.reported import ReportClaims, read_content, read_reported
 from anonymizer.flow.requests import typed_request
 from anonymizer.flow.scene import read_release
 from anonymizer.flow.weights import weight_columns
+from anonymizer.model.recoding import COUNT, GROUP
+from anonymizer.model.table import SensitiveAttribute
 from anonymizer.release.pair import AnatomyFiles, find_anatomy_files
 from anonymizer.table.load import read_columns
 

@@ -22,10 +22,6 @@ from anonymizer.audit.claims import ABSENT, Claims, agrees, as_reported
 from anonymizer.audit.measure import measure, verifiable
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config, Reference
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.classes import Classes
-from anonymizer.core.group_recoding import COUNT, GROUP
-from anonymizer.core.table import MISSING, SUPPRESSED
 from anonymizer.engines.base import Relation
 from anonymizer.errors import HierarchyError, InputError
 from anonymizer.flow.attributes import hierarchy_digest
@@ -33,6 +29,10 @@ from anonymizer.flow.constraints import constraints_of, positions, required_size
 from anonymizer.flow.prepare import data_dependent_hierarchies
 from anonymizer.flow.timed import run_timed
 from anonymizer.hierarchy.flat import FlatSource
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Classes
+from anonymizer.model.recoding import COUNT, GROUP
+from anonymizer.model.table import MISSING, SUPPRESSED
 from anonymizer.privacy.constraint import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
 from anonymizer.release.pair import pair_named
 from anonymizer.report.attacks import ATTACK_KEYS, attack_entry

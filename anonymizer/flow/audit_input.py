@@ -11,20 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.attacks.meaning import meaning_of
-from anonymizer.attacks.original import Links, ValueCoverage
-from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.truth import reconstructed, same_values
 from anonymizer.audit.claims import ABSENT
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config, Origin
-from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.core.blanked_recoding import LocalSuppressionRecoding
-from anonymizer.core.classes import SensitiveCodes
-from anonymizer.core.grouping import count
-from anonymizer.core.node_recoding import NodeRecoding, distinct_nodes
-from anonymizer.core.recoding import FullDomainRecoding, Recoding
-from anonymizer.core.released import released
-from anonymizer.core.table import SUPPRESSED, QuasiIdentifier, Table
 from anonymizer.engines.base import Relation
 from anonymizer.engines.parquet_folder import sha256_of
 from anonymizer.errors import InputError
@@ -32,6 +22,18 @@ from anonymizer.flow.audit_checks import AuditCase
 from anonymizer.flow.constraints import required_size
 from anonymizer.flow.prepare import job_of, open_as, read_attributes
 from anonymizer.loss.all_metrics import all_losses
+from anonymizer.model.adversary import Links, PublishedTable, ValueCoverage
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.classes import SensitiveCodes, released
+from anonymizer.model.counting import count
+from anonymizer.model.recoding import (
+    FullDomainRecoding,
+    LocalSuppressionRecoding,
+    NodeRecoding,
+    Recoding,
+    distinct_nodes,
+)
+from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
 from anonymizer.release.existing import RECODING
 
 TextArray = NDArray[np.object_]

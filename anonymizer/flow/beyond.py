@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.published import PublishedTable
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.core.classes import SensitiveCodes
-from anonymizer.core.table import QuasiIdentifier, Table
-from anonymizer.core.table_source import TableSource
 from anonymizer.engines.base import Relation
 from anonymizer.errors import InputError
 from anonymizer.flow.counting import Counted
 from anonymizer.flow.weights import weight_columns
+from anonymizer.model.adversary import PublishedTable
+from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.out_of_core import TableSource
+from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.release.counted import told
 from anonymizer.search.base import SearchProblem, SuppressionMethod
 from anonymizer.table.load import ReadColumn

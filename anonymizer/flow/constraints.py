@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from anonymizer.config.constraint import ConstraintSettings
 from anonymizer.config.model import Config
-from anonymizer.core.table import SensitiveAttribute
+from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.base import AttackModel, ClassModel, PrivacyModel, TableModel
 from anonymizer.privacy.constraint import ClassConstraint, Constraint, ReleaseConstraint, TableConstraint
 

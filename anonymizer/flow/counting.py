@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
-from anonymizer.core.arrays import freeze
-from anonymizer.core.table import QuasiIdentifier, SensitiveAttribute, Table
 from anonymizer.engines.base import Relation
 from anonymizer.engines.coding import Coding
 from anonymizer.engines.combinations import DistinctRows
 from anonymizer.flow.engine import combination_bytes, room, search_bytes
+from anonymizer.model.arrays import freeze
+from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table
 
 KEY_BYTES = 16
 """Held for each record while it is counted in memory: its key and the column being added."""

@@ -10,9 +10,10 @@ from itertools import combinations
 from math import isinf
 from typing import Any
 
-from anonymizer.core.outcome import Outcome, Status
 from anonymizer.errors import TooManyDistinctRows
 from anonymizer.loss.suppression import SuppressedRecords
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.report import Status
 from anonymizer.privacy.base import PrivacyModel, Threshold
 from anonymizer.privacy.constraint import (
     ClassConstraint,

@@ -6,8 +6,6 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from anonymizer.config.model import Config
-from anonymizer.core.outcome import Outcome
-from anonymizer.core.released import Released
 from anonymizer.engines.open import open_frame
 from anonymizer.errors import ConfigError, ConfigProblem, InputError
 from anonymizer.flow.assemble import release_facts, report_parts
@@ -20,6 +18,8 @@ from anonymizer.flow.verified import Verified, verified_release
 from anonymizer.flow.verify import auditing
 from anonymizer.flow.watch import UNWATCHED, RunMonitor
 from anonymizer.loss.all_metrics import all_losses
+from anonymizer.model.classes import Released
+from anonymizer.model.outcome import Outcome
 from anonymizer.release.order import ROW_ORDERS
 from anonymizer.release.write import release_frame
 from anonymizer.report.build import InputFacts, build_report

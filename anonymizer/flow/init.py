@@ -11,7 +11,6 @@ from anonymizer.config.document import Document
 from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config, Origin
 from anonymizer.config.yaml_text import parse_yaml
-from anonymizer.core.whole_file import write_whole
 from anonymizer.engines.base import Relation
 from anonymizer.engines.location import is_url, location_of
 from anonymizer.engines.open import CSV_SUFFIXES, DIALECT, PARQUET_SUFFIXES, open_file
@@ -19,6 +18,7 @@ from anonymizer.engines.options import CsvDialect, EngineOptions
 from anonymizer.errors import DataError, InputError, OutputError
 from anonymizer.profile.config_text import config_text
 from anonymizer.profile.proposal import Decide, Proposal, as_proposed, propose
+from anonymizer.system import write_whole
 
 YAML_SUFFIXES = (".yaml", ".yml")
 

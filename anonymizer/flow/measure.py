@@ -9,8 +9,6 @@ from anonymizer.audit.count import count_classes
 from anonymizer.audit.measure import measure
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.core.measurement import Measurement
-from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Relation
 from anonymizer.engines.header import index_warnings
 from anonymizer.errors import InputError, suggestion
@@ -18,6 +16,8 @@ from anonymizer.flow.constraints import constraints_of, probes
 from anonymizer.flow.placing import sensitive_attributes
 from anonymizer.flow.requests import requests
 from anonymizer.flow.risk import countable_constraints, in_order, unmeasured
+from anonymizer.model.classes import Measurement
+from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.constraint import ReleaseConstraint
 from anonymizer.privacy.registry import PRIVACY_MODELS
 from anonymizer.table.load import ColumnRequest, read_columns

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.config.model import Config
-from anonymizer.core.report import Report
 from anonymizer.engines.base import Relation
 from anonymizer.engines.location import is_url
 from anonymizer.flow.applying.kept import StoredRecoding
@@ -18,6 +17,7 @@ from anonymizer.flow.prepare import Job
 from anonymizer.flow.publication import publication_of
 from anonymizer.flow.source import DataSource, input_source
 from anonymizer.flow.watch import RunMonitor
+from anonymizer.model.report import Report
 from anonymizer.release.existing import PAGE, RECODING
 from anonymizer.release.publish import ReleaseFolder
 from anonymizer.report.build import InputFacts

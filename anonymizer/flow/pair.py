@@ -13,11 +13,6 @@ from anonymizer.audit.compare import misassigned_records
 from anonymizer.audit.pair import measure_pair, read_pair
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.classes import SensitiveCounts
-from anonymizer.core.group_recoding import GROUP, GroupRecoding
-from anonymizer.core.grouping import count
-from anonymizer.core.released import Released
 from anonymizer.engines.base import Relation
 from anonymizer.errors import AuditFailed, InputError
 from anonymizer.flow.prepare import Job
@@ -32,6 +27,10 @@ from anonymizer.flow.verify import (
     references_of,
 )
 from anonymizer.flow.weights import weight_columns
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Released, SensitiveCounts
+from anonymizer.model.counting import count
+from anonymizer.model.recoding import GROUP, GroupRecoding
 from anonymizer.release.pair import pair_columns
 
 RelationPair = tuple[Relation, Relation]

@@ -7,13 +7,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.grouped import AnatomyRelease
 from anonymizer.attacks.ungrouped import truth_of_tuples
 from anonymizer.audit.pair import measure_pair, read_pair
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.core.group_recoding import COUNT, GROUP
-from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Relation
 from anonymizer.engines.open import OPTIONS
 from anonymizer.engines.options import EngineOptions
@@ -26,6 +23,9 @@ from anonymizer.flow.prepare import open_release
 from anonymizer.flow.requests import requests
 from anonymizer.flow.risk import countable_constraints, in_order, unmeasured
 from anonymizer.flow.scene import original_of_files, read_release
+from anonymizer.model.adversary import AnatomyRelease
+from anonymizer.model.recoding import COUNT, GROUP
+from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.constraint import ReleaseConstraint
 from anonymizer.privacy.registry import PRIVACY_MODELS
 from anonymizer.release.pair import AnatomyFiles

@@ -11,12 +11,10 @@ from typing import Any
 from anonymizer.config.attribute import Role
 from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config, Reference
-from anonymizer.core.arrays import CodeArray
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.table import SUPPRESSED, Column, Table
-from anonymizer.engines.base import CsvDialect, EngineOptions, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.coding import Coding
 from anonymizer.engines.open import OPTIONS, open_file
+from anonymizer.engines.options import CsvDialect, EngineOptions
 from anonymizer.errors import ConfigError, ConfigProblem, DataError
 from anonymizer.flow.beyond import check_beyond_memory, coarsest, columns_outside_table
 from anonymizer.flow.constraints import constraints_of, required_size
@@ -25,6 +23,9 @@ from anonymizer.flow.engine import engine_options
 from anonymizer.flow.placing import NO_SOURCES, quasi_identifiers, sensitive_attributes
 from anonymizer.flow.requests import check_number_formats, requests
 from anonymizer.hierarchy.base import HierarchySource
+from anonymizer.model.arrays import CodeArray
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.table import SUPPRESSED, Column, Table
 from anonymizer.privacy.constraint import ClassConstraint, Constraint, ReleaseConstraint, TableConstraint
 from anonymizer.release.formats import Csv, release_format
 from anonymizer.search.base import SearchProblem, SuppressionMethod

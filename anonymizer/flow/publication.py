@@ -10,9 +10,8 @@ from anonymizer.attacks.base import AdversaryView
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
-from anonymizer.core.kept_regions import RegionStore
-from anonymizer.core.released import Released
-from anonymizer.engines.base import Projection, Relation
+from anonymizer.engines.base import Relation
+from anonymizer.engines.rows import Projection
 from anonymizer.flow.pair import (
     attribute_in_groups,
     groups_of_run,
@@ -24,6 +23,8 @@ from anonymizer.flow.prepare import Job
 from anonymizer.flow.scene import scene_of_run
 from anonymizer.flow.verify import Audited, verify
 from anonymizer.flow.weights import weight_columns
+from anonymizer.model.classes import Released
+from anonymizer.model.out_of_core import RegionStore
 from anonymizer.release.counted import counted_rows
 from anonymizer.release.joined import recoded_rows, regions_rows
 from anonymizer.release.pair import pair_columns, pair_named, project_pair

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anonymizer.attacks.recipe import MechanismKnowledge, SensitiveConstraint
-from anonymizer.core.outcome import Outcome
 from anonymizer.loss.aggregate import Maximum
+from anonymizer.model.adversary import MechanismKnowledge, SensitiveConstraint
+from anonymizer.model.outcome import Outcome
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.privacy.retention import CountConditions
 from anonymizer.search.base import SearchProblem

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
-from anonymizer.core.table import ValueType
 from anonymizer.errors import InputError
+from anonymizer.model.table import ValueType
 
 Part = TypeVar("Part", bound=BaseModel)
 

@@ -6,12 +6,11 @@ from collections.abc import Iterable
 
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.core.numerals import COMMA
-from anonymizer.core.table import ValueType
 from anonymizer.engines.base import Relation
 from anonymizer.engines.frame import FrameRelation
 from anonymizer.engines.open import CSV_SUFFIXES
 from anonymizer.errors import InputError
+from anonymizer.model.table import COMMA, ValueType
 from anonymizer.table.load import ColumnRequest
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from anonymizer.core.released import Released
-from anonymizer.core.report import Report
 from anonymizer.errors import InputError, suggestion
+from anonymizer.model.classes import Released
+from anonymizer.model.report import Report
 from anonymizer.privacy.constraint import Constraint
 from anonymizer.report.facts.gather import Facts, gather
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.core.measurement import Measurement
 from anonymizer.flow.prepare import Job
+from anonymizer.model.classes import Measurement
 from anonymizer.privacy.constraint import Constraint, CountedConstraint, ReleaseConstraint, describe
 from anonymizer.search.gate import Stage
 

@@ -7,9 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from anonymizer.config.model import Config
-from anonymizer.core.outcome import Outcome
-from anonymizer.core.released import Released
-from anonymizer.core.report import Report
 from anonymizer.engines.base import Relation
 from anonymizer.flow.applying.kept import store_recoding
 from anonymizer.flow.applying.run import run_applied
@@ -24,6 +21,9 @@ from anonymizer.flow.verified import Verified, verified_release
 from anonymizer.flow.verify import auditing
 from anonymizer.flow.watch import UNWATCHED, RunMonitor
 from anonymizer.loss.all_metrics import all_losses
+from anonymizer.model.classes import Released
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.report import Report
 from anonymizer.report.build import build_report
 from anonymizer.report.facts.gather import gather
 

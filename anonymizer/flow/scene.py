@@ -7,28 +7,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.combinations import ascending, numbered
 from anonymizer.attacks.meaning import meaning_of
-from anonymizer.attacks.original import Links, Original, Truth, ValueCoverage
-from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.recoded import known_original
 from anonymizer.attacks.truth import links_of_pairs, located, reconstructed, same_values
 from anonymizer.audit.count import value_codes
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
-from anonymizer.core.classes import SensitiveCodes
-from anonymizer.core.group_recoding import COUNT, GROUP
-from anonymizer.core.grouping import count
-from anonymizer.core.numerals import POINT
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.table import SensitiveAttribute
-from anonymizer.engines.base import Groups, Relation
+from anonymizer.engines.base import Relation
+from anonymizer.engines.rows import Groups
 from anonymizer.errors import InputError
 from anonymizer.flow.placing import quasi_identifiers, sensitive_attributes
 from anonymizer.flow.prepare import Job
 from anonymizer.flow.requests import requests
 from anonymizer.flow.weights import check_weight_columns, weights_of
+from anonymizer.model.adversary import Links, Original, PublishedTable, Truth, ValueCoverage
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.counting import ascending, count, numbered
+from anonymizer.model.recoding import COUNT, GROUP, Recoding
+from anonymizer.model.table import POINT, SensitiveAttribute
 from anonymizer.table.load import Encoded, encode, read_columns
 
 

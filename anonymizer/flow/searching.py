@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from anonymizer.config.model import Config
-from anonymizer.core.outcome import Outcome, Status
-from anonymizer.core.released import Released, released
 from anonymizer.errors import AuditFailed, Infeasible
 from anonymizer.flow.assemble import report_parts
 from anonymizer.flow.constraints import positions
@@ -16,6 +14,9 @@ from anonymizer.flow.prepare import Job
 from anonymizer.flow.risk import violated_constraints
 from anonymizer.flow.verified import Verified
 from anonymizer.flow.watch import RunMonitor
+from anonymizer.model.classes import Released, released
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.report import Status
 from anonymizer.report.build import InputFacts, ReleaseFacts, build_report
 from anonymizer.search.control import Control
 from anonymizer.search.local_recoding.bound import best_possible

@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from anonymizer.config.model import Config
-from anonymizer.core.closing import Closing
 from anonymizer.engines.base import Relation
 from anonymizer.engines.location import is_url, location_of
 from anonymizer.engines.open import open_in_spark
@@ -24,6 +23,7 @@ from anonymizer.release.publish import ReleaseFolder
 from anonymizer.release.publishable import Publishable
 from anonymizer.release.remote_folder import RemoteFolder
 from anonymizer.release.table import ReleaseTable
+from anonymizer.system import Closing
 
 
 class ReleaseTarget(Closing):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anonymizer.config.model import Config
-from anonymizer.core.numerals import COMMA
-from anonymizer.core.table import Column, ValueType
 from anonymizer.flow.constraints import required_size
+from anonymizer.model.table import COMMA, Column, ValueType
 from anonymizer.profile.facts import SAMPLE
 from anonymizer.profile.writing import BLANKS, differing_by_blanks, writing_of
 from anonymizer.report.facts.rounding import smallest_shown

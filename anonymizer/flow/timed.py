@@ -13,7 +13,7 @@ import numpy as np
 from anonymizer.config.model import Config
 from anonymizer.config.plugged import PluginSection
 from anonymizer.errors import InputError
-from anonymizer.registry import Registry
+from anonymizer.plugins import Registry
 
 
 class Evaluator(Protocol):

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 
 from anonymizer.attacks.base import AdversaryView, AttackResult
 from anonymizer.config.model import Config
-from anonymizer.core.outcome import Outcome
-from anonymizer.core.released import Released
 from anonymizer.engines.base import Relation
 from anonymizer.flow.attack import run_attacks
 from anonymizer.flow.prepare import Job
@@ -19,6 +17,8 @@ from anonymizer.flow.timed import Timed
 from anonymizer.flow.utility import measures_of
 from anonymizer.flow.verify import Audited
 from anonymizer.flow.watch import RunMonitor
+from anonymizer.model.classes import Released
+from anonymizer.model.outcome import Outcome
 from anonymizer.utility.base import UtilityFinding
 from anonymizer.utility.comparison import comparison_of
 

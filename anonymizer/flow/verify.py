@@ -11,13 +11,11 @@ import numpy as np
 from anonymizer.audit.compare import mismatched_records
 from anonymizer.audit.count import classes_of, count_reference
 from anonymizer.audit.measure import measure
-from anonymizer.core.classes import Classes, Reference
-from anonymizer.core.measurement import Measurement
-from anonymizer.core.released import Released
 from anonymizer.engines.base import Relation
 from anonymizer.errors import AuditFailed, DataError
 from anonymizer.flow.prepare import Job
 from anonymizer.flow.risk import countable_constraints
+from anonymizer.model.classes import Classes, Measurement, Reference, Released
 
 
 @dataclass(frozen=True)

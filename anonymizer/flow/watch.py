@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from anonymizer.core.report import Report
+from anonymizer.model.report import Report
 from anonymizer.search.control import Progress
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from anonymizer.config.model import Config
-from anonymizer.core.arrays import FloatArray
-from anonymizer.core.numerals import POINT, Numerals
 from anonymizer.engines.base import Relation
 from anonymizer.errors import DataError, InputError, suggestion
+from anonymizer.model.arrays import FloatArray
+from anonymizer.model.table import POINT, Numerals
 
 
 def weight_columns(config: Config) -> list[str]:

@@ -10,13 +10,13 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.table import Column, ValueType
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.base import HierarchySource, OptionalSettings
 from anonymizer.hierarchy.beginnings import SharedPrefixes
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
 from anonymizer.hierarchy.labels import distinct, group_label
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.table import Column, ValueType
 
 FEW = 16
 """Distinct values up to which the default is groups of two rather than four."""

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from anonymizer.core.table import Column, ValueType
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.graph import Tree
-from anonymizer.settings import Settings
+from anonymizer.model.table import Column, ValueType
+from anonymizer.plugins import Settings
 
 S = TypeVar("S", bound=BaseModel)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from itertools import accumulate
 
-from anonymizer.core.table import Column
+from anonymizer.model.table import Column
 
 
 class SharedPrefixes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, freeze
-from anonymizer.core.hierarchy import Hierarchy
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.graph import Node, Tree
+from anonymizer.model.arrays import CodeArray, freeze
+from anonymizer.model.table import Hierarchy
 
 
 def compile_tree(tree: Tree, name: str) -> Hierarchy:

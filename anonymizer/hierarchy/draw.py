@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymizer.core.hierarchy import Hierarchy
-from anonymizer.core.table import Column, ValueType
 from anonymizer.hierarchy.outline import outline
+from anonymizer.model.table import Column, Hierarchy, ValueType
 
 if TYPE_CHECKING:
     from rich.text import Text

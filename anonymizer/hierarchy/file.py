@@ -11,12 +11,12 @@ from typing import ClassVar
 import networkx as nx
 from pydantic import ConfigDict, Field, RootModel
 
-from anonymizer.core.table import Column
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.graph import Tree
 from anonymizer.hierarchy.rows import Rows, read_rows
-from anonymizer.settings import FilePath
+from anonymizer.model.table import Column
+from anonymizer.plugins import FilePath
 
 
 class FileSettings(RootModel[FilePath]):

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from anonymizer.core.table import Column
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
-from anonymizer.settings import Settings
+from anonymizer.model.table import Column
+from anonymizer.plugins import Settings
 
 
 class FlatSource(HierarchySource[Settings]):

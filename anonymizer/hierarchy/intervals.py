@@ -10,14 +10,13 @@ from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from anonymizer.core.numerals import Numerals
-from anonymizer.core.table import Column, ValueType
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
 from anonymizer.hierarchy.labels import whole_range
 from anonymizer.hierarchy.steps import nested
-from anonymizer.settings import Exact, Settings
+from anonymizer.model.table import Column, Numerals, ValueType
+from anonymizer.plugins import Exact, Settings
 
 
 class IntervalSettings(Settings):

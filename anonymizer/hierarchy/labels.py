@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import count
 
-from anonymizer.core.table import ValueType
+from anonymizer.model.table import ValueType
 
 SHORT_SET = 3
 """Values that a set may have to be spelled out."""

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from anonymizer.core.table import Column
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.base import HierarchySource, OptionalSettings
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
+from anonymizer.model.table import Column
 
 MASK = "*"
 """What stands for a masked character."""

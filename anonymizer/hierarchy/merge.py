@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.hierarchy import Hierarchy
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
 from anonymizer.hierarchy.labels import distinct
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.table import Hierarchy
 
 
 def merge_small(hierarchy: Hierarchy, records: Mapping[str, int], least: int) -> Tree:

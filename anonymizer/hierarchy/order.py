@@ -11,12 +11,12 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from anonymizer.core.table import Column
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
 from anonymizer.hierarchy.labels import distinct, group_label
 from anonymizer.hierarchy.steps import nested
-from anonymizer.settings import Settings
+from anonymizer.model.table import Column
+from anonymizer.plugins import Settings
 
 
 class OrderSettings(Settings):

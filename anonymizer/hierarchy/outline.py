@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from anonymizer.core.hierarchy import Hierarchy
+from anonymizer.model.table import Hierarchy
 
 
 @dataclass

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from anonymizer.core.hierarchy import Hierarchy
 from anonymizer.hierarchy.outline import Outline, outline
+from anonymizer.model.table import Hierarchy
 
 if TYPE_CHECKING:
     import networkx as nx

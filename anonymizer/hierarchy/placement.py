@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, freeze
-from anonymizer.core.hierarchy import Hierarchy
-from anonymizer.core.table import MISSING, Column, QuasiIdentifier, SensitiveAttribute
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.compile import compile_tree
 from anonymizer.hierarchy.graph import Node, Tree
+from anonymizer.model.arrays import CodeArray, freeze
+from anonymizer.model.table import MISSING, Column, Hierarchy, QuasiIdentifier, SensitiveAttribute
 
 NAMED = 5
 """Values that a message names before it counts the rest."""

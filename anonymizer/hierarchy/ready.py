@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import yaml
 from pydantic import ConfigDict, Field, RootModel
 
-from anonymizer.core.table import Column
 from anonymizer.errors import HierarchyError, suggestion
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.graph import Tree
 from anonymizer.hierarchy.rows import read_rows
 from anonymizer.hierarchy.sources import make_source
+from anonymizer.model.table import Column
 
 PACKAGE = "anonymizer.ready_hierarchies"
 """Where an installed package holds them; in a source checkout, the folder ``hierarchies`` at its top."""

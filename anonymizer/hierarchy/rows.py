@@ -11,7 +11,7 @@ from io import StringIO
 from pathlib import Path
 
 from anonymizer.errors import HierarchyError
-from anonymizer.settings import shortened_path, usable_path
+from anonymizer.plugins import shortened_path, usable_path
 
 SEPARATORS = (",", ";")
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.base import HierarchySource
-from anonymizer.registry import Registry
+from anonymizer.plugins import Registry
 
 HIERARCHY_SOURCES: Registry[HierarchySource[Any]] = Registry(
     "hierarchy source",

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import networkx as nx
 from pydantic import ConfigDict, Field, RootModel, model_validator
 
-from anonymizer.core.table import Column
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.graph import Tree, UserTree, pad
+from anonymizer.model.table import Column
 
 
 class TreeSettings(RootModel[dict[Any, Any]]):

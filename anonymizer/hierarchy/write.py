@@ -7,9 +7,9 @@ import io
 from pathlib import Path
 from typing import Literal
 
-from anonymizer.core.hierarchy import Hierarchy
-from anonymizer.core.whole_file import write_whole
 from anonymizer.errors import OutputError
+from anonymizer.model.table import Hierarchy
+from anonymizer.system import write_whole
 
 
 def write_rows(hierarchy: Hierarchy, path: Path) -> None:

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 
 
 class Aggregate(ABC):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from anonymizer.core.released import Released
 from anonymizer.loss.registry import LOSS_METRICS
+from anonymizer.model.classes import Released
 
 
 def all_losses(released: Released) -> dict[str, float | None]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.released import Released
-from anonymizer.core.table import Table
 from anonymizer.loss.base import LossMetric
 from anonymizer.loss.lattice import LatticeLoss, TransformationFacts
+from anonymizer.model.classes import Released
+from anonymizer.model.table import Table
 
 
 class AverageClassSize(LossMetric):

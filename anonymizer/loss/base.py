@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from anonymizer.core.released import Released
-from anonymizer.core.table import Table
 from anonymizer.loss.aggregate import Aggregate, ArithmeticMean
 from anonymizer.loss.lattice import LatticeLoss, UnboundedLatticeLoss
-from anonymizer.settings import Settings as PlugInSettings
+from anonymizer.model.classes import Released
+from anonymizer.model.table import Table
+from anonymizer.plugins import Settings as PlugInSettings
 
 
 class NoSettings(PlugInSettings):

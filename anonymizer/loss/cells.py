@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from anonymizer.core.arrays import FloatArray
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.released import Released
-from anonymizer.core.table import QuasiIdentifier, Table
-from anonymizer.core.values import PublishedValues
 from anonymizer.loss.base import LossMetric
 from anonymizer.loss.lattice import CellLatticeLoss, LatticeLoss
+from anonymizer.model.arrays import FloatArray
+from anonymizer.model.classes import Released
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.table import PublishedValues, QuasiIdentifier, Table
 
 
 class CellMetric(LossMetric):

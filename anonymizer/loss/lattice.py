@@ -13,11 +13,11 @@ from functools import reduce
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
-from anonymizer.core.recoding import FullDomainRecoding
-from anonymizer.core.released import Released
-from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.loss.aggregate import Aggregate
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.classes import Released
+from anonymizer.model.recoding import FullDomainRecoding
+from anonymizer.model.table import QuasiIdentifier, Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray
-from anonymizer.core.table import QuasiIdentifier
-from anonymizer.core.values import PublishedValues
 from anonymizer.loss.cells import CellMetric
+from anonymizer.model.arrays import FloatArray
+from anonymizer.model.table import PublishedValues, QuasiIdentifier
 
 
 class LeafShareLoss(CellMetric):

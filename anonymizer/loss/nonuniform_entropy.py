@@ -6,11 +6,11 @@ from math import fsum
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
-from anonymizer.core.released import Released
-from anonymizer.core.table import Table
 from anonymizer.loss.base import LossMetric
 from anonymizer.loss.lattice import LatticeLoss, Marginals, TransformationFacts
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.classes import Released
+from anonymizer.model.table import Table
 
 
 class NonuniformEntropy(LossMetric):

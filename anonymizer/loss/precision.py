@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.table import QuasiIdentifier
-from anonymizer.core.values import PublishedValues
 from anonymizer.loss.cells import CellMetric
+from anonymizer.model.arrays import FloatArray
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.table import PublishedValues, QuasiIdentifier
 
 
 class PrecisionLoss(CellMetric):

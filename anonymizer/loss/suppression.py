@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from anonymizer.core.released import Released
-from anonymizer.core.table import Table
 from anonymizer.loss.base import LossMetric
 from anonymizer.loss.lattice import LatticeLoss, SuppressedLatticeLoss
+from anonymizer.model.classes import Released
+from anonymizer.model.table import Table
 
 
 class SuppressedRecords(LossMetric):

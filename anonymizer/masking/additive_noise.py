@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from anonymizer.core.arrays import FloatArray
 from anonymizer.masking.base import Given
 from anonymizer.masking.noise import Noise
+from anonymizer.model.arrays import FloatArray
 
 
 class AdditiveNoise(Noise):

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import FloatArray
 from anonymizer.errors import InputError
+from anonymizer.model.arrays import FloatArray
 
 Data = TypeVar("Data", pd.DataFrame, NDArray[Any])
 """Records by attributes: a DataFrame of numeric columns, or a two-dimensional array of numbers."""

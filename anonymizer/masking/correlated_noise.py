@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray
 from anonymizer.masking.base import Given
 from anonymizer.masking.noise import Noise
+from anonymizer.model.arrays import FloatArray
 
 
 class CorrelatedNoise(Noise):

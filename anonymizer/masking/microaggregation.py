@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray
 from anonymizer.core.mdav import FixedSize
 from anonymizer.core.mdav_points import whole_numbers
 from anonymizer.errors import InputError
 from anonymizer.masking.base import Given, Masking, require
+from anonymizer.model.arrays import FloatArray
 
 
 class Microaggregation(Masking):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from anonymizer.core.arrays import FloatArray
 from anonymizer.masking.base import Given, Masking, require
+from anonymizer.model.arrays import FloatArray
 
 
 class Noise(Masking):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.masking.base import Given, Masking, require
+from anonymizer.model.arrays import FloatArray, IntArray
 
 
 class RankSwapping(Masking):

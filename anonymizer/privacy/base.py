@@ -13,13 +13,13 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.base import AdversaryView, Attack
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.classes import ClassView, Reference
-from anonymizer.core.table import SensitiveAttribute
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.classes import ClassView, Reference
+from anonymizer.model.table import SensitiveAttribute
+from anonymizer.plugins import Exact
+from anonymizer.plugins import Settings as PlugInSettings
 from anonymizer.privacy.retention import CountConditions
 from anonymizer.privacy.threats import Threat
-from anonymizer.settings import Exact
-from anonymizer.settings import Settings as PlugInSettings
 
 Measured = int | float | list[int | float]
 """What a report shows of a model: one number, or one for each of its conditions."""

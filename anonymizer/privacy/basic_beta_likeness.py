@@ -9,16 +9,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.classes import ClassView, Reference
-from anonymizer.core.table import SensitiveAttribute
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.classes import ClassView, Reference
+from anonymizer.model.table import SensitiveAttribute
+from anonymizer.plugins import Exact, Settings
 from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
 from anonymizer.privacy.exact import resolve_near_ties
 from anonymizer.privacy.gains import entry_gains, exact_gains, largest_gains
 from anonymizer.privacy.retention import CountConditions
 from anonymizer.privacy.shares import excess_over_caps, reference_shares, whole_records
 from anonymizer.privacy.threats import Threat
-from anonymizer.settings import Exact, Settings
 
 Beta = Annotated[Exact, Field(gt=0, description="bound on the relative gain (q - p) / p of any value")]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.classes import Classes, ClassView, Reference
-from anonymizer.core.table import SensitiveAttribute
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Classes, ClassView, Reference
+from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.base import AttackModel, ClassModel, Measured, Merging, PrivacyModel, TableModel
 from anonymizer.privacy.retention import CountConditions
 

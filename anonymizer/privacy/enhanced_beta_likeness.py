@@ -8,9 +8,10 @@ from math import inf
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.classes import ClassView, Reference
-from anonymizer.core.table import SensitiveAttribute
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.classes import ClassView, Reference
+from anonymizer.model.table import SensitiveAttribute
+from anonymizer.plugins import Settings
 from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
 from anonymizer.privacy.basic_beta_likeness import Beta
 from anonymizer.privacy.exact import log_of, resolve_near_ties
@@ -18,7 +19,6 @@ from anonymizer.privacy.gains import entry_gains, exact_gains, largest_gains
 from anonymizer.privacy.retention import CountConditions
 from anonymizer.privacy.shares import excess_over_caps, reference_shares, whole_records
 from anonymizer.privacy.threats import Threat
-from anonymizer.settings import Settings
 
 
 class EnhancedBetaLikenessSettings(Settings):

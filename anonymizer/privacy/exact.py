@@ -10,7 +10,7 @@ from math import gcd
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray
+from anonymizer.model.arrays import BoolArray, FloatArray
 
 CLOSE = 1e-9
 """Relative distance to a threshold below which float64 is not trusted; its error is below 1e-12 here."""

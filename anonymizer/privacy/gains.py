@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray
-from anonymizer.core.classes import ClassView, Reference
+from anonymizer.model.arrays import FloatArray
+from anonymizer.model.classes import ClassView, Reference
 from anonymizer.privacy.shares import entry_shares, reference_shares
 
 

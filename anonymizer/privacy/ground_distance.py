@@ -11,11 +11,10 @@ from itertools import accumulate
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.classes import Reference, SensitiveCounts
-from anonymizer.core.grouping import group_keys
-from anonymizer.core.hierarchy import Hierarchy
-from anonymizer.core.table import SensitiveAttribute
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.classes import Reference, SensitiveCounts
+from anonymizer.model.counting import group_keys
+from anonymizer.model.table import Hierarchy, SensitiveAttribute
 from anonymizer.privacy.retention import Deviation
 
 Entries = list[tuple[int, int]]

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from anonymizer.attacks.base import AdversaryView, Attack
 from anonymizer.attacks.definetti import Definetti, DefinettiSettings
+from anonymizer.plugins import Exact
 from anonymizer.privacy.base import AttackModel, RiskSettings
 from anonymizer.privacy.threats import Threat
-from anonymizer.settings import Exact
 
 CHAINS = 4
 """Independent starts: a search attacks many candidates."""

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from anonymizer.core.arrays import BoolArray
-from anonymizer.core.classes import ClassView, Reference
-from anonymizer.core.table import SensitiveAttribute
+from anonymizer.model.arrays import BoolArray
+from anonymizer.model.classes import ClassView, Reference
+from anonymizer.model.table import SensitiveAttribute
+from anonymizer.plugins import Settings, WholeNumber
 from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
 from anonymizer.privacy.retention import CountConditions
 from anonymizer.privacy.threats import WHO
-from anonymizer.settings import Settings, WholeNumber
 
 GroupSize = Annotated[WholeNumber, Field(ge=1, description="smallest allowed size of an equivalence class")]
 

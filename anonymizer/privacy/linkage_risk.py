@@ -8,9 +8,9 @@ from pydantic import Field, model_validator
 
 from anonymizer.attacks.base import Attack
 from anonymizer.attacks.linkage import DistanceName, Linkage, LinkageSettings, Method
+from anonymizer.plugins import Exact
 from anonymizer.privacy.base import AttackModel, RiskSettings
 from anonymizer.privacy.threats import WHO
-from anonymizer.settings import Exact
 
 
 class LinkageRiskSettings(RiskSettings):

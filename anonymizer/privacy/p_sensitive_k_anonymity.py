@@ -6,15 +6,15 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from anonymizer.core.arrays import BoolArray
-from anonymizer.core.classes import ClassView, Reference
-from anonymizer.core.table import SensitiveAttribute
+from anonymizer.model.arrays import BoolArray
+from anonymizer.model.classes import ClassView, Reference
+from anonymizer.model.table import SensitiveAttribute
+from anonymizer.plugins import Settings, WholeNumber
 from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
 from anonymizer.privacy.k_anonymity import GroupSize
 from anonymizer.privacy.retention import CountConditions, Distinct
 from anonymizer.privacy.shares import distinct_values
 from anonymizer.privacy.threats import WHO, Threat
-from anonymizer.settings import Settings, WholeNumber
 
 
 class PSensitiveKAnonymitySettings(Settings):

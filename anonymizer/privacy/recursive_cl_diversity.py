@@ -10,15 +10,15 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.classes import ClassView, Reference
-from anonymizer.core.table import SensitiveAttribute
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.classes import ClassView, Reference
+from anonymizer.model.table import SensitiveAttribute
+from anonymizer.plugins import Exact, Settings, WholeNumber
 from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
 from anonymizer.privacy.exact import resolve_near_ties
 from anonymizer.privacy.retention import CountConditions, Distinct, Dominance
 from anonymizer.privacy.shares import distinct_values, largest_counts, whole_records
 from anonymizer.privacy.threats import DIVERSE
-from anonymizer.settings import Exact, Settings, WholeNumber
 
 
 class RecursiveCLDiversitySettings(Settings):

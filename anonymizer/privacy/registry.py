@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from anonymizer.plugins import Registry
 from anonymizer.privacy.base import PrivacyModel
-from anonymizer.registry import Registry
 
 PRIVACY_MODELS: Registry[PrivacyModel] = Registry(
     "privacy model", PrivacyModel, "anonymizer.privacy", "anonymizer.privacy_models"

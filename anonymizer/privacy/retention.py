@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, IntArray
 
 Shares = tuple[Fraction, ...]
 """One share for each value code."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.classes import ClassView, Reference, SensitiveCounts
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.classes import ClassView, Reference, SensitiveCounts
 
 SLACK = 1e-6
 """Records by which a computed bound is lowered before it is rounded up, far above its rounding error."""

@@ -9,16 +9,16 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.classes import ClassView, Reference
-from anonymizer.core.table import SensitiveAttribute
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.classes import ClassView, Reference
+from anonymizer.model.table import SensitiveAttribute
+from anonymizer.plugins import Exact, Settings
 from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
 from anonymizer.privacy.exact import resolve_near_ties
 from anonymizer.privacy.ground_distance import GROUND_DISTANCES, GroundDistance
 from anonymizer.privacy.retention import CountConditions
 from anonymizer.privacy.shares import whole_records
 from anonymizer.privacy.threats import Threat
-from anonymizer.settings import Exact, Settings
 
 DistanceName = Literal["equal", "ordered", "hierarchical"]
 

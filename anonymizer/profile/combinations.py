@@ -10,10 +10,9 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.grouping import group_keys
-from anonymizer.core.packing import count_keys
 from anonymizer.engines.base import Relation
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.counting import count_keys, group_keys
 from anonymizer.profile.facts import ColumnFacts
 from anonymizer.profile.pair_tables import CELLS, pair_tables, widest_bundle
 

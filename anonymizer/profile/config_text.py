@@ -13,7 +13,7 @@ import yaml
 from anonymizer.config.attribute import Role
 from anonymizer.config.fields import plain
 from anonymizer.config.yaml_text import scalar
-from anonymizer.core.numerals import POINT
+from anonymizer.model.table import POINT
 from anonymizer.profile.constraints import LIMIT
 from anonymizer.profile.missing import EMPTY
 from anonymizer.profile.proposal import ColumnProposal, Proposal

@@ -7,8 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
 from anonymizer.engines.base import Relation
+from anonymizer.model.arrays import IntArray
 from anonymizer.profile.combinations import JointUniqueness, UniquenessProfile
 from anonymizer.profile.pair_tables import CELLS
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from anonymizer.core.table import ValueType
+from anonymizer.model.table import ValueType
 from anonymizer.profile.dates import date_form
 from anonymizer.profile.facts import ColumnFacts
 from anonymizer.profile.ready_match import match_listed, named_for

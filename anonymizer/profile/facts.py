@@ -7,10 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.numerals import POINT, Numerals
-from anonymizer.core.table import ValueType
 from anonymizer.hierarchy.ready import normalized
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.table import POINT, Numerals, ValueType
 from anonymizer.profile.words import words_of
 
 NEARLY_ALL = 0.8

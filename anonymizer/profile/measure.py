@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from anonymizer.core.numerals import COMMA, POINT, Numerals
-from anonymizer.core.table import ValueType
 from anonymizer.engines.base import Relation
 from anonymizer.engines.spread import ColumnStatistics
+from anonymizer.model.table import COMMA, POINT, Numerals, ValueType
 from anonymizer.profile.facts import SAMPLE, ColumnFacts
 from anonymizer.profile.missing import ABSENT, BESIDE_NUMBERS, as_setting, clear_texts, texts_among
 from anonymizer.profile.writing import blank_warnings, writing_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from anonymizer.core.table import MISSING, SUPPRESSED
 from anonymizer.engines.base import Relation
 from anonymizer.engines.spread import ColumnStatistics
+from anonymizer.model.table import MISSING, SUPPRESSED
 
 EMPTY = ""
 

@@ -13,7 +13,7 @@ from math import isqrt, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import IntArray
+from anonymizer.model.arrays import IntArray
 
 CELLS = 1 << 22
 """Pairs of values up to which a pair of columns is tabulated."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anonymizer.config.attribute import Role
-from anonymizer.core.numerals import POINT, Numerals
 from anonymizer.engines.base import Relation
 from anonymizer.engines.header import index_warnings
 from anonymizer.errors import DataError
+from anonymizer.model.table import POINT, Numerals
 from anonymizer.profile.combinations import WIDEST, JointUniqueness, UniquenessProfile
 from anonymizer.profile.constraints import constraints, proposed_k
 from anonymizer.profile.counted_combinations import combinations_of

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from anonymizer.core.table import ValueType
 from anonymizer.hierarchy.draw import NO_COLUMN
 from anonymizer.hierarchy.ready import normalized, read_ready, ready_names
+from anonymizer.model.table import ValueType
 from anonymizer.profile.facts import ColumnFacts
 from anonymizer.profile.words import names_any
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from anonymizer.config.attribute import Role
-from anonymizer.core.table import ValueType
+from anonymizer.model.table import ValueType
 from anonymizer.profile.detectors.base import Finding
 from anonymizer.profile.facts import NEARLY_ALL, ColumnFacts
 from anonymizer.profile.ready_match import match_listed, named_for

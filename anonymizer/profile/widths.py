@@ -6,7 +6,7 @@ from decimal import ROUND_CEILING, Decimal
 
 import numpy as np
 
-from anonymizer.core.table import ValueType
+from anonymizer.model.table import ValueType
 from anonymizer.profile.facts import ColumnFacts
 
 INTERVALS = 32

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from anonymizer.core.numerals import COMMA, POINT, Numerals
-from anonymizer.core.table import ValueType
+from anonymizer.model.table import COMMA, POINT, Numerals, ValueType
 from anonymizer.profile.missing import ABSENT, BESIDE_NUMBERS
 from anonymizer.table.types import key_of
 

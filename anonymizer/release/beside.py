@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray
-from anonymizer.core.grouping import add_up
-from anonymizer.core.packing import Packing
-from anonymizer.engines.base import Groups, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.beside import AppendedFile, AppendWriter
 from anonymizer.engines.counted import CountedRows
+from anonymizer.engines.rows import Groups
+from anonymizer.model.arrays import CodeArray
+from anonymizer.model.counting import Packing, add_up
 from anonymizer.release.formats import release_format
 from anonymizer.release.order import SORTED, RowOrder
 from anonymizer.release.publishable import Publishable

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, ranks_of
-from anonymizer.core.grouping import count
-from anonymizer.core.packing import Packing, rank
-from anonymizer.core.recoding import PublishedColumn, Recoding
 from anonymizer.engines.base import Relation
 from anonymizer.engines.counted import CountedRows
+from anonymizer.model.arrays import CodeArray, ranks_of
+from anonymizer.model.counting import Packing, count, rank
+from anonymizer.model.recoding import PublishedColumn, Recoding
 
 
 def counted_rows(

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from anonymizer.engines.base import Projection, Relation
+from anonymizer.engines.base import Relation
+from anonymizer.engines.rows import Projection
 
 
 def table_digest(relation: Relation, scratch: Path) -> str:

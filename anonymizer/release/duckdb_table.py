@@ -7,11 +7,12 @@ from pathlib import Path
 
 import duckdb
 
-from anonymizer.engines.base import EngineOptions, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_sql import identifier, quoted
 from anonymizer.engines.duckdb_table import reason_of
 from anonymizer.engines.open import OPTIONS, open_parquet
+from anonymizer.engines.options import EngineOptions
 from anonymizer.engines.selection import TableName
 from anonymizer.errors import DataError, OutputError
 from anonymizer.release.table import ReleaseTable, described

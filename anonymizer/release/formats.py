@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.engines.base import Projection, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.beside import AppendedFile, AppendWriter
 from anonymizer.engines.counted import CountedRows, CountedWriter, RecodedRows, RecodedWriter
+from anonymizer.engines.rows import Projection
 from anonymizer.errors import OutputError
+from anonymizer.model.arrays import IntArray
 
 
 class ReleaseFormat(ABC):

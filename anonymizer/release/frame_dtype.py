@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.engines.base import Relation, Replacement
+from anonymizer.engines.base import Relation
+from anonymizer.engines.rows import Replacement
+from anonymizer.model.arrays import CodeArray, IntArray
 
 if TYPE_CHECKING:
     import pandas

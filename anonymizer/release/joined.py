@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray, ranks_of
-from anonymizer.core.grouping import count
-from anonymizer.core.kept_regions import RegionStore
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.shared_recoding import SharedRecoding
 from anonymizer.engines.coding import Coding
 from anonymizer.engines.counted import ByCodes, ByRegion, RecodedRows
+from anonymizer.model.arrays import CodeArray, IntArray, ranks_of
+from anonymizer.model.counting import count
+from anonymizer.model.out_of_core import RegionStore
+from anonymizer.model.recoding import Recoding, SharedRecoding
 
 
 def recoded_rows(recoding: Recoding, codings: Sequence[Coding], columns: Sequence[str]) -> RecodedRows:

@@ -6,12 +6,12 @@ import os
 import shutil
 from pathlib import Path
 
+from anonymizer.release.exchange import EARLIER
+
 try:
     import fcntl
 except ImportError:  # where there is no such lock, each run leaves other runs' folders alone
     fcntl = None  # type: ignore[assignment]
-
-from anonymizer.release.exchange import EARLIER
 
 PREFIX = ".share.tmp-"
 """How the name of a staging folder starts."""

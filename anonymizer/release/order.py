@@ -9,9 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.engines.base import Projection, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.counted import CountedRows
+from anonymizer.engines.rows import Projection
+from anonymizer.model.arrays import IntArray
 
 
 class RowOrder(ABC):

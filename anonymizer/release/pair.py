@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray
-from anonymizer.core.group_recoding import COUNT, GROUP, GroupRecoding
-from anonymizer.engines.base import Projection, Relation, Replacement
+from anonymizer.engines.base import Relation
+from anonymizer.engines.rows import Projection, Replacement
 from anonymizer.errors import InputError
+from anonymizer.model.arrays import CodeArray
+from anonymizer.model.recoding import COUNT, GROUP, GroupRecoding
 from anonymizer.release.formats import FORMATS
 from anonymizer.release.parts import rows_of_records
 from anonymizer.release.write import project_rows

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray
-from anonymizer.core.recoding import Recoding
 from anonymizer.engines.base import Relation
+from anonymizer.model.arrays import CodeArray
+from anonymizer.model.recoding import Recoding
 
 
 def rows_of_records(

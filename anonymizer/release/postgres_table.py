@@ -6,9 +6,10 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonymizer.engines.base import EngineOptions, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.duckdb_sql import identifier, quoted
 from anonymizer.engines.open import open_transaction
+from anonymizer.engines.options import EngineOptions
 from anonymizer.engines.selection import TableName, WholeTable
 from anonymizer.errors import OutputError
 from anonymizer.release.table import ReleaseTable, described

@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymizer.engines.base import Projection, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.counted import CountedRows, CountedWriter, RecodedRows, RecodedWriter
+from anonymizer.engines.rows import Projection
 from anonymizer.errors import AuditFailed
 from anonymizer.release.formats import release_format
 from anonymizer.release.order import RowOrder

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonymizer.engines.base import EngineOptions
+from anonymizer.engines.options import EngineOptions
 from anonymizer.errors import OutputError
 from anonymizer.release.remote_leftovers import Note, RemotePlaces, settle_leftovers
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from anonymizer.core.whole_file import write_whole
 from anonymizer.errors import OutputError
 from anonymizer.release.leftovers import StagingLock
+from anonymizer.system import write_whole
 
 if TYPE_CHECKING:
     from anonymizer.engines.spark.session import Session

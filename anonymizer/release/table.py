@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from pathlib import Path
 
-from anonymizer.core.closing import Closing
-from anonymizer.engines.base import EngineOptions, Relation
+from anonymizer.engines.base import Relation
+from anonymizer.engines.options import EngineOptions
 from anonymizer.engines.selection import TableName
 from anonymizer.errors import OutputError
+from anonymizer.system import Closing
 
 COMMENT = "anonymizer release"
 """How the comment of a released table begins; a table without it is never replaced."""

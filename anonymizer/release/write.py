@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.core.arrays import CodeArray, IntArray, ranks_of
-from anonymizer.core.recoding import PublishedColumn, Recoding
-from anonymizer.engines.base import Projection, Relation, Replacement
+from anonymizer.engines.base import Relation
+from anonymizer.engines.rows import Projection, Replacement
+from anonymizer.model.arrays import CodeArray, IntArray, ranks_of
+from anonymizer.model.recoding import PublishedColumn, Recoding
 from anonymizer.release.formats import release_format
 from anonymizer.release.frame_dtype import only_used, published_series
 from anonymizer.release.order import SORTED, RowOrder

@@ -9,10 +9,10 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from anonymizer.core.measurement import Measurement
-from anonymizer.core.outcome import Outcome, Step
-from anonymizer.core.report import Report
 from anonymizer.distribution import own_version
+from anonymizer.model.classes import Measurement
+from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.report import Report
 
 PACKAGES = ("duckdb", "networkx", "numpy", "ortools", "pandas", "pydantic", "scipy")
 """Distributions whose versions can change a result."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from anonymizer.core.report import Report
+from anonymizer.model.report import Report
 from anonymizer.report.facts.rounding import is_small_count, share_step, smallest_shown
 
 OF_THE_RELEASE = frozenset(

@@ -8,17 +8,18 @@ from enum import StrEnum
 import numpy as np
 from pydantic import Field
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.group_recoding import GroupRecoding
-from anonymizer.core.outcome import Outcome, Status, Step
-from anonymizer.core.released import released
 from anonymizer.errors import InputError, Interrupted
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import released
+from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.recoding import GroupRecoding
+from anonymizer.model.report import Status
+from anonymizer.plugins import Settings
 from anonymizer.search.base import SearchAlgorithm, SearchProblem
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.grouping.candidate import Grouped, GroupJudge
 from anonymizer.search.grouping.deal import Records, all_distinct, dealt, highest_cap, values_in
 from anonymizer.search.grouping.ways import GROUPINGS
-from anonymizer.settings import Settings
 
 
 class GroupingName(StrEnum):

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.core.node_recoding import NodeRecoding
-from anonymizer.core.outcome import Outcome
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.region_recoding import RegionColumn, RegionRecoding
-from anonymizer.core.released import released
-from anonymizer.core.table import SUPPRESSED, QuasiIdentifier, Table
 from anonymizer.loss.base import LossMetric
+from anonymizer.model.classes import released
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import NodeRecoding, Recoding, RegionColumn, RegionRecoding
+from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
 from anonymizer.search.base import SearchAlgorithm, SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.registry import SEARCH_ALGORITHMS

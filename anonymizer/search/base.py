@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 
-from anonymizer.core.outcome import Outcome
-from anonymizer.core.table import Table
-from anonymizer.core.table_source import TableSource
 from anonymizer.loss.base import LossMetric
+from anonymizer.model.out_of_core import TableSource
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.table import Table
+from anonymizer.plugins import Settings as PlugInSettings
 from anonymizer.privacy.constraint import ClassConstraint, TableConstraint
 from anonymizer.search.control import Control
 from anonymizer.search.gate import AttackCheck
-from anonymizer.settings import Settings as PlugInSettings
 
 
 class SuppressionMethod(StrEnum):

@@ -13,9 +13,8 @@ import numpy as np
 from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.recoded import scene_of_recoding
 from anonymizer.attacks.ungrouped import adversary_from_anatomy
-from anonymizer.core.group_recoding import GroupRecoding
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.table import Table
+from anonymizer.model.recoding import GroupRecoding, Recoding
+from anonymizer.model.table import Table
 from anonymizer.privacy.constraint import ReleaseConstraint, describe
 
 

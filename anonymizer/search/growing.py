@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from anonymizer.core.outcome import Outcome, Status, Step
+from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.report import Status
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.search.base import SearchProblem

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.classes import Classes
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Classes
 from anonymizer.privacy.base import Merging
 from anonymizer.privacy.constraint import describe
 from anonymizer.search.base import SearchProblem

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, CodeArray, IntArray, freeze
-from anonymizer.core.grouping import count
-from anonymizer.core.kept_regions import RegionStore, SensitiveCounts
-from anonymizer.core.memory import release_free_memory
-from anonymizer.core.outcome import Outcome, Status, Step
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.released import released
-from anonymizer.core.table import Table
-from anonymizer.core.table_source import TableSource
-from anonymizer.core.trace import Traces
 from anonymizer.errors import AuditFailed
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, freeze
+from anonymizer.model.classes import Traces, released
+from anonymizer.model.counting import count
+from anonymizer.model.out_of_core import RegionStore, SensitiveCounts, TableSource
+from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.report import Status
+from anonymizer.model.table import Table
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.cutting.log import CutLog
@@ -27,6 +25,7 @@ from anonymizer.search.cutting.top import TopLevels
 from anonymizer.search.cutting.work import Finished, Finishing
 from anonymizer.search.regions.labelling import Labelling
 from anonymizer.search.regions.publishing import hides
+from anonymizer.system import release_free_memory
 
 if TYPE_CHECKING:
     from anonymizer.search.regions.start import Start

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from anonymizer.core.classes import Classes
-from anonymizer.core.outcome import Outcome, Step
-from anonymizer.core.recoding import FullDomainRecoding, levels_by_name
 from anonymizer.loss.lattice import TransformationFacts
+from anonymizer.model.classes import Classes
+from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.recoding import FullDomainRecoding, levels_by_name
 from anonymizer.search.base import SearchAlgorithm, SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.full_domain.findings import Findings

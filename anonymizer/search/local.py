@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anonymizer.core.outcome import Outcome
+from anonymizer.model.outcome import Outcome
 from anonymizer.search.base import SearchAlgorithm, SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.growing import search_with_attack_checks

@@ -10,10 +10,12 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.core.mdav import Clustering, FixedSize
-from anonymizer.core.outcome import Outcome, Status, Step
-from anonymizer.core.region_recoding import RegionRecoding
-from anonymizer.core.released import released
 from anonymizer.errors import InputError, Interrupted
+from anonymizer.model.classes import released
+from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.recoding import RegionRecoding
+from anonymizer.model.report import Status
+from anonymizer.plugins import Settings, WholeNumber
 from anonymizer.search.base import SearchAlgorithm, SearchProblem
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.growing import search_with_attack_checks
@@ -25,7 +27,6 @@ from anonymizer.search.regions.mdav_parts import Parts
 from anonymizer.search.regions.mdav_release import region_column, sse_over_sst
 from anonymizer.search.regions.mdav_space import Space
 from anonymizer.search.regions.mdav_variable import VariableSize
-from anonymizer.settings import Settings, WholeNumber
 
 
 class MicroaggregationSettings(Settings):

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from anonymizer.core.arrays import CodeArray
-from anonymizer.core.cut_tree import CutTree
-from anonymizer.core.outcome import Outcome, Status, Step
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.released import released
-from anonymizer.core.table import Table
 from anonymizer.errors import InputError
 from anonymizer.loss.cells import CellMetric
 from anonymizer.loss.leaf_share import LeafShareLoss
+from anonymizer.model.arrays import CodeArray
+from anonymizer.model.classes import released
+from anonymizer.model.outcome import CutTree, Outcome, Step
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.report import Status
+from anonymizer.model.table import Table
+from anonymizer.plugins import Settings
 from anonymizer.privacy.base import Merging
 from anonymizer.privacy.constraint import describe
 from anonymizer.search.base import SearchAlgorithm, SearchProblem, SuppressionMethod
@@ -42,7 +43,6 @@ from anonymizer.search.regions.regions import Regions
 from anonymizer.search.regions.segments import Segments, distinct_keys
 from anonymizer.search.regions.set_axis import MASKED_UNITS
 from anonymizer.search.regions.set_labelling import SetLabelling
-from anonymizer.settings import Settings
 
 if TYPE_CHECKING:
     from anonymizer.search.regions.start import Start

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anonymizer.registry import Registry
+from anonymizer.plugins import Registry
 from anonymizer.search.base import SearchAlgorithm
 
 SEARCH_ALGORITHMS: Registry[SearchAlgorithm] = Registry(

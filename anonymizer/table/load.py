@@ -9,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, FloatArray, IntArray, freeze
-from anonymizer.core.numerals import POINT, Numerals
-from anonymizer.core.packing import rank
-from anonymizer.core.table import MISSING, Column, ValueType
 from anonymizer.engines.base import Relation
 from anonymizer.engines.coding import Coding
 from anonymizer.engines.open import open_file
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, freeze
+from anonymizer.model.counting import rank
+from anonymizer.model.table import MISSING, POINT, Column, Numerals, ValueType
 from anonymizer.table.types import Key, detect, parse, spelling
 
 DEFAULT_MISSING = ("",)

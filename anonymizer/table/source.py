@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, freeze
-from anonymizer.core.kept_regions import CodedRows, FirstRegions, RegionStore
-from anonymizer.core.table import QuasiIdentifier, SensitiveAttribute, Table
-from anonymizer.core.table_source import TableSource
 from anonymizer.engines.combinations import DistinctRows
+from anonymizer.model.arrays import CodeArray, freeze
+from anonymizer.model.out_of_core import CodedRows, FirstRegions, RegionStore, TableSource
+from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table
 from anonymizer.table.load import Encoded
 
 KEPT = 2

@@ -9,9 +9,8 @@ from datetime import date
 from decimal import Decimal
 from typing import TypeAlias
 
-from anonymizer.core.numerals import POINT, Numerals
-from anonymizer.core.table import ValueType
 from anonymizer.errors import DataError
+from anonymizer.model.table import POINT, Numerals, ValueType
 
 Key: TypeAlias = int | Decimal | str
 """What a value is sorted and told apart by; all keys of a column have one type."""

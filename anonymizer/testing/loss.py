@@ -8,14 +8,13 @@ from math import isclose
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray
-from anonymizer.core.classes import Classes
-from anonymizer.core.recoding import FullDomainRecoding
-from anonymizer.core.released import Released
-from anonymizer.core.table import Table
 from anonymizer.loss.base import LossMetric
 from anonymizer.loss.cells import CellMetric
 from anonymizer.loss.lattice import TransformationFacts
+from anonymizer.model.arrays import BoolArray
+from anonymizer.model.classes import Classes, Released
+from anonymizer.model.recoding import FullDomainRecoding
+from anonymizer.model.table import Table
 from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.testing.samples import fail, tables
 

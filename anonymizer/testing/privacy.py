@@ -9,9 +9,9 @@ from decimal import Decimal
 import numpy as np
 
 from anonymizer.attacks.recoded import scene_of_recoding
-from anonymizer.core.arrays import BoolArray
-from anonymizer.core.classes import Reference
-from anonymizer.core.recoding import FullDomainRecoding
+from anonymizer.model.arrays import BoolArray
+from anonymizer.model.classes import Reference
+from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.privacy.base import (
     AttackModel,
     ClassModel,

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.classes import Classes, SensitiveCodes
-from anonymizer.core.hierarchy import Hierarchy
-from anonymizer.core.table import Column, QuasiIdentifier, SensitiveAttribute, Table, ValueType
 from anonymizer.hierarchy.compile import compile_tree
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.table import Column, Hierarchy, QuasiIdentifier, SensitiveAttribute, Table, ValueType
 
 SENSITIVE = "sensitive"
 

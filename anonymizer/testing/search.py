@@ -9,13 +9,13 @@ from itertools import chain
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.classes import Classes, Reference, SensitiveCodes
-from anonymizer.core.outcome import Outcome, Status
-from anonymizer.core.recoding import PublishedColumn, Recoding
-from anonymizer.core.released import released
-from anonymizer.core.table import Table
 from anonymizer.loss.leaf_share import LeafShareLoss
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Classes, Reference, SensitiveCodes, released
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import PublishedColumn, Recoding
+from anonymizer.model.report import Status
+from anonymizer.model.table import Table
 from anonymizer.privacy.base import ClassModel
 from anonymizer.privacy.basic_beta_likeness import BasicBetaLikeness, BasicBetaLikenessSettings
 from anonymizer.privacy.constraint import ClassConstraint, ReleaseConstraint, TableConstraint

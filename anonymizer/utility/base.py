@@ -12,8 +12,8 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.core.table import Column
-from anonymizer.settings import Settings as PlugInSettings
+from anonymizer.model.table import Column
+from anonymizer.plugins import Settings as PlugInSettings
 from anonymizer.utility.estimate import Estimate
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.table import Column
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.table import Column
 from anonymizer.utility.estimate import Bins
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.combinations import numbered
-from anonymizer.attacks.grouped import AnatomyRelease
-from anonymizer.attacks.original import Original
 from anonymizer.attacks.spreading import UniformExpansion, expand_uniformly
 from anonymizer.attacks.truth import same_values
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.classes import SensitiveCodes
-from anonymizer.core.grouping import count
-from anonymizer.core.table import Column
 from anonymizer.errors import InputError
+from anonymizer.model.adversary import AnatomyRelease, Original
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.counting import count, numbered
+from anonymizer.model.table import Column
 from anonymizer.utility.base import Comparison
 from anonymizer.utility.spread_estimate import SpreadColumn, SpreadEstimate
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray
-from anonymizer.core.table import Column
+from anonymizer.model.arrays import FloatArray
+from anonymizer.model.table import Column
 
 
 def total_variation(one: FloatArray, other: FloatArray, records: tuple[int, int]) -> float:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.attacks.original import Links, Original
 from anonymizer.attacks.sampling import draw_sample
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.grouping import count
+from anonymizer.model.adversary import Links, Original
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.counting import count
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.settings import WholeNumber
+from anonymizer.plugins import WholeNumber
 from anonymizer.utility.base import Comparison, Deadline, Measure, TimedSettings, UtilityFinding
 from anonymizer.utility.bins import binned
 from anonymizer.utility.distances import total_variation

@@ -9,14 +9,13 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
-from anonymizer.attacks.original import Original, ValueCoverage
-from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.sampling import clopper_pearson
 from anonymizer.attacks.truth import same_values
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.table import Column
 from anonymizer.errors import InputError
-from anonymizer.settings import Settings, WholeNumber
+from anonymizer.model.adversary import Original, PublishedTable, ValueCoverage
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.table import Column
+from anonymizer.plugins import Settings, WholeNumber
 from anonymizer.utility.base import Comparison, Measure, UtilityFinding
 from anonymizer.utility.held_out import HeldOut, held_out
 

@@ -8,8 +8,8 @@ from math import ceil
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray
-from anonymizer.core.table import Column
+from anonymizer.model.arrays import BoolArray
+from anonymizer.model.table import Column
 from anonymizer.utility.estimate import Query
 
 

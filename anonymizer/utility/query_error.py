@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.core.arrays import FloatArray
-from anonymizer.settings import WholeNumber
+from anonymizer.model.arrays import FloatArray
+from anonymizer.plugins import WholeNumber
 from anonymizer.utility.base import Comparison, Deadline, Measure, TimedSettings, UtilityFinding
 from anonymizer.utility.queries import QueryShape, random_query
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonymizer.attacks.spreading import UniformExpansion
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.utility.estimate import Bins, Estimate, Query
 
 if TYPE_CHECKING:

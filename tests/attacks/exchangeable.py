@@ -12,7 +12,7 @@ from anonymizer.attacks.exchangeable.features import ExactFeature, Feature
 from anonymizer.attacks.exchangeable.groups import Groups, groups_of
 from anonymizer.attacks.exchangeable.model import NaiveBayes
 from anonymizer.attacks.exchangeable.posterior import Posterior, SamplerSettings, posterior
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray, IntArray
 
 People = Sequence[Sequence[Sequence[str]]]
 """Features of the people of each group."""

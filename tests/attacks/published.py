@@ -10,10 +10,10 @@ import numpy as np
 from hypothesis import settings
 
 from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
-from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.registry import ATTACKS
-from anonymizer.core.classes import SensitiveCodes
-from anonymizer.core.table import SensitiveAttribute
+from anonymizer.model.adversary import PublishedTable
+from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.table import SensitiveAttribute
 from tests.helpers.build import column, hierarchy
 from tests.twins.microdata import Path
 

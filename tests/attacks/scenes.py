@@ -9,10 +9,9 @@ import numpy as np
 
 from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.meaning import meaning_of
-from anonymizer.attacks.original import Links, Original
-from anonymizer.attacks.published import PublishedTable
-from anonymizer.core.classes import SensitiveCodes
-from anonymizer.core.table import QuasiIdentifier, SensitiveAttribute
+from anonymizer.model.adversary import Links, Original, PublishedTable
+from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute
 from tests.attacks.published import release
 from tests.helpers.build import column, hierarchy
 from tests.twins.microdata import Path, Value

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.published import PublishedTable
 from anonymizer.errors import InputError
+from anonymizer.model.adversary import PublishedTable
 from tests.attacks.literature import literature
 from tests.attacks.published import FEWER, attack, one, release, run
 from tests.strategies import tree

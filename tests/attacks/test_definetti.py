@@ -12,14 +12,10 @@ from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.exchangeable.bins import compared, discretize
 from anonymizer.attacks.exchangeable.features import Similar
 from anonymizer.attacks.exchangeable.score import Score
-from anonymizer.attacks.exchangeable.settling import (
-    effective_draws,
-    scale_reduction,
-    split_scale_reduction,
-)
+from anonymizer.attacks.exchangeable.settling import effective_draws, scale_reduction, split_scale_reduction
 from anonymizer.attacks.meaning import meaning_of
-from anonymizer.core.table import QuasiIdentifier
 from anonymizer.errors import InputError
+from anonymizer.model.table import QuasiIdentifier
 from tests.attacks.exchangeable import dealt
 from tests.attacks.published import attack, one, release, run
 from tests.attacks.scenes import scene

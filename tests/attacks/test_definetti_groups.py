@@ -14,12 +14,12 @@ import pytest
 
 from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.exchangeable.in_groups import AnatomyFeatures
-from anonymizer.attacks.grouped import AnatomyRelease, AnatomyTruth
 from anonymizer.attacks.ungrouped import adversary_from_anatomy
-from anonymizer.core.classes import SensitiveCounts
-from anonymizer.core.group_recoding import GroupRecoding
-from anonymizer.core.table import SensitiveAttribute
 from anonymizer.errors import InputError
+from anonymizer.model.adversary import AnatomyRelease, AnatomyTruth
+from anonymizer.model.classes import SensitiveCounts
+from anonymizer.model.recoding import GroupRecoding
+from anonymizer.model.table import SensitiveAttribute
 from anonymizer.testing.samples import tables
 from tests.attacks.literature import rows_of
 from tests.attacks.published import attack, one, run

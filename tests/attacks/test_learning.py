@@ -22,9 +22,9 @@ from anonymizer.attacks.learning.owa import Owa
 from anonymizer.attacks.learning.pairs import TIE, Pairs, deviations
 from anonymizer.attacks.learning.rows import Chosen
 from anonymizer.attacks.learning.weighted_mean import WeightedMean
-from anonymizer.core.arrays import FloatArray
 from anonymizer.errors import InputError
 from anonymizer.masking import Microaggregation
+from anonymizer.model.arrays import FloatArray
 from tests.helpers.learning import distance_of, measure_of
 from tests.shared import shared
 from tests.twins import learning as twin

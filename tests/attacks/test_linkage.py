@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.original import Truth
 from anonymizer.attacks.recoded import scene_of_recoding
+from anonymizer.model.adversary import Truth
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from anonymizer.attacks.covering import CoveringJoin
 from anonymizer.attacks.meaning import meaning_of
-from anonymizer.attacks.original import ValueCoverage
 from anonymizer.attacks.recoded import published_table, scene_of_recoding
 from anonymizer.attacks.sampling import clopper_pearson, draw_sample
 from anonymizer.attacks.truth import located, reconstructed
-from anonymizer.core.node_recoding import NodeRecoding
-from anonymizer.core.table import Table
+from anonymizer.model.adversary import ValueCoverage
+from anonymizer.model.recoding import NodeRecoding
+from anonymizer.model.table import Table
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share
@@ -70,7 +70,7 @@ def test_a_label_of_several_levels_is_read_at_the_one_that_has_all():
 def test_dates_are_read():
     import dataclasses
 
-    from anonymizer.core.table import ValueType
+    from anonymizer.model.table import ValueType
 
     own = attribute([738000, 738100, 738200])
     texts = ("2021-07-25", "2021-11-02", "2022-02-10")

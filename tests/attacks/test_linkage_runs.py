@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizer.attacks.original import Truth
 from anonymizer.attacks.recoded import scene_of_recoding
 from anonymizer.attacks.registry import ATTACKS
 from anonymizer.config.load import load_config
-from anonymizer.core.recoding import FullDomainRecoding
 from anonymizer.errors import InputError
 from anonymizer.flow.prepare import open_as, open_release, prepare
 from anonymizer.flow.scene import adversary_from_files, scene_of_run
 from anonymizer.flow.searching import search
 from anonymizer.flow.watch import UNWATCHED
+from anonymizer.model.adversary import Truth
+from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.release.write import project, write_release
 from tests.helpers.linkage import linkage, write
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.recipe import MechanismKnowledge, SensitiveConstraint
 from anonymizer.errors import InputError
+from anonymizer.model.adversary import MechanismKnowledge, SensitiveConstraint
 from tests.attacks.published import FEWER, attack, one, release, run
 from tests.attacks.scenes import scene
 from tests.twins import attacks as twins

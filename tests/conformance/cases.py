@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from anonymizer.core.outcome import Outcome
+from anonymizer.model.outcome import Outcome
 from anonymizer.search.auto import Auto
 from anonymizer.search.base import SearchAlgorithm, SuppressionMethod
 from anonymizer.search.control import Control

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from anonymizer.core.node_recoding import NodeRecoding
-from anonymizer.core.outcome import Outcome, Status
-from anonymizer.core.recoding import FullDomainRecoding
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import FullDomainRecoding, NodeRecoding
+from anonymizer.model.report import Status
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.gate import AttackCheck

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.table import Table
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.table import Table
 from tests.twins.search import BruteForce, ProblemSpec, Rows
 
 Labels = tuple[str, ...]

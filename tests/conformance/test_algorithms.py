@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.core.outcome import Outcome, Status
-from anonymizer.core.released import released
+from anonymizer.model.classes import released
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.report import Status
 from anonymizer.search.base import SearchAlgorithm
 from anonymizer.search.lattice import Lattice
 from anonymizer.search.registry import SEARCH_ALGORITHMS

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anonymizer.core.table import Table
 from anonymizer.loss.aggregate import AGGREGATES, AggregateName
 from anonymizer.loss.lattice import LatticeLoss
 from anonymizer.loss.registry import LOSS_METRICS
+from anonymizer.model.table import Table
 from anonymizer.testing import check_loss_metric
 from tests.helpers import stubs
 from tests.helpers.problems import metric

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.classes import ClassView, Reference
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import ClassView, Reference
 from anonymizer.privacy.base import Measured, Merging, PrivacyModel
 from anonymizer.privacy.registry import PRIVACY_MODELS
 from anonymizer.testing import check_privacy_model

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from anonymizer.core.table import Table
+from anonymizer.model.table import Table
 from anonymizer.search.base import SearchAlgorithm
 from anonymizer.search.lattice import Lattice
 from anonymizer.search.registry import SEARCH_ALGORITHMS

@@ -10,10 +10,9 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anonymizer.core.node_recoding import NodeRecoding
-from anonymizer.core.recoding import FullDomainRecoding, Recoding
-from anonymizer.core.released import released
 from anonymizer.loss.registry import LOSS_METRICS
+from anonymizer.model.classes import released
+from anonymizer.model.recoding import FullDomainRecoding, NodeRecoding, Recoding
 from anonymizer.report.facts.distribution import distributions
 from anonymizer.report.facts.losses import attribute_losses
 from tests import strategies

@@ -7,9 +7,9 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 
-from anonymizer.core.node_recoding import NodeRecoding
-from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.hierarchy.compile import compile_tree
+from anonymizer.model.recoding import NodeRecoding
+from anonymizer.model.table import QuasiIdentifier, Table
 from tests.helpers import build
 
 PATHS = {

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from anonymizer.core.quiet import quiet_output
+from anonymizer.system import quiet_output
 
 
 def test_nothing_is_written_inside(capfd: pytest.CaptureFixture[str]) -> None:
@@ -50,7 +50,7 @@ def test_the_last_thread_turns_it_on_again(capfd: pytest.CaptureFixture[str]) ->
 def test_without_standard_output_nothing_happens() -> None:
     code = (
         "import os; os.close(1)\n"
-        "from anonymizer.core.quiet import quiet_output\n"
+        "from anonymizer.system import quiet_output\n"
         "with quiet_output(): pass\n"
         "os.write(2, b'done'); os._exit(0)"
     )

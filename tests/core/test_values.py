@@ -7,8 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from anonymizer.core.table import Column, ValueType
-from anonymizer.core.values import PublishedValues
+from anonymizer.model.table import Column, PublishedValues, ValueType
 
 LARGEST = sys.float_info.max
 SMALLEST = 5e-324

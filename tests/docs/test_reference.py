@@ -11,9 +11,9 @@ import pytest
 
 from anonymizer.cli.main import COMMANDS, load_command
 from anonymizer.config.load import load_config
-from anonymizer.core.outcome import Status
 from anonymizer.errors import AnonymizerError, Infeasible
 from anonymizer.flow.run import run
+from anonymizer.model.report import Status
 from tests.docs.pages import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"

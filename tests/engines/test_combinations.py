@@ -11,13 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonymizer.core.packing import Packing
-from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.coding import Coding
 from anonymizer.engines.combinations import DistinctRows, counted_keys
-from anonymizer.engines.duckdb_combinations import DuckCombinations, packed_sql, places_of
+from anonymizer.engines.duckdb_combinations import DuckCombinations
 from anonymizer.engines.duckdb_database import Database
+from anonymizer.engines.duckdb_places import packed_sql
 from anonymizer.engines.open import open_csv
+from anonymizer.engines.options import EngineOptions
+from anonymizer.engines.places import places_of
+from anonymizer.model.counting import Packing
 
 Records = list[tuple[int, int, int]]
 Count = Callable[[Records], DistinctRows]

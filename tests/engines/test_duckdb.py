@@ -19,8 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer.engines import duckdb_values as room
-from anonymizer.engines.base import CsvDialect, Groups
 from anonymizer.engines.open import open_csv, open_frame, open_parquet
+from anonymizer.engines.options import CsvDialect
+from anonymizer.engines.rows import Groups
 from anonymizer.errors import DataError
 from tests.engines.files import frame, rows, texts, write
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.duckdb_database import Database
+from anonymizer.engines.options import EngineOptions
 from anonymizer.errors import InputError
 
 LONG = "SELECT sum(hash(range)) FROM range(1000000000000)"

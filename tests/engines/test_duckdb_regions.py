@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from anonymizer.core.kept_regions import CodedRows, FirstRegions, RegionCut, RegionSums
-from anonymizer.core.trace import GroupStatistic, Reduction
-from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.combinations import InMemoryRows
 from anonymizer.engines.duckdb_combinations import DuckCombinations
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_places import packed_sql
+from anonymizer.engines.options import EngineOptions
 from anonymizer.engines.places import places_of
+from anonymizer.model.classes import GroupStatistic, Reduction
+from anonymizer.model.out_of_core import CodedRows, FirstRegions, RegionCut, RegionSums
 
 SIZES = (9, 4, 70, 1100, 3)
 """Looked up as bits, in stretches, from a list and from a table; the last is sensitive."""

@@ -8,12 +8,12 @@ import duckdb
 import numpy as np
 import pytest
 
-from anonymizer.core.arrays import IntArray
 from anonymizer.engines import duckdb_spread, duckdb_values
 from anonymizer.engines.base import Relation
 from anonymizer.engines.duckdb import DuckRelation
 from anonymizer.engines.open import open_parquet
 from anonymizer.errors import DataError
+from anonymizer.model.arrays import IntArray
 
 ROWS = 30_000
 SQL = (

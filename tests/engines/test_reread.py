@@ -10,10 +10,11 @@ import duckdb
 import numpy as np
 import pytest
 
-from anonymizer.engines.base import Projection, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.coding import Coding, packed_column_by_column
 from anonymizer.engines.file_source import FileSource
 from anonymizer.engines.open import open_frame, open_parquet
+from anonymizer.engines.rows import Projection
 from anonymizer.errors import DataError
 from anonymizer.table.load import ColumnRequest, encode, read_columns
 

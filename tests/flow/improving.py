@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from anonymizer.cli import progress
 from anonymizer.cli.main import main
-from anonymizer.core.outcome import Outcome
 from anonymizer.flow.watch import RunMonitor
+from anonymizer.model.outcome import Outcome
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.local import Local

@@ -6,7 +6,7 @@ import sys
 import time
 from dataclasses import replace
 
-from anonymizer.core.outcome import Outcome
+from anonymizer.model.outcome import Outcome
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice

@@ -11,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import anonymizer as an
-from anonymizer.core.outcome import Outcome
 from anonymizer.errors import TooManyDistinctRows
+from anonymizer.model.outcome import Outcome
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizer.core.outcome import Outcome, Status
-from anonymizer.core.recoding import FullDomainRecoding
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import FullDomainRecoding
+from anonymizer.model.report import Status
 from anonymizer.privacy.registry import PRIVACY_MODELS
 from anonymizer.search.base import SearchAlgorithm, SearchProblem
 from anonymizer.search.control import Control

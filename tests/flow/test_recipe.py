@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.recipe import MechanismKnowledge, SensitiveConstraint
 from anonymizer.attacks.recoded import scene_of_recoding
-from anonymizer.core.outcome import Outcome
 from anonymizer.flow.recipe import mechanism_of
+from anonymizer.model.adversary import MechanismKnowledge, SensitiveConstraint
+from anonymizer.model.outcome import Outcome
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice

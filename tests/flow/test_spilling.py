@@ -12,8 +12,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.duckdb_database import Database
+from anonymizer.engines.options import EngineOptions
 from tests.flow.commands import call
 
 RECORDS = 400_000

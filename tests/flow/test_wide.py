@@ -11,10 +11,10 @@ from random import Random
 import pandas as pd
 import pytest
 
-from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_sql import WIDE, as_few_keys, copy_csv
 from anonymizer.engines.open import open_file
+from anonymizer.engines.options import EngineOptions
 from tests.flow.commands import call
 
 ODD = (None, "", " ", "a", "A", "ä", "b,c", 'q"q', "z", "NULL", "\uffff", "\U0001f600")

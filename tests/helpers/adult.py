@@ -10,7 +10,7 @@ from io import StringIO
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.table import Column, QuasiIdentifier, SensitiveAttribute, Table, ValueType
+from anonymizer.model.table import Column, QuasiIdentifier, SensitiveAttribute, Table, ValueType
 from tests.helpers.build import hierarchy
 from tests.shared import shared
 from tests.twins.microdata import Path, Value

@@ -9,10 +9,17 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from anonymizer.core.classes import Classes, SensitiveCodes
-from anonymizer.core.hierarchy import Hierarchy
-from anonymizer.core.table import MISSING, Column, QuasiIdentifier, SensitiveAttribute, Table, ValueType
 from anonymizer.hierarchy.compile import compile_tree
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.table import (
+    MISSING,
+    Column,
+    Hierarchy,
+    QuasiIdentifier,
+    SensitiveAttribute,
+    Table,
+    ValueType,
+)
 from anonymizer.privacy.base import PrivacyModel
 from anonymizer.privacy.registry import PRIVACY_MODELS
 from tests.twins.microdata import Microdata, Path, Value, in_order

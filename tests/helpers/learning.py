@@ -10,7 +10,7 @@ from anonymizer.attacks.learning.choquet import TwoAdditiveChoquet
 from anonymizer.attacks.learning.family import Family
 from anonymizer.attacks.learning.owa import Owa
 from anonymizer.attacks.learning.weighted_mean import WeightedMean
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 from tests.twins import learning as twin
 
 

@@ -7,7 +7,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from anonymizer.core.classes import Classes, Reference
+from anonymizer.model.classes import Classes, Reference
 from tests import strategies
 from tests.helpers import build
 from tests.twins.microdata import Microdata, SensitiveSpec, Value

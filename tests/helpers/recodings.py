@@ -8,10 +8,10 @@ from random import Random
 
 import numpy as np
 
-from anonymizer.core.recoding import FullDomainRecoding
-from anonymizer.core.released import Released
-from anonymizer.core.table import Table
 from anonymizer.loss.lattice import Marginals, TransformationFacts
+from anonymizer.model.classes import Released
+from anonymizer.model.recoding import FullDomainRecoding
+from anonymizer.model.table import Table
 from anonymizer.search.full_domain.rollup import RollUp
 from tests.twins.loss import TwinRelease
 from tests.twins.microdata import Microdata

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray
-from anonymizer.core.classes import ClassView, Reference
-from anonymizer.core.released import Released
-from anonymizer.core.table import SensitiveAttribute
 from anonymizer.loss.base import LossMetric
+from anonymizer.model.arrays import BoolArray
+from anonymizer.model.classes import ClassView, Reference, Released
+from anonymizer.model.table import SensitiveAttribute
+from anonymizer.plugins import Settings
 from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, TableModel
-from anonymizer.settings import Settings
 
 
 class NoParameters(Settings):

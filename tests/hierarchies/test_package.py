@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anonymizer.core.table import Column, ValueType
 from anonymizer.hierarchy.ready import ReadySettings, ReadySource, ready_names
+from anonymizer.model.table import Column, ValueType
 from tests.hierarchies.ready_files import NAMES, entry, lookup, parents, rows
 
 FILES = [name for name in NAMES if "file" in entry(name)["hierarchy"]]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.table import Column, ValueType
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.auto import balanced
+from anonymizer.model.table import Column, ValueType
 from tests.hierarchy.columns import above, column, compiled, integers, source, texts
 
 

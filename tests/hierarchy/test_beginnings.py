@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.table import ValueType
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.beginnings import SharedPrefixes
+from anonymizer.model.table import ValueType
 from tests.hierarchy.columns import above, column
 
 

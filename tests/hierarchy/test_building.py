@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.cli.main import main
-from anonymizer.core.table import ValueType
 from anonymizer.flow.building.registry import BUILDERS
 from anonymizer.flow.building.rules import rule_of
 from anonymizer.hierarchy.compile import compile_tree
 from anonymizer.hierarchy.graph import tree_of_rows
 from anonymizer.hierarchy.merge import merge_small
+from anonymizer.model.table import ValueType
 
 DATA = "icd,age,town,county,state\n" + "".join(
     f"{row}\n"

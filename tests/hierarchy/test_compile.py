@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.table import ValueType
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.compile import compile_tree
 from anonymizer.hierarchy.graph import pad
+from anonymizer.model.table import ValueType
 from tests.hierarchy.columns import NOWHERE, column, nested_tree, source
 
 nestings = st.recursive(st.just([]), lambda below: st.lists(below, min_size=1, max_size=4), max_leaves=30)

@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 from hypothesis import given
 
-from anonymizer.core.table import Column, ValueType
 from anonymizer.errors import HierarchyError
+from anonymizer.model.table import Column, ValueType
 from tests.hierarchy.columns import NOWHERE, above, column, dates, source
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.table import Column, ValueType
 from anonymizer.errors import HierarchyError
+from anonymizer.model.table import Column, ValueType
 from tests.hierarchy.columns import NOWHERE, above, column, decimals, integers, source
 
 

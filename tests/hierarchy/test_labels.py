@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.table import ValueType
 from anonymizer.hierarchy.labels import distinct, group_label
+from anonymizer.model.table import ValueType
 
 
 @pytest.mark.parametrize(

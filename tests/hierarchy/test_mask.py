@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.table import Column
 from anonymizer.errors import HierarchyError
+from anonymizer.model.table import Column
 from tests.hierarchy.columns import NOWHERE, above, column, compiled, source, texts
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.table import Column, ValueType
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.placement import Placement, Unknown, place
+from anonymizer.model.table import Column, ValueType
 from tests.hierarchy.columns import NOWHERE, above, chains, column, compiled, integers, source
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from anonymizer.core.table import Column, ValueType
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.placement import (
     LevelRange,
@@ -17,6 +16,7 @@ from anonymizer.hierarchy.placement import (
     build_sensitive_attribute,
     place,
 )
+from anonymizer.model.table import Column, ValueType
 from tests.hierarchy.columns import NOWHERE, column, source
 
 TREE = {"*": {"x": ["a", "b"], "y": ["c"]}}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.core.table import ValueType
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy import ready
 from anonymizer.hierarchy.placement import Placement, place
+from anonymizer.model.table import ValueType
 from tests.hierarchy.columns import NOWHERE, above, chains, column, compiled, source
 
 COLOURS = """

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anonymizer.core.table import Column
 from anonymizer.errors import OutputError
 from anonymizer.hierarchy.write import write_rows
+from anonymizer.model.table import Column
 from tests.hierarchy.columns import chains, column, compiled, texts
 
 

@@ -11,12 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.blanked_recoding import LocalSuppressionRecoding
-from anonymizer.core.recoding import FullDomainRecoding, Recoding
 from anonymizer.core.region_columns import interval_column, set_column
-from anonymizer.core.region_recoding import RegionColumn, RegionRecoding
-from anonymizer.core.released import released
-from anonymizer.core.table import QuasiIdentifier, Table
+from anonymizer.model.classes import released
+from anonymizer.model.recoding import (
+    FullDomainRecoding,
+    LocalSuppressionRecoding,
+    Recoding,
+    RegionColumn,
+    RegionRecoding,
+)
+from anonymizer.model.table import QuasiIdentifier, Table
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share

@@ -9,8 +9,8 @@ from functools import cached_property
 from io import StringIO
 from typing import Any
 
-from anonymizer.core.table import Table
 from anonymizer.loss.base import LossMetric
+from anonymizer.model.table import Table
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.privacy.registry import PRIVACY_MODELS
 from anonymizer.search.base import SearchProblem

@@ -8,9 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 from pydantic import Field
 
-from anonymizer.core.arrays import FloatArray
-from anonymizer.core.released import Released
-from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.loss.base import LossMetric
 from anonymizer.loss.lattice import (
     IndifferentLatticeLoss,
@@ -19,7 +16,10 @@ from anonymizer.loss.lattice import (
     TransformationFacts,
     level_means,
 )
-from anonymizer.settings import Settings
+from anonymizer.model.arrays import FloatArray
+from anonymizer.model.classes import Released
+from anonymizer.model.table import QuasiIdentifier, Table
+from anonymizer.plugins import Settings
 
 
 class ScaledSettings(Settings):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from anonymizer.core.recoding import FullDomainRecoding
-from anonymizer.core.released import Released
+from anonymizer.model.classes import Released
+from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.search.judge import Judge
 from tests.helpers.problems import metric

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizer.core.outcome import Outcome
 from anonymizer.loss.base import LossMetric
 from anonymizer.loss.registry import LOSS_METRICS
+from anonymizer.model.outcome import Outcome
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice
 from tests.helpers import adult

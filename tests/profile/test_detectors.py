@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from anonymizer.plugins import Registry
 from anonymizer.profile.detectors.base import Detector, Finding
 from anonymizer.profile.detectors.registry import DETECTORS, findings
 from anonymizer.profile.facts import ColumnFacts
-from anonymizer.registry import Registry
 from tests.profile.columns import column
 from tests.profile.planted import ORDINARY, PLANTED, values
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.config.hierarchy import HierarchySettings
-from anonymizer.core.table import ValueType
 from anonymizer.engines.open import open_csv
+from anonymizer.model.table import ValueType
 from anonymizer.profile.drafts import drafts
 from anonymizer.profile.fitting import HierarchyDrafter
 from anonymizer.profile.measure import measure

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.core.table import ValueType
 from anonymizer.engines.open import open_csv
+from anonymizer.model.table import ValueType
 from anonymizer.profile.facts import SAMPLE
 from anonymizer.profile.measure import Measured, measure
 from tests.engines.files import write

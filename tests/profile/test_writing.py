@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.numerals import COMMA, POINT
-from anonymizer.core.table import ValueType
 from anonymizer.engines.open import open_csv
+from anonymizer.model.table import COMMA, POINT, ValueType
 from anonymizer.profile.facts import SAMPLE
 from anonymizer.profile.measure import Measured, measure
 from anonymizer.profile.writing import writing_of

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray
-from anonymizer.core.recoding import Cells, PublishedColumn, Recoding
-from anonymizer.core.table import ValueType
 from anonymizer.engines.base import Relation
+from anonymizer.model.arrays import CodeArray
+from anonymizer.model.recoding import Cells, PublishedColumn, Recoding
+from anonymizer.model.table import ValueType
 from anonymizer.table.load import ColumnRequest, encode, read_columns
 
 

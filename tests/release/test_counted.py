@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer.config.load import load_config
-from anonymizer.core.recoding import FullDomainRecoding
 from anonymizer.engines.base import Relation
 from anonymizer.engines.counted import CountedRows
 from anonymizer.engines.open import open_file
 from anonymizer.flow.prepare import Job, prepare
+from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.release.counted import counted_rows
 from anonymizer.release.order import ROW_ORDERS, SORTED
 from anonymizer.release.publishable import FromRecords, FromTable

@@ -9,9 +9,9 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.node_recoding import NodeRecoding
-from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.engines.open import open_frame
+from anonymizer.model.recoding import NodeRecoding
+from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.release.write import project, release_frame
 from tests.helpers import build
 from tests.helpers.examples import share

@@ -20,8 +20,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.engines.base import CsvDialect, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.open import open_csv, open_file, open_frame
+from anonymizer.engines.options import CsvDialect
 from anonymizer.errors import OutputError
 from anonymizer.release.formats import FORMATS, release_format
 from anonymizer.release.order import ROW_ORDERS

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
-from anonymizer.core.report import Report
+from anonymizer.model.report import Report
 from anonymizer.report.facts.rounding import share_step
 from anonymizer.report.public import public_report, unplaced_keys
 from tests.flow.commands import CONFIG, Done, Job, call, people

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from anonymizer.core.outcome import Outcome
+from anonymizer.model.outcome import Outcome
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.microaggregation import Microaggregation, MicroaggregationSettings

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from anonymizer.core.outcome import Outcome, Status
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.report import Status
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizer.core.outcome import Status
+from anonymizer.model.report import Status
 from anonymizer.privacy.constraint import ClassConstraint, Constraint, TableConstraint
 from anonymizer.privacy.registry import PRIVACY_MODELS
 from anonymizer.search.base import SearchProblem

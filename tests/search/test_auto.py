@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from anonymizer.core.outcome import Status
+from anonymizer.model.report import Status
 from anonymizer.search.auto import FEW_SECONDS, MANY_COMBINATIONS, Auto, choose
 from anonymizer.search.base import SearchAlgorithm, SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control

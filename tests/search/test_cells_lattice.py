@@ -9,9 +9,10 @@ from random import Random
 
 import pytest
 
-from anonymizer.core.outcome import Outcome, Status
-from anonymizer.core.released import released
 from anonymizer.errors import InputError, Interrupted
+from anonymizer.model.classes import released
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.report import Status
 from anonymizer.search.base import SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice

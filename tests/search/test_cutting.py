@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.hierarchy import Hierarchy
-from anonymizer.core.outcome import Outcome, Status
 from anonymizer.loss.leaf_share import LeafShareLoss
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.report import Status
+from anonymizer.model.table import Hierarchy
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.cutting.batch import Batch

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.outcome import Outcome, Status
-from anonymizer.core.released import released
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import released
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.report import Status
 from anonymizer.privacy.constraint import ClassConstraint, ReleaseConstraint
 from anonymizer.privacy.linkage_risk import LinkageRisk
 from anonymizer.search.base import SearchProblem

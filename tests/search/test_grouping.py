@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.table import Table
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.table import Table
 from anonymizer.search.grouping.deal import (
     NOBODY,
     Records,

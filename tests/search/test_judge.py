@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from anonymizer.core.table import SUPPRESSED
+from anonymizer.model.table import SUPPRESSED
 from anonymizer.search.control import Control
 from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.search.judge import CandidateVerdict, Judge

@@ -12,19 +12,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.kept_regions import RegionRows, Work
-from anonymizer.core.outcome import Outcome, Status
-from anonymizer.core.shared_recoding import SharedRecoding
-from anonymizer.core.table import Table
-from anonymizer.engines.base import EngineOptions
 from anonymizer.engines.combinations import DistinctRows, InMemoryRows
 from anonymizer.engines.duckdb_combinations import DuckCombinations
 from anonymizer.engines.duckdb_database import Database
 from anonymizer.engines.duckdb_ends import EndingRegions
 from anonymizer.engines.duckdb_places import packed_sql
+from anonymizer.engines.options import EngineOptions
 from anonymizer.engines.places import places_of
 from anonymizer.errors import AuditFailed, TooManyDistinctRows
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.out_of_core import RegionRows, Work
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import SharedRecoding
+from anonymizer.model.report import Status
+from anonymizer.model.table import Table
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.mondrian import LabelName, ModeName, Mondrian, MondrianSettings
@@ -118,13 +119,13 @@ def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Ra
     with pytest.MonkeyPatch.context() as patch:
         # Keys of one word, or of several.
         space = random.choice((2**63, 2 * max(sizes_of(asked.table)) + 2))
-        patch.setattr("anonymizer.engines.places.SPACE", space)
+        patch.setattr("anonymizer.model.counting.SPACE", space)
         patch.setattr("anonymizer.engines.duckdb_regions.MOST_CUTS", random.choice((0, 1, 16)))
         patch.setattr("anonymizer.engines.duckdb_regions.SUMMED", random.choice((1, 8, 1 << 14)))
         patch.setattr("anonymizer.engines.duckdb_lookup.BUNDLE", random.choice((1, 1 << 16)))
         patch.setattr("anonymizer.engines.duckdb_lookup.BITS", random.choice((0, 62)))
         patch.setattr("anonymizer.engines.duckdb_lookup.STRETCHES", random.choice((0, 4)))
-        patch.setattr("anonymizer.search.regions.node_labelling.WORD_BITS", random.choice((2, 62)))
+        patch.setattr("anonymizer.search.cutting.coding.WORD_BITS", random.choice((2, 62)))
         for combinations in (in_memory(asked.table), in_duckdb(database, asked.table)):
             with combinations:
                 few = replace(beyond(asked, combinations, random), placing=True)
@@ -237,7 +238,7 @@ def test_what_needs_all_rows_is_named() -> None:
     )
     relaxed = Mondrian(MondrianSettings(mode=ModeName.RELAXED, labels=LabelName.SET))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("anonymizer.search.regions.region_labelling.MASKED_UNITS", 0)
+        patch.setattr("anonymizer.search.regions.set_axis.MASKED_UNITS", 0)
         lacking = list(relaxed.out_of_core_gaps(asked))
     assert "mode relaxed" in lacking[0]
     assert f"of '{asked.table.quasi_identifiers[0].name}'" in lacking[1]
@@ -259,6 +260,6 @@ def test_work_is_done_by_regions_here(database: Database) -> None:
                 yield work(rows, stopped).result  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("anonymizer.core.kept_regions.KeptRegions.each", each)
+        patch.setattr("anonymizer.model.out_of_core.KeptRegions.each", each)
         with in_duckdb(database, asked.table) as kept:
             assert_same(algorithm.search(beyond(asked, kept, Random(1)), Control()), expected)

@@ -7,8 +7,8 @@ from math import isclose
 
 from hypothesis import given
 
-from anonymizer.core.outcome import Status
-from anonymizer.core.table import Table
+from anonymizer.model.report import Status
+from anonymizer.model.table import Table
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice
 from tests.helpers.examples import many

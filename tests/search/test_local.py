@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.outcome import Outcome, Status
-from anonymizer.core.table import Table
 from anonymizer.errors import Interrupted
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.report import Status
+from anonymizer.model.table import Table
 from anonymizer.search.base import SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.outcome import Status
+from anonymizer.model.report import Status
 from anonymizer.search.control import Control
 from anonymizer.search.local import Local
 from anonymizer.search.local_recoding import greedy, quick

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from anonymizer.core.outcome import Status
-from anonymizer.core.table import Column, QuasiIdentifier, Table, ValueType
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.height import Height
 from anonymizer.loss.leaf_share import LeafShareLoss
+from anonymizer.model.report import Status
+from anonymizer.model.table import Column, QuasiIdentifier, Table, ValueType
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.search.base import SearchProblem

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.arrays import FloatArray
 from anonymizer.core.mdav import Clustering, FixedSize, Shares
 from anonymizer.core.mdav_points import whole_numbers
+from anonymizer.model.arrays import FloatArray
 from anonymizer.search.regions.mdav_merging import merged
 from anonymizer.search.regions.mdav_variable import VariableSize
 from tests.shared import shared

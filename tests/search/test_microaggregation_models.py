@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.core.outcome import Outcome, Status
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.table import SUPPRESSED, Table
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.report import Status
+from anonymizer.model.table import SUPPRESSED, Table
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.microaggregation import Microaggregation, MicroaggregationSettings

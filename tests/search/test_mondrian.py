@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.core.outcome import Outcome, Status
-from anonymizer.core.table import Table
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.report import Status
+from anonymizer.model.table import Table
 from anonymizer.search.control import Control
 from anonymizer.search.mondrian import LabelName, ModeName, Mondrian, MondrianSettings
 from tests import strategies
@@ -103,8 +104,8 @@ def test_regions_are_cut_alike_in_small_pieces(labels: LabelName, mode: ModeName
         patch.setattr("anonymizer.search.cutting.store.BATCH", 4)
         patch.setattr("anonymizer.search.cutting.proof.SAMPLE", 2)
         patch.setattr("anonymizer.search.cutting.proof.LARGE", 3)
-        patch.setattr("anonymizer.search.regions.region_labelling.MASKED_UNITS", 2)
-        patch.setattr("anonymizer.search.regions.node_labelling.WORD_BITS", random.choice((2, 62)))
+        patch.setattr("anonymizer.search.regions.set_axis.MASKED_UNITS", 2)
+        patch.setattr("anonymizer.search.cutting.coding.WORD_BITS", random.choice((2, 62)))
         pieces = mondrian(labels, mode).search(asked, Control())
     assert pieces.status is whole.status
     assert (pieces.steps, pieces.evaluated) == (whole.steps, whole.evaluated)

@@ -9,8 +9,9 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.outcome import Outcome, Status
-from anonymizer.core.released import released
+from anonymizer.model.classes import released
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.report import Status
 from anonymizer.search.base import SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice

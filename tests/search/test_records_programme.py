@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.arrays import IntArray
+from anonymizer.model.arrays import IntArray
 from anonymizer.privacy.retention import CountConditions
 from anonymizer.search.suppression.by_size import BySize
 from anonymizer.search.suppression.class_problem import ClassProblem, View

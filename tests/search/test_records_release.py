@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.outcome import Status
+from anonymizer.model.report import Status
 from anonymizer.search.base import SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.full_domain.rollup import RollUp

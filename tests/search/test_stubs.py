@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from anonymizer.core.outcome import Status
 from anonymizer.errors import Interrupted
 from anonymizer.loss.base import LossMetric
+from anonymizer.model.report import Status
 from anonymizer.privacy.base import ClassModel, PrivacyModel, TableModel
 from anonymizer.privacy.constraint import ClassConstraint, TableConstraint
 from anonymizer.search.base import SearchProblem

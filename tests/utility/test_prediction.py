@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.original import Links
+from anonymizer.model.adversary import Links
 from anonymizer.utility.held_out import held_out
 from anonymizer.utility.registry import UTILITY_MEASURES
 from tests.attacks.published import FEWER

@@ -8,9 +8,9 @@ import numpy as np
 
 from anonymizer.attacks.exchangeable.features import ExactFeature, Feature, Similar
 from anonymizer.attacks.linking.gaps import gaps_of, standard_scale
-from anonymizer.attacks.original import ValueCoverage
-from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.table import Column
+from anonymizer.model.adversary import ValueCoverage
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.table import Column
 
 REACH = 0.25
 """Gap at which likeness has fallen to 1/e: standard deviations of numbers, shares of a hierarchy's height."""

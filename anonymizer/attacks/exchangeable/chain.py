@@ -8,7 +8,7 @@ import numpy as np
 
 from anonymizer.attacks.exchangeable.groups import Groups
 from anonymizer.attacks.exchangeable.model import NaiveBayes
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray, IntArray
 
 ROUNDS = 2
 """Times that people are paired in a sweep, in groups of three and more."""

@@ -7,9 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymizer.attacks.combinations import numbered
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.grouping import count
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.counting import count, numbered
 
 UNKNOWN = -1
 """Feature of a person of whom nothing is known but the group."""

@@ -12,11 +12,11 @@ from anonymizer.attacks.exchangeable.bins import FeatureCoding, discretize
 from anonymizer.attacks.exchangeable.features import ExactFeature
 from anonymizer.attacks.exchangeable.groups import groups_of
 from anonymizer.attacks.exchangeable.view import FeatureSource, View
-from anonymizer.attacks.grouped import AnatomyRelease
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.grouping import count
-from anonymizer.core.table import Column, ValueType
 from anonymizer.errors import InputError
+from anonymizer.model.adversary import AnatomyRelease
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.counting import count
+from anonymizer.model.table import Column, ValueType
 
 
 class AnatomyFeatures(FeatureSource):

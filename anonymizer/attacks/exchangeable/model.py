@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.attacks.combinations import numbered
 from anonymizer.attacks.exchangeable.features import Feature, dirichlet
 from anonymizer.attacks.exchangeable.groups import Groups
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.counting import numbered
 
 Parameters = tuple[FloatArray, ...]
 """Chances of the labels of each feature, shape (labels, sensitive values) each."""

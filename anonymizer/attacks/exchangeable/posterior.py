@@ -10,12 +10,8 @@ import numpy as np
 from anonymizer.attacks.exchangeable.chain import Chain, LatentAssignment
 from anonymizer.attacks.exchangeable.groups import Groups
 from anonymizer.attacks.exchangeable.model import NaiveBayes
-from anonymizer.attacks.exchangeable.settling import (
-    effective_draws,
-    scale_reduction,
-    split_scale_reduction,
-)
-from anonymizer.core.arrays import FloatArray
+from anonymizer.attacks.exchangeable.settling import effective_draws, scale_reduction, split_scale_reduction
+from anonymizer.model.arrays import FloatArray
 
 FIRST = 64
 """Sweeps of the first stretch; each further one is as long as all before it together."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from anonymizer.attacks.exchangeable.groups import Groups
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray, IntArray
 
 SURE = 0.8
 """A guess with this chance counts as sure."""

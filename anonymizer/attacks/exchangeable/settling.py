@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 
 
 def scale_reduction(means: FloatArray, variances: FloatArray, draws: int) -> FloatArray:

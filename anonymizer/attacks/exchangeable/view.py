@@ -12,9 +12,9 @@ from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.exchangeable.bins import FeatureCoding, compared, discretize
 from anonymizer.attacks.exchangeable.features import ExactFeature
 from anonymizer.attacks.exchangeable.groups import Groups, groups_of
-from anonymizer.attacks.original import Original
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.grouping import count
+from anonymizer.model.adversary import Original
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.counting import count
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from anonymizer.attacks.learning.family import Family
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 
 
 class Bilinear(Family):

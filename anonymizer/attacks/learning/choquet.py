@@ -8,7 +8,7 @@ from itertools import chain, combinations
 import numpy as np
 
 from anonymizer.attacks.learning.family import Family, Mixtures
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 
 FEW = 4
 """Up to so many attributes the fuzzy measure is free; 2-additive beyond, where 2**attributes are too many."""

@@ -10,7 +10,7 @@ from anonymizer.attacks.learning.family import Family
 from anonymizer.attacks.learning.line_search import best_step
 from anonymizer.attacks.learning.pairs import TIE
 from anonymizer.attacks.learning.rows import Rows
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 
 TRIES = 24
 """Directions of each kind in one round."""

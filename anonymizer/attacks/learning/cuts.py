@@ -8,7 +8,7 @@ import numpy as np
 
 from anonymizer.attacks.learning.family import Family
 from anonymizer.attacks.learning.rows import Rows
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 
 NOTHING = 1e-12
 """A gap that no weights bring below minus this needs no condition."""

@@ -14,7 +14,7 @@ from anonymizer.attacks.learning.learner import Fit, Learner
 from anonymizer.attacks.learning.pairs import Pairs
 from anonymizer.attacks.learning.programme import Programme, Solved
 from anonymizer.attacks.learning.rows import Chosen
-from anonymizer.core.arrays import BoolArray, FloatArray
+from anonymizer.model.arrays import BoolArray, FloatArray
 
 SEARCHES = 100
 """Line searches around each solution of the programme."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 
 
 class Family(ABC):

@@ -11,7 +11,7 @@ from anonymizer.attacks.learning.pairs import Pairs
 from anonymizer.attacks.learning.rows import Chosen, Rows
 from anonymizer.attacks.learning.surrogate import Softmax
 from anonymizer.attacks.learning.weighted_mean import WeightedMean
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 
 PROBES = 12
 """Corners and random distances each, whose nearest masked records make the first rows."""

@@ -11,7 +11,7 @@ from anonymizer.attacks.learning.family import Family
 from anonymizer.attacks.learning.fast import Fast
 from anonymizer.attacks.learning.learner import Fit, Learner
 from anonymizer.attacks.learning.pairs import Pairs, check, deviations
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 
 BLOCK = 2_000_000
 """Numbers that are computed at once."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.attacks.learning.pairs import Pairs
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import numpy as np
 
 from anonymizer.attacks.learning.pairs import TIE
 from anonymizer.attacks.learning.rows import Rows
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 
 NARROW = 1e-9
 """Steps that differ by less than this are not told apart."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anonymizer.attacks.learning.bilinear import Bilinear
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 
 FLOOR = 1e-9
 """Eigenvalues below this count as 0 where a direction's reach is taken."""

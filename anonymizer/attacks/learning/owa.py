@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from anonymizer.attacks.learning.family import Mixtures
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 
 
 class Owa(Mixtures):

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from anonymizer.attacks.learning.family import Family
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.errors import InputError
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 
 KEPT = 12_000_000
 """Gaps of at most so many numbers are kept; more are computed anew whenever they are needed."""

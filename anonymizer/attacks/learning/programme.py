@@ -10,8 +10,8 @@ import numpy as np
 
 from anonymizer.attacks.learning.cuts import Cuts
 from anonymizer.attacks.learning.family import Family
-from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.background import run_interruptibly
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.system import run_interruptibly
 
 if TYPE_CHECKING:
     from ortools.math_opt.python.mathopt import SolveResult, Variable

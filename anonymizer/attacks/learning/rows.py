@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.attacks.learning.pairs import TIE, Pairs
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

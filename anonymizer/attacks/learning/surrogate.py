@@ -6,7 +6,7 @@ import numpy as np
 
 from anonymizer.attacks.learning.family import Family
 from anonymizer.attacks.learning.rows import Rows
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 
 STEPS = 60
 """Iterations of the minimiser for each start."""

@@ -9,8 +9,8 @@ import numpy as np
 from anonymizer.attacks.covering import CoveringJoin
 from anonymizer.attacks.linking.base import Distance, Distancing, Linked, Linking
 from anonymizer.attacks.linking.space import ComparisonSpace
-from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.grouping import count, group_keys
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.counting import count, group_keys
 
 BLOCK = 2000
 """Most original records that are assigned together."""

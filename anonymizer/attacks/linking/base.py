@@ -10,9 +10,9 @@ import numpy as np
 
 from anonymizer.attacks.linking.gaps import Change, Differences, Gaps, Scaling, gaps_of, standard_scale
 from anonymizer.attacks.linking.space import ComparisonSpace
-from anonymizer.attacks.original import ValueCoverage
-from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.table import Column
+from anonymizer.model.adversary import ValueCoverage
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.table import Column
 
 CELLS = 1 << 21
 """Compared values that are held at once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anonymizer.attacks.linking.base import Distance
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray, IntArray
 
 
 class Euclidean(Distance):

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from anonymizer.attacks.covering import spans
-from anonymizer.attacks.original import ValueCoverage
-from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.table import Column
+from anonymizer.model.adversary import ValueCoverage
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.table import Column
 
 Scaling = Callable[[FloatArray], FloatArray]
 """Puts numbers of a column on the scale in which distances are measured."""

@@ -16,7 +16,7 @@ from anonymizer.attacks.linking.euclidean import Euclidean
 from anonymizer.attacks.linking.gaps import standard_scale
 from anonymizer.attacks.linking.nearest import NearestLinking, nearest, uncovered
 from anonymizer.attacks.linking.space import ComparisonSpace
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 
 PASSES = 100
 """How often all pairs are compared while weights are learned, about."""

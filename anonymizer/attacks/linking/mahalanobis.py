@@ -7,7 +7,7 @@ import numpy as np
 from anonymizer.attacks.linking.base import Distance
 from anonymizer.attacks.linking.gaps import standard_scale
 from anonymizer.attacks.linking.space import ComparisonSpace
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray, IntArray
 
 DEGENERATE = 1e-6
 """Directions with less than this share of the largest variance count as having none."""

@@ -7,7 +7,7 @@ import numpy as np
 from anonymizer.attacks.covering import CoveringJoin, spans
 from anonymizer.attacks.linking.base import Distance, Distancing, Linked, Linking
 from anonymizer.attacks.linking.space import ComparisonSpace
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray, IntArray
 
 TIED = 1e-9
 """Distances that differ by less than this share are equal."""

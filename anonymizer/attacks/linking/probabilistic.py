@@ -11,8 +11,8 @@ from anonymizer.attacks.linking.base import Linked, Linking
 from anonymizer.attacks.linking.nearest import nearest
 from anonymizer.attacks.linking.rank import RankDistance
 from anonymizer.attacks.linking.space import ComparisonSpace
-from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.grouping import count, group_keys
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.counting import count, group_keys
 
 STEPS = (0.02, 0.05, 0.1, 0.2)
 """Gaps up to each are told apart: differences of ranks, or shares of the height of the hierarchy."""

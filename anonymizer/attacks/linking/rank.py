@@ -6,8 +6,8 @@ import numpy as np
 
 from anonymizer.attacks.linking.base import Distance
 from anonymizer.attacks.linking.gaps import Scaling, rank_scale
-from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.table import Column
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.table import Column
 
 
 class RankDistance(Distance):

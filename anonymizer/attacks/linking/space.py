@@ -8,12 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymizer.attacks.combinations import numbered
-from anonymizer.attacks.original import Links, Original, ValueCoverage
-from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.truth import links_of_pairs
-from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
-from anonymizer.core.grouping import count
+from anonymizer.model.adversary import Links, Original, PublishedTable, ValueCoverage
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.counting import count, numbered
 
 
 @dataclass(frozen=True, eq=False)

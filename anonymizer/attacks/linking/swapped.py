@@ -11,8 +11,8 @@ import numpy as np
 from anonymizer.attacks.linking.base import Distance
 from anonymizer.attacks.linking.gaps import CategoryGaps, Gaps
 from anonymizer.attacks.linking.space import ComparisonSpace
-from anonymizer.attacks.original import ValueCoverage
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.adversary import ValueCoverage
+from anonymizer.model.arrays import FloatArray, IntArray
 
 
 class SwappedDistance(Distance):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anonymizer.attacks.population.base import SampleClasses, UniquesEstimator
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 
 _EDGE = 1e-6
 """How close alpha may come to 0 and 1."""

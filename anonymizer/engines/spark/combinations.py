@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.kept_regions import CodedRows, FirstRegions
 from anonymizer.engines.combinations import DistinctRows
 from anonymizer.engines.spark.failures import reading
 from anonymizer.engines.spark.frames import lookup
 from anonymizer.engines.spark.keys import KeyWords
 from anonymizer.engines.spark.regions import SparkRegions
 from anonymizer.errors import DataError
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.out_of_core import CodedRows, FirstRegions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

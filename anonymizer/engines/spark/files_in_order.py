@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
 from anonymizer.engines.spark.folder import write_folder, write_folder_by
 from anonymizer.engines.spark.session import Session
 from anonymizer.engines.spark.writer import PART_RECORDS
+from anonymizer.model.arrays import IntArray
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anonymizer.core.arrays import CodeArray, IntArray
 from anonymizer.engines.places import names_of, packed, places_of, unpacked
+from anonymizer.model.arrays import CodeArray, IntArray
 
 
 class KeyWords:

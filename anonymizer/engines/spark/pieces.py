@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.kept_regions import RegionRows, Work, never_stopped
 from anonymizer.engines.spark.keys import KeyWords
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.out_of_core import RegionRows, Work, never_stopped
 
 Result = TypeVar("Result")
 

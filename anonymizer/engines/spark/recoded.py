@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.engines.counted import ByCodes, ByRegion, RecodedRows, RecodedWriter
 from anonymizer.engines.location import location_of
 from anonymizer.engines.spark.failures import reading, writing
@@ -17,6 +16,7 @@ from anonymizer.engines.spark.frames import small_frame, to_spark
 from anonymizer.engines.spark.keys import KeyWords
 from anonymizer.engines.spark.regions import SparkRegions
 from anonymizer.errors import OutputError
+from anonymizer.model.arrays import BoolArray, IntArray
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -11,8 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.kept_regions import (
+from anonymizer.engines.region_answers import counts_by_values, region_sums, traces_sql
+from anonymizer.engines.spark.failures import reading
+from anonymizer.engines.spark.frames import lookup, small_frame
+from anonymizer.engines.spark.keys import KeyWords
+from anonymizer.engines.spark.pieces import RESULT, noted_schema, noting, pieces_of, working
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.out_of_core import (
     CodedRows,
     FirstRegions,
     RegionCut,
@@ -23,11 +28,6 @@ from anonymizer.core.kept_regions import (
     Stopped,
     Work,
 )
-from anonymizer.engines.region_answers import counts_by_values, region_sums, traces_sql
-from anonymizer.engines.spark.failures import reading
-from anonymizer.engines.spark.frames import lookup, small_frame
-from anonymizer.engines.spark.keys import KeyWords
-from anonymizer.engines.spark.pieces import RESULT, noted_schema, noting, pieces_of, working
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, GroupedData

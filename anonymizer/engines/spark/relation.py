@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.engines.base import Groups, Projection, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.changes import UnionDifference
 from anonymizer.engines.coding import Coding
 from anonymizer.engines.counted import RecodedWriter
+from anonymizer.engines.rows import Groups, Projection
 from anonymizer.engines.spark.beside import SparkBesideWriter, compared
 from anonymizer.engines.spark.combinations import SparkCombinations
 from anonymizer.engines.spark.failures import reading
@@ -27,6 +27,7 @@ from anonymizer.engines.spark.texts import ColumnTexts
 from anonymizer.engines.spark.writer import SparkWriter
 from anonymizer.engines.spread import ColumnStatistics
 from anonymizer.errors import DataError, InputError
+from anonymizer.model.arrays import CodeArray, IntArray
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

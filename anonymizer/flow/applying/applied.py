@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, CodeArray
-from anonymizer.core.node_recoding import NodeRecoding
-from anonymizer.core.recoding import FullDomainRecoding, Recoding
-from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.errors import InputError
+from anonymizer.model.arrays import BoolArray, CodeArray
+from anonymizer.model.recoding import FullDomainRecoding, NodeRecoding, Recoding
+from anonymizer.model.table import QuasiIdentifier, Table
 
 
 class Applied(ABC):

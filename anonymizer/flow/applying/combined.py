@@ -8,12 +8,12 @@ import numpy as np
 
 from anonymizer.audit.count import value_codes
 from anonymizer.audit.together import common_codes
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.classes import Classes, SensitiveCodes
-from anonymizer.core.grouping import group_keys
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.table import SensitiveAttribute
-from anonymizer.engines.base import Groups
+from anonymizer.engines.rows import Groups
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.counting import group_keys
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.table import SensitiveAttribute
 
 
 class Combined:

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from pydantic import BaseModel
 
-from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.core.cut_tree import CutTree
-from anonymizer.core.hierarchy import Hierarchy
-from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.errors import InputError
 from anonymizer.flow.applying.applied import Applied, AppliedNodes
 from anonymizer.flow.applying.encoding import Numbers, Rows
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.outcome import CutTree
+from anonymizer.model.table import Hierarchy, QuasiIdentifier, Table
 
 Named = tuple[int, str]
 """A node of a hierarchy by its level and its label, which are the same for whatever values it is built."""

@@ -9,10 +9,6 @@ import numpy as np
 
 from anonymizer.config.apply import ApplySettings, Batch, Otherwise
 from anonymizer.config.model import Config
-from anonymizer.core.measurement import Measurement
-from anonymizer.core.outcome import Outcome, Status
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.released import Released, released
 from anonymizer.errors import ConfigError, ConfigProblem, Infeasible
 from anonymizer.flow.applying.batch import NewRecords
 from anonymizer.flow.applying.beyond import coarsened_job
@@ -29,6 +25,10 @@ from anonymizer.flow.prepare import Job
 from anonymizer.flow.risk import countable_constraints
 from anonymizer.flow.searching import refusal, search
 from anonymizer.flow.watch import RunMonitor
+from anonymizer.model.classes import Measurement, Released, released
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.report import Status
 from anonymizer.report.build import InputFacts, ReleaseFacts, build_report
 
 APPLIED = "the recoding of the earlier run was applied, nothing was searched"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from anonymizer.core.measurement import Measurement
 from anonymizer.flow.applying.decision import Decision
+from anonymizer.model.classes import Measurement
 
 
 def batch_violations(decision: Decision) -> str | None:

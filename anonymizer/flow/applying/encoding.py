@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import PlainValidator, TypeAdapter
 
-from anonymizer.core.arrays import IntArray
+from anonymizer.model.arrays import IntArray
 
 AT_ONCE = 1 << 16
 """Numbers, or rows of them, that are written together: as objects they take several times their memory."""

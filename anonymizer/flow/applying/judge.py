@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.audit.measure import measure
-from anonymizer.core.arrays import BoolArray
-from anonymizer.core.classes import Classes, Reference
-from anonymizer.core.measurement import Measurement
 from anonymizer.flow.applying.combined import Combined
+from anonymizer.model.arrays import BoolArray
+from anonymizer.model.classes import Classes, Measurement, Reference
 from anonymizer.privacy.constraint import ClassConstraint, CountedConstraint, TableConstraint, describe
 
 

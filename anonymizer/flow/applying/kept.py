@@ -10,9 +10,6 @@ from pydantic import BaseModel, Field, ValidationError
 
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.core.outcome import Outcome
-from anonymizer.core.recoding import FullDomainRecoding
-from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.errors import InputError
 from anonymizer.flow.applying.applied import Applied, applied_levels, levels_of
 from anonymizer.flow.applying.cuts import KeptCuts, applied_cuts, keep_cuts
@@ -20,6 +17,9 @@ from anonymizer.flow.applying.encoding import encoded
 from anonymizer.flow.placing import NO_SOURCES
 from anonymizer.flow.prepare import Job
 from anonymizer.hierarchy.base import HierarchySource
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import FullDomainRecoding
+from anonymizer.model.table import QuasiIdentifier, Table
 
 
 class StoredRecoding(BaseModel):

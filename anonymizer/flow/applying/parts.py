@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Relation
+from anonymizer.model.table import SensitiveAttribute
 
 
 @dataclass(frozen=True, eq=False)

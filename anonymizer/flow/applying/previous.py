@@ -12,12 +12,12 @@ from pydantic import BaseModel, Field
 
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
-from anonymizer.core.report import Report
-from anonymizer.core.table import ValueType
 from anonymizer.errors import ConfigError, InputError
 from anonymizer.flow.applying.kept import StoredRecoding, parse_kept
 from anonymizer.flow.constraints import required_size
 from anonymizer.flow.reported import parse_report
+from anonymizer.model.report import Report
+from anonymizer.model.table import ValueType
 from anonymizer.release.existing import PUBLIC_REPORT, SHARE
 from anonymizer.report.public import public_report
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from anonymizer.config.search import EngineName
-from anonymizer.engines.base import Groups, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.coding import Coding
+from anonymizer.engines.rows import Groups
 from anonymizer.errors import InputError
 from anonymizer.flow.counting import EngineChoice
 

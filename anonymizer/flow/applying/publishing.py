@@ -9,10 +9,9 @@ from anonymizer.audit.count import classes_of
 from anonymizer.audit.measure import measure
 from anonymizer.audit.together import mismatched_append
 from anonymizer.config.model import Config
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.released import Released
-from anonymizer.engines.base import Groups, Relation
+from anonymizer.engines.base import Relation
 from anonymizer.engines.counted import RecodedRows
+from anonymizer.engines.rows import Groups
 from anonymizer.errors import AuditFailed
 from anonymizer.flow.applying.decision import Decision
 from anonymizer.flow.applying.parts import Sources
@@ -21,6 +20,8 @@ from anonymizer.flow.prepare import Job
 from anonymizer.flow.publication import publication_of, released_columns
 from anonymizer.flow.risk import countable_constraints
 from anonymizer.flow.verify import Audited, check_columns, check_measurements
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Released
 from anonymizer.release.beside import FileAppend, count_union
 from anonymizer.release.counted import counted_rows
 from anonymizer.release.joined import recoded_rows, regions_rows

@@ -11,9 +11,6 @@ import numpy as np
 
 from anonymizer.attacks.base import AdversaryView
 from anonymizer.config.model import Config
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.report import Report
-from anonymizer.core.table import SensitiveAttribute
 from anonymizer.engines.base import Relation
 from anonymizer.errors import InputError
 from anonymizer.flow.applying.batch import NewRecords, read_new_records
@@ -37,6 +34,9 @@ from anonymizer.flow.verify import auditing
 from anonymizer.flow.watch import RunMonitor
 from anonymizer.flow.weights import weight_columns
 from anonymizer.loss.all_metrics import all_losses
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.report import Report
+from anonymizer.model.table import SensitiveAttribute
 from anonymizer.release.publishable import Publishable
 from anonymizer.report.build import InputFacts, build_report
 from anonymizer.report.facts.gather import Facts, gather

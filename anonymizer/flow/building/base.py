@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar
 
-from anonymizer.core.table import Column
 from anonymizer.errors import InputError
 from anonymizer.hierarchy.graph import Tree
+from anonymizer.model.table import Column
 
 
 class Builder(ABC):

@@ -9,7 +9,7 @@ from anonymizer.errors import InputError, suggestion
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.file import FileSettings, FileSource
 from anonymizer.hierarchy.ready import ReadySettings, ReadySource, ready_names
-from anonymizer.settings import path_fault, shortened_path
+from anonymizer.plugins import path_fault, shortened_path
 
 
 def named_source(source: str) -> HierarchySource[Any]:

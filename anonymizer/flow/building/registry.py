@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anonymizer.errors import InputError, suggestion
 from anonymizer.flow.building.base import Builder
-from anonymizer.registry import Registry
+from anonymizer.plugins import Registry
 
 BUILDERS: Registry[Builder] = Registry(
     "builder", Builder, "anonymizer.flow.building", "anonymizer.hierarchy_builders"

@@ -10,10 +10,10 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from anonymizer.core.table import Column, ValueType
 from anonymizer.errors import HierarchyError, InputError
 from anonymizer.flow.building.base import Builder
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
+from anonymizer.model.table import Column, ValueType
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _COMPARISON = re.compile(rf"(<=|>=|<|>)\s*({_NUMBER})")

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar
 
-from anonymizer.core.table import Column
 from anonymizer.errors import HierarchyError
 from anonymizer.flow.building.base import Builder
 from anonymizer.flow.building.named import named_source
@@ -14,6 +13,7 @@ from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.flat import FlatSource
 from anonymizer.hierarchy.graph import Tree
 from anonymizer.hierarchy.sources import make_source
+from anonymizer.model.table import Column
 
 
 class SourceBuilder(Builder):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.core.report import Report
 from anonymizer.errors import AuditFailed, Infeasible, InputError
+from anonymizer.model.report import Report
 from anonymizer.report.comparing.runs import RunStatus
 
 UNSAID = ("INFEASIBLE: ", "UNDECIDED: ")

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import IO, Any
 
-from anonymizer.core.closing import Closing
 from anonymizer.flow.comparing.ended import RunResult
 from anonymizer.report.comparing.runs import RunStatus
+from anonymizer.system import Closing
 
 POLL = 0.1
 """Seconds between two looks at whether the user wants an end."""

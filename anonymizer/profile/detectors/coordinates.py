@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from anonymizer.core.table import ValueType
+from anonymizer.model.table import ValueType
 from anonymizer.profile.detectors.base import MOSTLY, Detector, Finding, share
 from anonymizer.profile.facts import ColumnFacts
 from anonymizer.profile.words import names_any

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from ipaddress import ip_address
 
-from anonymizer.core.table import ValueType
+from anonymizer.model.table import ValueType
 from anonymizer.profile.detectors.base import MOSTLY, Detector, Finding, share
 from anonymizer.profile.facts import ColumnFacts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from anonymizer.core.table import ValueType
+from anonymizer.model.table import ValueType
 from anonymizer.profile.detectors.base import OFTEN, Detector, Finding, share
 from anonymizer.profile.detectors.given_names import FAMILY_NAMES, GIVEN_NAMES
 from anonymizer.profile.facts import ColumnFacts

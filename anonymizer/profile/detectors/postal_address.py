@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from anonymizer.core.table import ValueType
+from anonymizer.model.table import ValueType
 from anonymizer.profile.detectors.base import MOSTLY, OFTEN, Detector, Finding, share
 from anonymizer.profile.facts import ColumnFacts
 from anonymizer.profile.words import names_any

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from anonymizer.plugins import Registry
 from anonymizer.profile.detectors.base import Detector, Finding
 from anonymizer.profile.facts import ColumnFacts
-from anonymizer.registry import Registry
 
 DETECTORS: Registry[Detector] = Registry(
     "detector", Detector, "anonymizer.profile.detectors", "anonymizer.detectors"

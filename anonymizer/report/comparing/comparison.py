@@ -13,13 +13,7 @@ import numpy as np
 
 from anonymizer.report.comparing.pareto import DIGITS, pareto_optimal, unbeaten_by_any_risk
 from anonymizer.report.comparing.runs import ComparedRun, Measured, Risk, RunStatus
-from anonymizer.report.comparing.winners import (
-    Winner,
-    attack_winners,
-    disagreement,
-    loss_winners,
-    numbered,
-)
+from anonymizer.report.comparing.winners import Winner, attack_winners, disagreement, loss_winners, numbered
 from anonymizer.report.numbers import percent
 
 MOST_NAMED = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray
+from anonymizer.model.arrays import BoolArray, FloatArray
 
 DIGITS = 12
 """Numbers that agree in so many decimal places are the same: further ones are rounding."""

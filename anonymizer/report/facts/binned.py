@@ -8,10 +8,10 @@ from math import floor, log10
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.recoding import Cells
-from anonymizer.core.released import Released
-from anonymizer.core.table import MISSING, SUPPRESSED, Column, ValueType
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.classes import Released
+from anonymizer.model.recoding import Cells
+from anonymizer.model.table import MISSING, SUPPRESSED, Column, ValueType
 from anonymizer.report.facts.drafts import Draft
 
 BINS = 8

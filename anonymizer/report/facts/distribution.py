@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.released import Released
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Released
 from anonymizer.report.facts.binned import binned
 from anonymizer.report.facts.drafts import COARSER, OTHERS, Draft
 from anonymizer.report.facts.nodes import by_nodes

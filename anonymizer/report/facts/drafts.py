@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, IntArray
 
 OTHERS = "others"
 """Entries that are too small to be named, drawn together."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from anonymizer.core.released import Released
+from anonymizer.model.classes import Released
 from anonymizer.privacy.constraint import Constraint
 from anonymizer.report.facts.distribution import Distribution, distributions
 from anonymizer.report.facts.groups import SizeBin, group_sizes

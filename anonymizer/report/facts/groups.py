@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.released import Released
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Released
 from anonymizer.report.facts.rounding import FINEST, rounded, share_step, smallest_shown
 
 

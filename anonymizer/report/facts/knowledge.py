@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.attacks.published import PublishedTable
 from anonymizer.attacks.subsets import iter_subset_risks
-from anonymizer.core.released import Released
-from anonymizer.core.table import Table
+from anonymizer.model.adversary import PublishedTable
+from anonymizer.model.classes import Released
+from anonymizer.model.table import Table
 
 MOST_WORK = 20_000_000
 """Sets of attributes times combinations that are looked at, about two seconds."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.released import Released
 from anonymizer.loss.leaf_share import LeafShareLoss
+from anonymizer.model.classes import Released
 from anonymizer.report.facts.rounding import FINEST, is_small_count, rounded, share_step, smallest_shown
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.core.recoding import value_labels
-from anonymizer.core.released import Released
-from anonymizer.core.table import SUPPRESSED, Column
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.classes import Released
+from anonymizer.model.recoding import value_labels
+from anonymizer.model.table import SUPPRESSED, Column
 from anonymizer.report.facts.drafts import Draft
 
 MOST_COARSER = 0.1

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.classes import Classes, Reference, SensitiveCodes
-from anonymizer.core.grouping import count, group_keys
-from anonymizer.core.released import Released
+from anonymizer.model.classes import Classes, Reference, Released, SensitiveCodes
+from anonymizer.model.counting import count, group_keys
 from anonymizer.privacy.constraint import ClassConstraint, Constraint
 from anonymizer.report.facts.rounding import is_small_count, smallest_shown
 

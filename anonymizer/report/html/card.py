@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anonymizer.core.report import Report
+from anonymizer.model.report import Report
 from anonymizer.report.facts.gather import Facts
 from anonymizer.report.html.page import environment
 from anonymizer.report.html.promises import promises

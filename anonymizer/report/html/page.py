@@ -7,17 +7,11 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.core.report import Report
+from anonymizer.model.report import Report
 from anonymizer.report.facts.gather import Facts
 from anonymizer.report.html.form import form_of
 from anonymizer.report.html.glossary import GLOSSARY
-from anonymizer.report.html.lost import (
-    distribution_charts,
-    groups_chart,
-    losses_chart,
-    metrics,
-    undrawn,
-)
+from anonymizer.report.html.lost import distribution_charts, groups_chart, losses_chart, metrics, undrawn
 from anonymizer.report.html.promises import promises
 from anonymizer.report.html.repeat import CONFIG, budget_note, commands, config_text, fingerprints, roles
 from anonymizer.report.html.risk import attacks_chart, knowledge_chart, matrix

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.trace import Traces
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Traces
 from anonymizer.search.cutting.coding import Coding, Columns
 from anonymizer.search.regions.segments import Segments
 

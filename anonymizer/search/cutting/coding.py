@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
-from anonymizer.core.kept_regions import CodedRows
-from anonymizer.core.trace import GroupStatistic, Reduction, Traces
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.classes import GroupStatistic, Reduction, Traces
+from anonymizer.model.out_of_core import CodedRows
 from anonymizer.search.regions.axis import Axis, Frames, ListedAxis
 
 WORD_BITS = 62

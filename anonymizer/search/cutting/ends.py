@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.trace import Traces
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Traces
 from anonymizer.search.cutting.coding import Coding
 from anonymizer.search.cutting.source import Sides
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import BoolArray
+from anonymizer.model.arrays import BoolArray
 from anonymizer.search.cutting.batch import Batch
 from anonymizer.search.cutting.chosen import Chosen
 from anonymizer.search.cutting.level import Level

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.search.cutting.chosen import Chosen
 from anonymizer.search.cutting.source import Proposed, Source, left_parts
 from anonymizer.search.regions.cuts import Cuts

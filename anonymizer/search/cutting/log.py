@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.core.cut_tree import CutTree
-from anonymizer.core.trace import Traces
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.classes import Traces
+from anonymizer.model.outcome import CutTree
 from anonymizer.search.cutting.chosen import Chosen
 from anonymizer.search.cutting.coding import Coding
 from anonymizer.search.regions.node_axis import NodeAxis

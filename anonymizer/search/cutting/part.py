@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.kept_regions import Stopped, never_stopped
-from anonymizer.core.table import SensitiveAttribute
-from anonymizer.core.trace import Traces
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.classes import Traces
+from anonymizer.model.out_of_core import Stopped, never_stopped
+from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.search.cutting.coding import Coding
 from anonymizer.search.cutting.kernel import Kernel

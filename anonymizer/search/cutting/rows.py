@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.trace import Traces
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.classes import Traces
 from anonymizer.search.cutting.batch import Batch
 from anonymizer.search.cutting.ends import Ends
 from anonymizer.search.cutting.proof import Slotted, proven_traces

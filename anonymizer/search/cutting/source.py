@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.trace import Traces
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.classes import Traces
 from anonymizer.search.cutting.coding import Coding
 from anonymizer.search.cutting.summary import Groups
 from anonymizer.search.regions.cuts import AxisCuts, Cuts

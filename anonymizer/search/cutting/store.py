@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.trace import Traces
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Traces
 from anonymizer.search.cutting.batch import Batch
 from anonymizer.search.cutting.coding import Coding, Columns
 from anonymizer.search.cutting.threads import in_threads

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.trace import Traces
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Traces
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.kept_regions import RegionCut, RegionStore, RegionSums
-from anonymizer.core.trace import Traces
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Traces
+from anonymizer.model.out_of_core import RegionCut, RegionStore, RegionSums
 from anonymizer.search.cutting.chosen import Chosen
 from anonymizer.search.cutting.level import Level
 from anonymizer.search.cutting.log import CutLog

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.grouping import add_up
-from anonymizer.core.kept_regions import RegionRows, SensitiveCounts, Stopped, WorkResult
-from anonymizer.core.packing import Packing
-from anonymizer.core.trace import Traces
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.classes import Traces
+from anonymizer.model.counting import Packing, add_up
+from anonymizer.model.out_of_core import RegionRows, SensitiveCounts, Stopped, WorkResult
 from anonymizer.search.cutting.log import CutLog
 from anonymizer.search.cutting.part import PartKernel
 

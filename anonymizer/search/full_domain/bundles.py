@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import IntArray
+from anonymizer.model.arrays import IntArray
 
 Codes = NDArray[np.integer]
 

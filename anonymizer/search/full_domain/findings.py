@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 from anonymizer.search.full_domain.frontier import Combine, Frontier, Levels
 
 Finding = Callable[[Frontier], None]

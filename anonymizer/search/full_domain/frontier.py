@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 
 Levels = tuple[int, ...]
 Combine = Callable[[Sequence[FloatArray]], FloatArray]

@@ -11,9 +11,9 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import FloatArray
-from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.loss.lattice import LatticeLoss
+from anonymizer.model.arrays import FloatArray
+from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.search.full_domain.frontier import Frontier, Levels
 
 SLICES = 4

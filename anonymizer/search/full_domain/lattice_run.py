@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.outcome import Outcome, Status, Step
-from anonymizer.core.recoding import Recoding
 from anonymizer.errors import Interrupted
+from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.report import Status
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.full_domain.tiles import Tiles
 

@@ -7,9 +7,9 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from anonymizer.core.table import Table
-from anonymizer.core.table_source import TableSource
 from anonymizer.errors import TooManyDistinctRows
+from anonymizer.model.out_of_core import TableSource
+from anonymizer.model.table import Table
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.full_domain.frontier import Levels
 from anonymizer.search.full_domain.rollup import RollUp

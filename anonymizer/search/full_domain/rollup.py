@@ -9,12 +9,11 @@ from math import prod
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
-from anonymizer.core.classes import Classes, SensitiveCodes
-from anonymizer.core.grouping import DENSE_LIMIT, SPACE, add_up, group_keys
-from anonymizer.core.packing import Packing
-from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.loss.lattice import Marginals
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.counting import DENSE_LIMIT, SPACE, Packing, add_up, group_keys
+from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.search.full_domain.bundles import Bundle, bundled, keys_of
 
 CHEAP = 1 << 20

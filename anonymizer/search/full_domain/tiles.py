@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray
-from anonymizer.core.table import Table
 from anonymizer.loss.lattice import LatticeLoss
+from anonymizer.model.arrays import FloatArray
+from anonymizer.model.table import Table
 from anonymizer.search.full_domain.frontier import Frontier, Levels
 
 LARGEST_BOX = 1 << 16

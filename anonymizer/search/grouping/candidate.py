@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.classes import Classes, SensitiveCodes
-from anonymizer.core.group_recoding import GroupRecoding
-from anonymizer.core.grouping import count, group_keys
-from anonymizer.core.table import Table
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.counting import count, group_keys
+from anonymizer.model.recoding import GroupRecoding
+from anonymizer.model.table import Table
 from anonymizer.privacy.constraint import describe
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.grouping.deal import Records, groups_of

@@ -6,8 +6,8 @@ from math import gcd
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.table import Table
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.table import Table
 from anonymizer.search.grouping.deal import NOBODY, Records, all_distinct, values_in
 from anonymizer.search.grouping.mix import Grouping
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.table import QuasiIdentifier, Table
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.search.grouping.deal import NOBODY, Records, values_in
 
 SWEEPS_BY_CHANCE = 20

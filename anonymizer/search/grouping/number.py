@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.grouping import group_keys
-from anonymizer.core.table import Table
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.counting import group_keys
+from anonymizer.model.table import Table
 
 
 def published_ranks(table: Table, levels: Sequence[int]) -> IntArray:

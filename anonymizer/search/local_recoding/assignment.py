@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from anonymizer.core.grouping import count
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.counting import count
 from anonymizer.search.local_recoding.ground import SUPPRESSION_COST, LocalProblem
 
 SUPPRESSED = -1

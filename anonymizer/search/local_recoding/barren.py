@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
+from anonymizer.model.arrays import IntArray
 
 WORTHWHILE = 2_000
 """Parts from which on grouping them costs more than finding out where it is in vain."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
 
 BLOCK = 1 << 17
 """Pairs of vectors and items that are extended at once."""

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray
 from anonymizer.loss.aggregate import ArithmeticMean
 from anonymizer.loss.cells import CellMetric
+from anonymizer.model.arrays import FloatArray
 from anonymizer.search.base import SearchProblem, SuppressionMethod
 from anonymizer.search.local_recoding.facilities import Facilities, Pricing, Stopped, TooMany, segments
 from anonymizer.search.local_recoding.lagrangian import Lagrangian

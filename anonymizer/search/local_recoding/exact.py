@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.grouping import count
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.counting import count
 from anonymizer.privacy.base import Merging
 from anonymizer.search.local_recoding.assignment import SUPPRESSED, Assignment, common_nodes
 from anonymizer.search.local_recoding.ground import SUPPRESSION_COST, LocalProblem

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.search.local_recoding.beginnings import (
     NodePrefixes,
     blocks,

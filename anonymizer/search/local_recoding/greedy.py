@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.grouping import group_keys
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.counting import group_keys
 from anonymizer.search.local_recoding.barren import WORTHWHILE, KnownEmpty
 from anonymizer.search.local_recoding.levels import Keying, LevelLattice
 from anonymizer.search.local_recoding.trimming import trimmed

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from anonymizer.core.classes import Classes, SensitiveCodes
-from anonymizer.core.grouping import count
 from anonymizer.loss.aggregate import ArithmeticMean
 from anonymizer.loss.cells import CellMetric
 from anonymizer.loss.leaf_share import LeafShareLoss
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.counting import count
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.local_recoding.joins import Joins
 from anonymizer.search.local_recoding.trees import NONE, AllowedTrees, allowed_trees

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.table import SUPPRESSED as STAR
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.table import SUPPRESSED as STAR
 from anonymizer.search.base import SuppressionMethod
 from anonymizer.search.judge import Judge
 from anonymizer.search.local_recoding.assignment import Assignment

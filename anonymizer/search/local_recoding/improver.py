@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray
 from anonymizer.search.local_recoding.assignment import Assignment
 from anonymizer.search.local_recoding.guard import AssignmentJudge
 from anonymizer.search.local_recoding.proposal import Proposal, applied, gains, lost

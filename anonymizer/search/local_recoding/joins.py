@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, FloatArray
+from anonymizer.model.arrays import CodeArray, FloatArray
 from anonymizer.search.local_recoding.trees import NONE, AllowedTrees
 
 TABLE_LIMIT = 1 << 22

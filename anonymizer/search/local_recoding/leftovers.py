@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.search.local_recoding.assignment import SUPPRESSED, Assignment
 from anonymizer.search.local_recoding.nearest import BLOCK
 from anonymizer.search.local_recoding.validity import Validity

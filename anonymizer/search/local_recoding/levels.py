@@ -8,8 +8,8 @@ from math import prod
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
-from anonymizer.core.grouping import group_keys
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.counting import group_keys
 from anonymizer.search.local_recoding.ground import LocalProblem
 from anonymizer.search.local_recoding.trees import NONE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
+from anonymizer.model.arrays import IntArray
 from anonymizer.search.local_recoding.assignment import Assignment
 from anonymizer.search.local_recoding.nearest import cheapest_partner, disjoint
 

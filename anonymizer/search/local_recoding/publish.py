@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.node_recoding import NodeRecoding
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.recoding import NodeRecoding
 from anonymizer.search.local_recoding.assignment import Assignment
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.grouping import count
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.counting import count
 from anonymizer.search.local_recoding.assignment import SUPPRESSED, Assignment, common_nodes
 from anonymizer.search.local_recoding.greedy import Grouped, Parts, group_greedily
 from anonymizer.search.local_recoding.ground import SUPPRESSION_COST, LocalProblem

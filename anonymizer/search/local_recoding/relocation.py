@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.search.local_recoding.assignment import SUPPRESSED, Assignment
 from anonymizer.search.local_recoding.ground import SUPPRESSION_COST
 from anonymizer.search.local_recoding.improver import Improver, ProposalAcceptance

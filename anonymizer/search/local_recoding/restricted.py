@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from anonymizer.core.grouping import count
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.counting import count
 from anonymizer.search.local_recoding.ground import SUPPRESSION_COST
 from anonymizer.search.suppression.cell_solver import Effort, Programme
 

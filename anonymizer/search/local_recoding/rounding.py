@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.grouping import count
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.counting import count
 from anonymizer.search.local_recoding.assignment import SUPPRESSED, Assignment
 from anonymizer.search.local_recoding.bound import DualBound
 from anonymizer.search.local_recoding.facilities import Facilities, segments

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anonymizer.core.node_recoding import NodeRecoding
-from anonymizer.core.outcome import Outcome, Status, Step
-from anonymizer.core.released import released
 from anonymizer.errors import InputError, Interrupted
+from anonymizer.model.classes import released
+from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.recoding import NodeRecoding
+from anonymizer.model.report import Status
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.lattice import Lattice

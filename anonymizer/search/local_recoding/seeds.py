@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.recoding import Recoding
+from anonymizer.model.recoding import Recoding
 from anonymizer.search.local_recoding.assignment import SUPPRESSED, Assignment
 from anonymizer.search.local_recoding.ground import LocalProblem
 

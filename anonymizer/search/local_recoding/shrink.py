@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.search.local_recoding.assignment import Assignment
 
 

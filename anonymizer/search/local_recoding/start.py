@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
 from anonymizer.errors import Interrupted
+from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.search.local_recoding.assignment import SUPPRESSED, Assignment
 from anonymizer.search.local_recoding.greedy import Parts, group_greedily
 from anonymizer.search.local_recoding.ground import SUPPRESSION_COST, LocalProblem

@@ -14,9 +14,9 @@ from math import prod
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.loss.cells import CellMetric
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.table import QuasiIdentifier, Table
 
 NONE = -1
 """Stands for "no allowed node", such as the parent of a root."""

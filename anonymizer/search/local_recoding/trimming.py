@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.classes import Reference, SensitiveCodes
-from anonymizer.core.grouping import count
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Reference, SensitiveCodes
+from anonymizer.model.counting import count
 from anonymizer.search.local_recoding.validity import Validity
 
 CAP = 1.2

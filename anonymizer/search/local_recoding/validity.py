@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.classes import Reference, SensitiveCodes
-from anonymizer.core.grouping import count
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Reference, SensitiveCodes
+from anonymizer.model.counting import count
 from anonymizer.privacy.base import Merging
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.search.local_recoding.ground import LocalProblem

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.classes import Classes
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Classes
 from anonymizer.privacy.base import Merging
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.cutting.chosen import Chosen

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.table import QuasiIdentifier, Table
-from anonymizer.core.trace import Reduction
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.classes import Reduction
+from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.search.regions.segments import Segments
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.core.classes import Classes, Reference, SensitiveCodes
-from anonymizer.core.grouping import count
-from anonymizer.core.table import SensitiveAttribute, Table
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.classes import Classes, Reference, SensitiveCodes
+from anonymizer.model.counting import count
+from anonymizer.model.table import SensitiveAttribute, Table
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.regions.regions import Regions

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.search.cutting.summary import PartSummary
 from anonymizer.search.regions.segments import Segments
 

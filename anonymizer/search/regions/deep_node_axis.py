@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import CodeArray, IntArray
-from anonymizer.core.table import QuasiIdentifier
-from anonymizer.core.trace import Reduction
 from anonymizer.loss.cells import CellMetric
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.classes import Reduction
+from anonymizer.model.table import QuasiIdentifier
 from anonymizer.search.regions.axis import Frames, Number
 from anonymizer.search.regions.node_axis import NodeAxis
 

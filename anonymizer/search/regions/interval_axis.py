@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.core.region_columns import interval_column
-from anonymizer.core.region_recoding import RegionColumn
-from anonymizer.core.table import QuasiIdentifier
-from anonymizer.core.trace import Reduction
-from anonymizer.core.values import PublishedValues
 from anonymizer.loss.cells import CellMetric
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.classes import Reduction
+from anonymizer.model.recoding import RegionColumn
+from anonymizer.model.table import PublishedValues, QuasiIdentifier
 from anonymizer.search.regions.axis import Number
 from anonymizer.search.regions.region_axis import RegionAxis, finite
 from anonymizer.search.regions.segments import Segments

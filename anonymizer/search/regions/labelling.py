@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import ClassVar
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.table import Table
-from anonymizer.core.trace import Traces
 from anonymizer.loss.cells import CellMetric
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Traces
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.table import Table
 from anonymizer.search.regions.axis import Axis
 from anonymizer.search.regions.regions import Regions
 from anonymizer.search.regions.sharing import Sharing

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.table import QuasiIdentifier
 from anonymizer.loss.cells import CellMetric
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.table import QuasiIdentifier
 from anonymizer.search.regions.axis import ListedAxis
 from anonymizer.search.regions.segments import Segments
 from anonymizer.search.regions.set_axis import SetAxis

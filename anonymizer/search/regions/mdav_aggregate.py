@@ -9,8 +9,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.table import QuasiIdentifier, ValueType
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.table import QuasiIdentifier, ValueType
 from anonymizer.search.regions.mdav_space import numbers_of, span_of
 
 DIGITS = 6

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.grouping import group_keys
 from anonymizer.core.mdav import Shares
-from anonymizer.core.table import QuasiIdentifier
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.counting import group_keys
+from anonymizer.model.table import QuasiIdentifier
 from anonymizer.search.regions.mdav_aggregate import Aggregate, Members, rounded, step_exponent
 from anonymizer.search.regions.mdav_space import Space
 

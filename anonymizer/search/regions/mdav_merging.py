@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.core.mdav_pool import norms
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 
 CELLS_AT_ONCE = 1 << 24
 """Distances that are held in memory at a time."""

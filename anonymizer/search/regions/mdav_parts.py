@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.classes import Classes, SensitiveCodes
 from anonymizer.core.mdav import Shares
-from anonymizer.core.table import Table
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.table import Table
 
 
 @dataclass(frozen=True, eq=False)

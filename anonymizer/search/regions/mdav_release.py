@@ -8,10 +8,9 @@ from decimal import Decimal
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from anonymizer.core.region_recoding import RegionColumn
-from anonymizer.core.table import MISSING, SUPPRESSED, QuasiIdentifier, Table, ValueType
-from anonymizer.core.values import PublishedValues
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.recoding import RegionColumn
+from anonymizer.model.table import MISSING, SUPPRESSED, PublishedValues, QuasiIdentifier, Table, ValueType
 from anonymizer.search.regions.mdav_aggregate import step_exponent
 from anonymizer.search.regions.mdav_classes import AggregatedColumn
 from anonymizer.search.regions.mdav_space import numbers_of, span_of

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.core.mdav import Clustering, Shares, Tick
 from anonymizer.core.mdav_points import whole_numbers
-from anonymizer.core.table import QuasiIdentifier, Table
 from anonymizer.errors import InputError
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.table import QuasiIdentifier, Table
 
 
 @dataclass(frozen=True, eq=False)

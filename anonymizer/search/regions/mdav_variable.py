@@ -7,9 +7,9 @@ from functools import reduce
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
 from anonymizer.core.mdav import Clustering, Shares, Tick
 from anonymizer.core.mdav_pool import Pool, Taken
+from anonymizer.model.arrays import FloatArray, IntArray
 
 
 class VariableSize(Clustering):

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
+from anonymizer.model.arrays import IntArray
 from anonymizer.search.regions.cuts import AxisCuts, Cuts
 from anonymizer.search.regions.sharing import Sharing
 

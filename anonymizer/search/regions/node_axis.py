@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
-from anonymizer.core.hierarchy import Hierarchy
-from anonymizer.core.table import QuasiIdentifier
-from anonymizer.core.trace import Reduction
 from anonymizer.loss.cells import CellMetric
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.classes import Reduction
+from anonymizer.model.table import Hierarchy, QuasiIdentifier
 from anonymizer.search.regions.axis import Axis, Frames, Number
 from anonymizer.search.regions.segments import Segments
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.node_recoding import NodeRecoding
-from anonymizer.core.table import QuasiIdentifier, Table
-from anonymizer.core.trace import Traces
 from anonymizer.loss.cells import CellMetric
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Traces
+from anonymizer.model.recoding import NodeRecoding
+from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.search.cutting.coding import WORD_BITS
 from anonymizer.search.regions.axis import weight_shares
 from anonymizer.search.regions.deep_node_axis import DeepNodeAxis

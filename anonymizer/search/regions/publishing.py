@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.grouping import group_keys
-from anonymizer.core.recoding import Recoding
-from anonymizer.core.table import SUPPRESSED, Table
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.counting import group_keys
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.table import SUPPRESSED, Table
 from anonymizer.search.regions.labelling import Labelling
 from anonymizer.search.regions.regions import Regions
 from anonymizer.search.regions.segments import Segments

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import CodeArray, FloatArray, IntArray
-from anonymizer.core.region_recoding import RegionColumn
-from anonymizer.core.table import QuasiIdentifier
-from anonymizer.core.trace import Reduction
 from anonymizer.loss.cells import CellMetric
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.classes import Reduction
+from anonymizer.model.recoding import RegionColumn
+from anonymizer.model.table import QuasiIdentifier
 from anonymizer.search.regions.axis import Axis, Frames, Number
 from anonymizer.search.regions.segments import Segments
 from anonymizer.search.regions.units import units

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.region_recoding import RegionRecoding
-from anonymizer.core.table import QuasiIdentifier, Table
-from anonymizer.core.trace import Traces
 from anonymizer.loss.cells import CellMetric
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Traces
+from anonymizer.model.recoding import RegionRecoding
+from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.search.regions.axis import weight_shares
 from anonymizer.search.regions.labelling import Labelling
 from anonymizer.search.regions.large_set_axis import LargeSetAxis

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.search.regions.segments import Segments
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
+from anonymizer.model.arrays import IntArray
 
 _DENSE_SHARE = 32
 """A key space of up to so many times the number of keys is marked in a dense array instead of sorted."""

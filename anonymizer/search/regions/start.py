@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.outcome import Status, Step
-from anonymizer.core.recoding import levels_by_name
-from anonymizer.core.table import Table
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.outcome import Step
+from anonymizer.model.recoding import levels_by_name
+from anonymizer.model.report import Status
+from anonymizer.model.table import Table
 from anonymizer.search.base import SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control
 from anonymizer.search.full_domain.rollup import RollUp

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.table import QuasiIdentifier
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.table import QuasiIdentifier
 from anonymizer.search.regions.segments import Segments
 
 

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.privacy.exact import has_entropy, resolve_near_ties
 from anonymizer.privacy.retention import CountConditions, Deviation
 from anonymizer.search.suppression.levelling import levelled

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.search.suppression.cell_patterns import Patterns
 from anonymizer.search.suppression.cell_problem import CellProblem
 

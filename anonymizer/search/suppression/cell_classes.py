@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.search.suppression.cell_problem import BLANK, CellProblem, CellSuppression
 from anonymizer.search.suppression.cell_solver import Effort, Programme, Solved
 

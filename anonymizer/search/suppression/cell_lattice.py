@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from anonymizer.core.blanked_recoding import LocalSuppressionRecoding
-from anonymizer.core.outcome import Outcome, Step
-from anonymizer.core.recoding import FullDomainRecoding, levels_by_name
-from anonymizer.core.released import released
-from anonymizer.core.table import SUPPRESSED
 from anonymizer.errors import InputError
 from anonymizer.loss.cells import CellMetric
+from anonymizer.model.classes import released
+from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.recoding import FullDomainRecoding, LocalSuppressionRecoding, levels_by_name
+from anonymizer.model.table import SUPPRESSED
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.full_domain.frontier import Frontier, Levels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.search.suppression.cell_greedy import CheapestClasses
 from anonymizer.search.suppression.cell_patterns import Patterns
 from anonymizer.search.suppression.cell_problem import BLANK, CellProblem, CellSuppression

@@ -7,10 +7,10 @@ from math import ceil, log
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.classes import Classes, Reference, SensitiveCodes
-from anonymizer.core.grouping import count
-from anonymizer.core.table import Table
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Classes, Reference, SensitiveCodes
+from anonymizer.model.counting import count
+from anonymizer.model.table import Table
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.privacy.retention import CountConditions
 from anonymizer.search.base import SearchProblem

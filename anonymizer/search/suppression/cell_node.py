@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.blanked_recoding import LocalSuppressionRecoding
-from anonymizer.core.classes import Classes, SensitiveCodes
-from anonymizer.core.grouping import count, group_keys
-from anonymizer.core.recoding import FullDomainRecoding
-from anonymizer.core.table import SUPPRESSED, Table
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.counting import count, group_keys
+from anonymizer.model.recoding import FullDomainRecoding, LocalSuppressionRecoding
+from anonymizer.model.table import SUPPRESSED, Table
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.suppression.cell_models import CellModels
 from anonymizer.search.suppression.cell_problem import BLANK, CellProblem, CellSuppression

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.grouping import count, group_keys
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.counting import count, group_keys
 from anonymizer.search.suppression.cell_problem import BLANK, CellProblem
 
 _Groupings = Iterator[tuple[BoolArray, IntArray, int]]

@@ -10,8 +10,8 @@ from math import ceil, gcd, isfinite, lcm
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.grouping import group_keys
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.counting import group_keys
 
 BLANK = -1
 """Code of a cell that is published as ``*`` already."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.grouping import group_keys
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.counting import group_keys
 from anonymizer.search.suppression.cell_patterns import Patterns
 from anonymizer.search.suppression.cell_problem import CellProblem, CellSuppression, ValueRule
 from anonymizer.search.suppression.cell_solver import Effort, Programme, Solved

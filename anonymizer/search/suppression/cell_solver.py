@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.core.background import run_interruptibly
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.system import run_interruptibly
 
 if TYPE_CHECKING:
     from ortools.math_opt.python.mathopt import SolveResult

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray
-from anonymizer.core.table import Table
 from anonymizer.loss.aggregate import ArithmeticMean
 from anonymizer.loss.base import LossMetric
 from anonymizer.loss.cells import CellMetric
+from anonymizer.model.arrays import FloatArray
+from anonymizer.model.table import Table
 
 
 @dataclass(frozen=True, eq=False)

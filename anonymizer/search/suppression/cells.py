@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.search.suppression.cell_bound import Proof
 from anonymizer.search.suppression.cell_classes import ValidClasses
 from anonymizer.search.suppression.cell_merging import first_blanking, first_classes, holding_classes

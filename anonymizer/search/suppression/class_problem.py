@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from anonymizer.core.arrays import IntArray
+from anonymizer.model.arrays import IntArray
 from anonymizer.privacy.retention import CountConditions
 
 

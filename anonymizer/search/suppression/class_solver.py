@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.search.suppression.class_problem import ClassProblem, ClassSolution
 from anonymizer.search.suppression.entropy_cuts import Cut, cut_off, tangents
 from anonymizer.search.suppression.programme import Programme

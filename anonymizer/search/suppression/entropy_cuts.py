@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.privacy.exact import has_entropy
 from anonymizer.privacy.retention import CountConditions
 

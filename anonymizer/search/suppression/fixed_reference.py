@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.classes import Classes
-from anonymizer.core.grouping import count
-from anonymizer.core.table import SensitiveAttribute, Table
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Classes
+from anonymizer.model.counting import count
+from anonymizer.model.table import SensitiveAttribute, Table
 from anonymizer.privacy.base import Merging
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.search.suppression.by_size import Retained

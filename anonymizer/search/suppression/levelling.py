@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
+from anonymizer.model.arrays import IntArray
 
 
 def levelled(least: IntArray, most: IntArray, sizes: IntArray) -> IntArray:

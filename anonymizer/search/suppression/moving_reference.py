@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.classes import Classes, Reference
-from anonymizer.core.grouping import count
-from anonymizer.core.table import SensitiveAttribute, Table
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Classes, Reference
+from anonymizer.model.counting import count
+from anonymizer.model.table import SensitiveAttribute, Table
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.privacy.retention import CountConditions
 from anonymizer.search.suppression.class_problem import ClassProblem, View

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.privacy.retention import Shares
 
 SMALL = 2**31

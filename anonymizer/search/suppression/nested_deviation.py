@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.privacy.retention import Deviation
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.table import Table
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.table import Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
-from anonymizer.core.quiet import quiet_output
+from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.privacy.retention import CountConditions, Deviation, Dominance
 from anonymizer.search.suppression.class_problem import ClassProblem, View
 from anonymizer.search.suppression.entropy_cuts import Cut
+from anonymizer.system import quiet_output
 
 Expression = Any
 """A linear expression; OR-Tools has no common type for variables and sums."""

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.classes import Classes
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Classes
 from anonymizer.privacy.base import Merging
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.suppression.fixed_reference import FixedReference

@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.table import SensitiveAttribute, Table
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.table import SensitiveAttribute, Table
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.privacy.retention import CountConditions
 from anonymizer.search.suppression.by_size import BySize, Retained

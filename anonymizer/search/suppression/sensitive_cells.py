@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.classes import Classes, SensitiveCodes
-from anonymizer.core.grouping import count, group_keys
-from anonymizer.core.table import SensitiveAttribute
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.counting import count, group_keys
+from anonymizer.model.table import SensitiveAttribute
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.privacy.retention import Deviation
 
 

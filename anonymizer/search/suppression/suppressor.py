@@ -10,9 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.classes import Classes, Reference
-from anonymizer.core.grouping import count
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Classes, Reference
+from anonymizer.model.counting import count
 from anonymizer.privacy.constraint import ClassConstraint
 from anonymizer.search.base import SearchProblem
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.classes import Classes
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import Classes
 from anonymizer.privacy.base import Merging
 from anonymizer.search.suppression.suppressor import (
     Suppressed,

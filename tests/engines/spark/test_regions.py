@@ -8,8 +8,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from anonymizer.core.arrays import IntArray
-from anonymizer.core.kept_regions import (
+from anonymizer.engines.combinations import InMemoryRows
+from anonymizer.engines.spark import pieces, regions
+from anonymizer.engines.spark.combinations import SparkCombinations
+from anonymizer.engines.spark.frames import to_spark
+from anonymizer.engines.spark.keys import KeyWords
+from anonymizer.engines.spark.session import Session
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import GroupStatistic, Reduction
+from anonymizer.model.out_of_core import (
     CodedRows,
     FirstRegions,
     RegionCut,
@@ -21,13 +28,6 @@ from anonymizer.core.kept_regions import (
     WorkResult,
     never_stopped,
 )
-from anonymizer.core.trace import GroupStatistic, Reduction
-from anonymizer.engines.combinations import InMemoryRows
-from anonymizer.engines.spark import pieces, regions
-from anonymizer.engines.spark.combinations import SparkCombinations
-from anonymizer.engines.spark.frames import to_spark
-from anonymizer.engines.spark.keys import KeyWords
-from anonymizer.engines.spark.session import Session
 from tests.spark import running
 
 pytestmark = pytest.mark.slow

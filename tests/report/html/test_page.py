@@ -257,7 +257,7 @@ def test_a_column_at_level_0_may_have_lost_records(loss: float, said: str) -> No
 def test_a_contradicted_claim_is_the_first_thing_said(tmp_path: Path) -> None:
     job = job_of(tmp_path)
     page_of(job)
-    from anonymizer.core.report import Report
+    from anonymizer.model.report import Report
     from anonymizer.report.facts.gather import Facts
     from anonymizer.report.html.verdict import verdict_of
 

@@ -1,16 +1,22 @@
-"""Equivalence classes: their sizes and the counts of sensitive values in them."""
+"""Equivalence classes: their sizes, counts of sensitive values, and measured constraints.
+
+Row statistics are mergeable: those of two sets of rows give those of their union.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from anonymizer.core.arrays import BoolArray, IntArray
-from anonymizer.core.grouping import count, group_keys
-from anonymizer.core.table import SensitiveAttribute
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.counting import count, group_keys
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.table import SensitiveAttribute, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,3 +234,120 @@ class Classes:
             self.number + other.number,
             sensitive,
         )
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One privacy model, measured.
+
+    Attributes
+    ----------
+    model, attribute, parameters: what was asked.
+    measured: the worst measure, as the contract defines it for the model; None for a release without records.
+    satisfied: whether the model holds; None where what was looked at cannot tell.
+    worst_classes: number of classes that show the worst measure, 0 for models of the whole table.
+    verifiable_from_release: whether the release alone suffices to measure it again.
+    """
+
+    model: str
+    attribute: str | None
+    parameters: dict[str, Any]
+    measured: Any
+    satisfied: bool | None
+    worst_classes: int
+    verifiable_from_release: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """A recoding with its equivalence classes.
+
+    Attributes
+    ----------
+    class_sizes: records of each class that was not suppressed, shape (classes,), int64.
+    kept_suppressed: suppressed records that stay in the release, with ``*`` in every quasi-identifier.
+    suppressed: all suppressed records, the starred ones among them.
+    k: of the config's k-anonymity, None without one.
+    """
+
+    table: Table
+    recoding: Recoding
+    class_sizes: IntArray
+    kept_suppressed: int
+    suppressed: int
+    k: int | None
+
+    @property
+    def records(self) -> int:
+        """Number of input records, N."""
+        return self.table.records
+
+    @property
+    def merged(self) -> Released:
+        """The same of the recoding over fewer rows."""
+        merged = self.recoding.merged
+        return replace(self, table=merged.table, recoding=merged)
+
+    @property
+    def classes(self) -> int:
+        """Number of equivalence classes of the release; the starred records form one."""
+        return len(self.class_sizes) + (1 if self.kept_suppressed else 0)
+
+
+def released(recoding: Recoding, k: int | None) -> Released:
+    """Count the classes that a recoding publishes of its table."""
+    merged = recoding.merged
+    counts = merged.table.counts
+    kept_suppressed = int(counts[merged.suppressed & ~merged.removed].sum())
+    suppressed = int(counts[merged.suppressed].sum())
+    return Released(recoding.table, recoding, merged.class_sizes(), kept_suppressed, suppressed, k)
+
+
+class Reduction(StrEnum):
+    """How the numbers of a group become one; the names are those of the aggregates in SQL."""
+
+    OR = "bit_or"
+    AND = "bit_and"
+    MIN = "min"
+    MAX = "max"
+
+    @property
+    def ufunc(self) -> np.ufunc:
+        """The function of two numbers that is repeated."""
+        return _UFUNCS[self]
+
+    @property
+    def identity(self) -> int:
+        """What changes no other number: the trace of a group without rows."""
+        return _IDENTITIES[self]
+
+
+_UFUNCS = {
+    Reduction.OR: np.bitwise_or,
+    Reduction.AND: np.bitwise_and,
+    Reduction.MIN: np.minimum,
+    Reduction.MAX: np.maximum,
+}
+_IDENTITIES = {
+    Reduction.OR: 0,
+    Reduction.AND: -1,
+    Reduction.MIN: int(np.iinfo(np.int64).max),
+    Reduction.MAX: -1,
+}
+
+
+@dataclass(frozen=True)
+class GroupStatistic:
+    """One number that is remembered of a group of rows.
+
+    Attributes
+    ----------
+    column: position of the column of the coded rows that it is computed from.
+    """
+
+    column: int
+    reduction: Reduction
+
+
+Traces = list[IntArray]
+"""For each trace of a coding its number for each group, shape (groups,), int64."""

@@ -5,9 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 
-from anonymizer.core.outcome import Status
+
+class Status(StrEnum):
+    """The answer to "is there a release that satisfies every constraint?"."""
+
+    SATISFIED = "satisfied"
+    INFEASIBLE = "infeasible"
+    UNDECIDED = "undecided"
 
 
 class Report:

@@ -1,15 +1,20 @@
-"""Distinct combinations that an engine keeps, each in a region, while regions are cut in two."""
+"""Interfaces to distinct rows that do not fit in memory: tables at generalization levels, and regions.
+
+An engine counts the records at the levels that are requested, or stores each distinct row in a region while
+regions are cut in two.
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from anonymizer.core.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.core.closing import Closing
-from anonymizer.core.trace import GroupStatistic, Traces
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.classes import GroupStatistic, Traces
+from anonymizer.model.table import Table
+from anonymizer.system import Closing
 
 T = TypeVar("T")
 
@@ -229,4 +234,53 @@ class RegionStore(Closing):
         Parameters
         ----------
         region: from 0 on among those that follow the ones noted so far, shape (rows,), each with a row.
+        """
+
+
+class TableSource(ABC):
+    """What an engine counts when it is asked.
+
+    A value that is generalized stands in a table as the lowest code of its node: generalized further, it is
+    published as all values of the node are, and only then may it be published.
+    """
+
+    @abstractmethod
+    def at(self, levels: Sequence[int], most: int) -> Table | None:
+        """Return the table of records told apart by their nodes at generalization levels.
+
+        Its quasi-identifiers may be used from these levels on.
+
+        Parameters
+        ----------
+        levels: one for each quasi-identifier, within what it allows.
+        most: combinations that are wanted at most.
+
+        Returns
+        -------
+        None where there are more.
+        """
+
+    @abstractmethod
+    def records_in_small_classes(self, levels: Sequence[int], least: int) -> int:
+        """Count the records in equivalence classes of fewer than some number of records.
+
+        Parameters
+        ----------
+        levels: of generalization, one for each quasi-identifier.
+        least: records of a class that is not small.
+        """
+
+    @abstractmethod
+    def in_regions(
+        self, levels: Sequence[int], codes: CodeArray, coded: CodedRows, *, every: bool
+    ) -> RegionStore:
+        """Return all combinations, told apart by their values, in the regions that a search begins to cut.
+
+        Parameters
+        ----------
+        levels: of generalization, one for each quasi-identifier.
+        codes: a code under the nodes at these levels of each region, shape (regions, quasi-identifiers),
+            int32; no two regions have the same nodes.
+        coded: what is summed up.
+        every: whether every combination is in one of them; the others are left out.
         """

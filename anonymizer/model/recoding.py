@@ -1,0 +1,607 @@
+"""Recodings: what is published for each distinct row of the frequency table.
+
+Generalization is shared by many rows, by region, or specific to each row and attribute; local suppression
+suppresses single cells on top of another recoding. Anatomy keeps records exact and puts each into a bucket
+that has its sensitive value and others. Rows that are published identically are merged.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count as integers
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, freeze
+from anonymizer.model.counting import Packing, add_up, count, group_keys
+from anonymizer.model.table import SUPPRESSED, PublishedValues, QuasiIdentifier, Table
+
+FATES = 3
+"""Published, suppressed but there, removed."""
+
+
+def merged_rows(
+    table: Table, nodes: Sequence[CodeArray], fate: NDArray[np.int8]
+) -> tuple[Table, NDArray[np.int8]]:
+    """Make rows one that are published at the same nodes, with equal sensitive values and the same fate.
+
+    Parameters
+    ----------
+    nodes: for each quasi-identifier the node that each of its codes is published at, shape (values,), int32.
+    fate: of each row, less than ``FATES``, shape (rows,).
+
+    Returns
+    -------
+    The table, in which the first code with a node stands for all of them; and the fate of each of its rows.
+    """
+    packing = Packing(table.combinations)
+    firsts: list[CodeArray] = []
+    for position, own in enumerate(nodes):
+        _, first, ranks = np.unique(own, return_index=True, return_inverse=True)
+        firsts.append(first.astype(np.int32))
+        packing.add(ranks.astype(np.int32)[table.quasi_identifier_codes(position)], len(first))
+    for attribute in table.sensitive:
+        packing.add(table.sensitive_codes(attribute.name), attribute.column.size)
+    packing.add(fate, FATES)
+    space = packing.space
+    distinct, counts = add_up(packing.take_keys(), table.counts, space)
+    codes: CodeArray = packing.unpack(distinct)
+    fates = codes[:, -1].astype(np.int8)
+    columns = [codes[:, position] for position in range(codes.shape[1] - 1)]
+    columns[: len(firsts)] = [first[own] for first, own in zip(firsts, columns, strict=False)]
+    merged = _stacked(columns, len(distinct))
+    for array in (merged, counts):
+        freeze(array)
+    return replace(table, codes=merged, counts=counts), fates
+
+
+def merged_regions(
+    table: Table, region_of: IntArray, fate: NDArray[np.int8]
+) -> tuple[Table, IntArray, NDArray[np.int8]]:
+    """Make rows one that lie in the same region, with equal sensitive values and the same fate.
+
+    Parameters
+    ----------
+    region_of: of each row, shape (rows,); every row of a region is published alike.
+    fate: of each row, less than ``FATES``, shape (rows,).
+
+    Returns
+    -------
+    The table, in which the codes of a region's first row stand for all of them; and the region and the fate
+    of each of its rows.
+    """
+    regions = int(region_of.max(initial=-1)) + 1
+    packing = Packing(table.combinations)
+    packing.add(region_of, regions)
+    for attribute in table.sensitive:
+        packing.add(table.sensitive_codes(attribute.name), attribute.column.size)
+    packing.add(fate, FATES)
+    space = packing.space
+    distinct, counts = add_up(packing.take_keys(), table.counts, space)
+    own = packing.unpack(distinct)
+    first = np.zeros(regions, dtype=np.int32)
+    first[region_of[::-1]] = np.arange(table.combinations - 1, -1, -1, dtype=np.int32)
+    rows = first[own[:, 0]]
+    columns = [each[rows] for each in table.codes.T[: len(table.quasi_identifiers)]]
+    merged = _stacked([*columns, *own.T[1:-1]], len(distinct))
+    for array in (merged, counts):
+        freeze(array)
+    return replace(table, codes=merged, counts=counts), own[:, 0].astype(np.int64), own[:, -1].astype(np.int8)
+
+
+def _stacked(columns: Sequence[CodeArray], rows: int) -> CodeArray:
+    codes = np.empty((len(columns), rows), dtype=np.int32)
+    for place, column in enumerate(columns):
+        codes[place] = column
+    return codes.T
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedColumn:
+    """One quasi-identifier as published.
+
+    Attributes
+    ----------
+    name: of the column.
+    labels: the distinct published texts, in any order, all different.
+    codes: position in ``labels`` for each combination of the table, shape (combinations,), int32.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    codes: CodeArray
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """One quasi-identifier as recoded.
+
+    Attributes
+    ----------
+    values: what it may be published as.
+    labels: published text of each value; values with equal texts are one to whoever reads the release.
+    codes: position in ``values`` of what each row of the recoding's table has, or would have were it not
+        suppressed, shape (rows,), int32.
+    """
+
+    values: PublishedValues
+    labels: Sequence[str]
+    codes: CodeArray
+
+
+class Recoding(ABC):
+    """A value that says what becomes of each record of a table.
+
+    Records of one combination may be published differently. A recoding then comes with a table of its own,
+    the searched one with its combinations split into parts.
+
+    Attributes
+    ----------
+    table: whose rows it speaks of.
+    owner: combination of the searched table for each row of ``table``, shape (rows,), ascending; None where
+        ``table`` is the searched one.
+    suppressed: rows whose records count as suppressed, shape (rows,), bool.
+    removed: rows whose records are not in the release, shape (rows,), bool; a subset of ``suppressed``, the
+        rest of which stays with ``*`` in every quasi-identifier.
+
+    Class attributes
+    ----------------
+    along_hierarchies: whether every published value of a record that is not suppressed is a node of the
+        hierarchy within the allowed levels.
+    """
+
+    along_hierarchies: ClassVar[bool] = False
+    table: Table
+    owner: IntArray | None = None
+    suppressed: BoolArray
+    removed: BoolArray
+
+    @abstractmethod
+    def cells(self, position: int) -> Cells:
+        """Return a quasi-identifier as recoded, given its position in the table."""
+
+    def published(self) -> tuple[PublishedColumn, ...]:
+        """Return the quasi-identifiers as published, in the order of the table."""
+        kept_suppressed = self.suppressed & ~self.removed
+        columns = []
+        for position, attribute in enumerate(self.table.quasi_identifiers):
+            labels, codes = interned(self.cells(position))
+            if kept_suppressed.any():
+                if SUPPRESSED not in labels:
+                    labels.append(SUPPRESSED)
+                codes[kept_suppressed] = labels.index(SUPPRESSED)
+            columns.append(PublishedColumn(attribute.name, tuple(labels), codes))
+        return tuple(columns)
+
+    def class_columns(self) -> tuple[PublishedColumn, ...]:
+        """Return the columns whose equal values make an equivalence class: the quasi-identifiers."""
+        return self.published()
+
+    @cached_property
+    def merged(self) -> Recoding:
+        """The same over a table in which rows that are published alike may be one, with a value for all.
+
+        Whatever follows from what is published, and from the sensitive values, follows from either.
+        """
+        return self
+
+    def class_sizes(self) -> IntArray:
+        """Return the records of each equivalence class of records that are not suppressed, int64."""
+        kept = ~self.suppressed
+        keys, number = np.zeros(int(kept.sum()), dtype=np.int64), 1
+        for column in self.class_columns():
+            labels = len(column.labels)
+            keys, distinct = group_keys(keys * labels + column.codes[kept], number * labels)
+            number = len(distinct)
+        return count(keys, self.table.counts[kept], number) if kept.any() else keys
+
+    def cell_records(self, position: int) -> tuple[PublishedValues, FloatArray]:
+        """Return what one quasi-identifier is published as, and the records of each that are not suppressed.
+
+        The records are of shape (values,).
+        """
+        cells = self.cells(position)
+        kept = np.where(self.suppressed, 0, self.table.counts)
+        number = len(cells.values.covered)
+        records = np.bincount(cells.codes, weights=kept, minlength=number).astype(np.float64)
+        return cells.values, records
+
+    @property
+    def owners(self) -> IntArray:
+        """Combination of the searched table for each row of ``table``, shape (rows,), int64."""
+        return np.arange(self.table.combinations) if self.owner is None else self.owner
+
+    @property
+    def levels(self) -> tuple[int, ...] | None:
+        """The one generalization level of each quasi-identifier; None unless full-domain."""
+        return None
+
+    @property
+    def suppressed_cells(self) -> int:
+        """Single cells of released records that are published as ``*``."""
+        return 0
+
+    def describe(self) -> dict[str, Any]:
+        """Return the ``recoding`` entry of the report."""
+        return {"levels": None}
+
+
+def interned(cells: Cells) -> tuple[list[str], CodeArray]:
+    """Return the distinct labels in use, and for each row the position of its own."""
+    used = np.zeros(len(cells.labels), dtype=bool)
+    used[cells.codes] = True
+    labels: dict[str, int] = {}
+    position_of = np.zeros(len(used), dtype=np.int32)
+    for value in np.flatnonzero(used).tolist():
+        position_of[value] = labels.setdefault(cells.labels[value], len(labels))
+    return list(labels), position_of[cells.codes]
+
+
+class FullDomainRecoding(Recoding):
+    """Every value of an attribute is published at the same generalization level (global recoding)."""
+
+    along_hierarchies = True
+
+    def __init__(
+        self,
+        table: Table,
+        levels: Sequence[int],
+        suppressed: BoolArray,
+        removed: BoolArray,
+        owner: IntArray | None = None,
+    ) -> None:
+        self.table = table
+        self.owner = owner
+        self._levels = tuple(int(level) for level in levels)
+        self.suppressed = suppressed
+        self.removed = removed
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """The generalization level of each quasi-identifier."""
+        return self._levels
+
+    @cached_property
+    def merged(self) -> Recoding:
+        """The same recoding with one row for each published row, its sensitive values, and its fate."""
+        if type(self) is not FullDomainRecoding:
+            # A subclass tells rows apart by more than the nodes.
+            return self
+        attributes = self.table.quasi_identifiers
+        nodes = [attribute.nodes(level) for attribute, level in zip(attributes, self._levels, strict=True)]
+        fate = self.suppressed.astype(np.int8) + self.removed
+        table, fates = merged_rows(self.table, nodes, fate)
+        return FullDomainRecoding(table, self._levels, fates > 0, fates > 1)
+
+    def nodes(self, position: int) -> CodeArray:
+        """Return the node of each row's value at the attribute's level, shape (rows,), int32."""
+        attribute = self.table.quasi_identifiers[position]
+        return attribute.nodes(self._levels[position])[self.table.quasi_identifier_codes(position)]
+
+    def cells(self, position: int) -> Cells:
+        """Return a quasi-identifier at its level."""
+        attribute, level = self.table.quasi_identifiers[position], self._levels[position]
+        labels: Sequence[str] = attribute.hierarchy.labels
+        if level == 0:
+            labels = value_labels(attribute)
+        return Cells(attribute.node_values, labels, self.nodes(position))
+
+    def describe(self) -> dict[str, Any]:
+        """Return the generalization level of each quasi-identifier."""
+        return {"levels": levels_by_name(self.table.quasi_identifiers, self._levels)}
+
+
+def levels_by_name(attributes: Sequence[QuasiIdentifier], levels: Sequence[int]) -> dict[str, int]:
+    """Return generalization levels by the name of their attribute."""
+    return {attribute.name: int(level) for attribute, level in zip(attributes, levels, strict=True)}
+
+
+def value_labels(attribute: QuasiIdentifier) -> list[str]:
+    """Return the labels of the nodes, leaves spelled as the column spells its values, shape (nodes,)."""
+    labels = list(attribute.hierarchy.labels)
+    for text, node in zip(attribute.column.texts, attribute.nodes(0).tolist(), strict=True):
+        labels[node] = text
+    return labels
+
+
+class LocalSuppressionRecoding(Recoding):
+    """Local suppression: chosen cells are published as ``*``, which is a value of its own.
+
+    Parameters
+    ----------
+    table: the searched table, or one with its combinations split into parts by ``owner``.
+    base: recoding of the searched table; nothing of it is suppressed.
+    blanks: shape (rows of the table, quasi-identifiers), bool. A row with blanks alone counts as
+        suppressed; the search also blanks the roots of one that nothing else is left of.
+    removed: which of these are not in the release, shape (rows,), bool; None for none.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        base: Recoding,
+        blanks: BoolArray,
+        owner: IntArray | None = None,
+        removed: BoolArray | None = None,
+    ) -> None:
+        self.table = table
+        self.owner = owner
+        self.suppressed = np.logical_and.reduce(blanks, axis=1)
+        self.removed = np.zeros(len(blanks), dtype=bool) if removed is None else removed
+        self._base = base
+        self._blanks = blanks
+
+    def cells(self, position: int) -> Cells:
+        """Return a quasi-identifier of the base, or a blank, which hides what the root would hide."""
+        below = self._base.cells(position)
+        root = self.table.quasi_identifiers[position].node_values.take(np.zeros(1, dtype=np.int64))
+        codes = below.codes if self.owner is None else below.codes[self.owner]
+        blanked = np.where(self._blanks[:, position], len(below.labels), codes).astype(np.int32)
+        return Cells(below.values.joined(root), [*below.labels, SUPPRESSED], blanked)
+
+    @property
+    def suppressed_cells(self) -> int:
+        """Blanked cells, those of suppressed records not among them."""
+        return int(self._blanked_cells().sum())
+
+    def _blanked_cells(self) -> IntArray:
+        """Return the blanked cells of each quasi-identifier, shape (quasi-identifiers,), int64."""
+        single = self._blanks & ~self.suppressed[:, None]
+        cells: IntArray = self.table.counts @ single
+        return cells
+
+    def describe(self) -> dict[str, Any]:
+        """Return the entry of the base, and the blanked cells of each quasi-identifier."""
+        names = [attribute.name for attribute in self.table.quasi_identifiers]
+        blanked = dict(zip(names, self._blanked_cells().tolist(), strict=True))
+        return self._base.describe() | {"blanked_cells": blanked}
+
+
+GROUP = "group"
+"""Name of the column that joins the two tables."""
+
+COUNT = "count"
+"""Name of the column that says how many records of a group have a sensitive value."""
+
+
+class GroupRecoding(FullDomainRecoding):
+    """Anatomy: quasi-identifiers in one table, the sensitive values of each group of records in another.
+
+    The equivalence classes are the groups, whatever their records' quasi-identifiers are.
+
+    Source: Xiao, Tao, "Anatomy: Simple and Effective Privacy Preservation" (VLDB 2006), definition 3.
+
+    Parameters
+    ----------
+    levels: at which the quasi-identifiers are published, the lowest that they may have.
+    group_of: group of each row of the table, from 0, shape (rows,), int64; -1 for removed rows.
+    removed: suppressed rows, shape (rows,), bool.
+    facts: further entries of the report's ``recoding``.
+    """
+
+    along_hierarchies = False
+
+    def __init__(
+        self,
+        table: Table,
+        levels: Sequence[int],
+        group_of: IntArray,
+        removed: BoolArray,
+        owner: IntArray | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(table, levels, removed, removed, owner)
+        self.group_of = group_of
+        self._facts = dict(facts or {})
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return int(self.group_of.max(initial=-1)) + 1
+
+    def class_columns(self) -> tuple[PublishedColumn, ...]:
+        """Return the group of each row, named from 1."""
+        labels = tuple(str(number) for number in range(1, self.groups + 1))
+        return (PublishedColumn(GROUP, labels, self.group_of.astype("int32")),)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the levels and the further facts."""
+        return super().describe() | self._facts
+
+
+class SharedRecoding(Recoding):
+    """A recoding of regions: what is asked about all rows is counted by regions, of which there are fewer.
+
+    Attributes
+    ----------
+    region_of: region of each row of the table, shape (rows,); None where each row is one by itself.
+    """
+
+    region_of: IntArray | None
+
+    @abstractmethod
+    def shared_cells(self, position: int) -> Cells:
+        """Return a quasi-identifier as recoded for each region, given its position in the table."""
+
+    def cells(self, position: int) -> Cells:
+        """Return a quasi-identifier by its regions."""
+        own = self.shared_cells(position)
+        codes = own.codes if self.region_of is None else own.codes[self.region_of]
+        return Cells(own.values, own.labels, codes)
+
+    def merged_rows(self) -> tuple[Table, IntArray, BoolArray, BoolArray]:
+        """Return the rows of ``merged``: their table, their regions, which are suppressed, which removed."""
+        assert self.region_of is not None, "each row is a region by itself"
+        fate = self.suppressed.astype(np.int8) + self.removed
+        table, region_of, fates = merged_regions(self.table, self.region_of, fate)
+        return table, region_of, fates > 0, fates > 1
+
+    @cached_property
+    def _kept(self) -> IntArray:
+        """Records of each region that are not suppressed, shape (regions,), int64."""
+        kept = np.where(self.suppressed, 0, self.table.counts)
+        if self.region_of is None:
+            return kept
+        return count(self.region_of, kept, len(self.shared_cells(0).codes))
+
+    def cell_records(self, position: int) -> tuple[PublishedValues, FloatArray]:
+        """Return what one quasi-identifier is published as, and the records of each."""
+        cells = self.shared_cells(position)
+        kept = self._kept
+        number = len(cells.values.covered)
+        records = np.bincount(cells.codes, weights=kept, minlength=number).astype(np.float64)
+        return cells.values, records
+
+    def class_sizes(self) -> IntArray:
+        """Return the records of each equivalence class of records that are not suppressed."""
+        present = np.flatnonzero(self._kept)
+        keys, number = np.zeros(len(present), dtype=np.int64), 1
+        for position in range(len(self.table.quasi_identifiers)):
+            cells = self.shared_cells(position)
+            labels, codes = interned(Cells(cells.values, cells.labels, cells.codes[present]))
+            keys, distinct = group_keys(keys * len(labels) + codes, number * len(labels))
+            number = len(distinct)
+        return count(keys, self._kept[present], number) if len(present) else keys
+
+
+class NodeRecoding(SharedRecoding):
+    """Local recoding along the hierarchies: equal values of two records may be published as different nodes.
+
+    Parameters
+    ----------
+    nodes: each an ancestor of the row's value or its leaf, shape (rows, quasi-identifiers), int32.
+    region_of: where rows share their nodes: the row of ``nodes`` for each row of the table, shape (rows,).
+    """
+
+    along_hierarchies = True
+
+    def __init__(
+        self,
+        table: Table,
+        nodes: CodeArray,
+        suppressed: BoolArray,
+        removed: BoolArray,
+        owner: IntArray | None = None,
+        region_of: IntArray | None = None,
+    ) -> None:
+        self.table = table
+        self.suppressed = suppressed
+        self.removed = removed
+        self.owner = owner
+        self._nodes = nodes
+        self.region_of = region_of
+
+    @cached_property
+    def merged(self) -> Recoding:
+        """The same recoding with one row for each region, its sensitive values, and its fate."""
+        if type(self) is not NodeRecoding or self.region_of is None:
+            # A subclass may tell rows apart by more than their region.
+            return self
+        table, region_of, suppressed, removed = self.merged_rows()
+        return NodeRecoding(table, self._nodes, suppressed, removed, region_of=region_of)
+
+    @cached_property
+    def _published(self) -> list[tuple[CodeArray, list[str]]]:
+        return [distinct_nodes(attribute) for attribute in self.table.quasi_identifiers]
+
+    def shared_cells(self, position: int) -> Cells:
+        """Return a quasi-identifier by its nodes; of those that cover the same leaves, the lowest."""
+        canonical, labels = self._published[position]
+        values = self.table.quasi_identifiers[position].node_values
+        return Cells(values, labels, canonical[self._nodes[:, position]])
+
+
+def distinct_nodes(attribute: QuasiIdentifier) -> tuple[CodeArray, list[str]]:
+    """Return for each node the one that is published for it, and labels that tell these apart.
+
+    A tree may repeat a label at another level for other leaves, which only full-domain recoding tells apart
+    by the column's one level. The higher node's label then says its level.
+    """
+    tree = attribute.hierarchy
+    canonical = np.arange(len(tree.labels), dtype=np.int32)
+    parents, leaves = tree.parent, tree.leaf_counts()
+    # Nodes are in preorder, so going backwards a node's only child is settled before the node itself.
+    unary = np.flatnonzero((parents >= 0) & (leaves == leaves[parents]) & (tree.level >= attribute.minimum))
+    for child in unary[::-1].tolist():
+        canonical[parents[child]] = canonical[child]
+    labels = value_labels(attribute)
+    taken: set[str] = set()
+    for node in np.lexsort((canonical, tree.level)).tolist():
+        if canonical[node] == node:
+            labels[node] = _untaken(labels[node], int(tree.level[node]), taken)
+            taken.add(labels[node])
+    return canonical, labels
+
+
+def _untaken(label: str, level: int, taken: set[str]) -> str:
+    if label not in taken:
+        return label
+    named = (f"{label} (level {level})" if n == 1 else f"{label} (level {level}, {n})" for n in integers(1))
+    return next(name for name in named if name not in taken)
+
+
+@dataclass(frozen=True, eq=False)
+class RegionColumn:
+    """What one quasi-identifier is published as in each region.
+
+    Attributes
+    ----------
+    values: that are published, with their ``labels``, shape (values,).
+    of_region: position in ``values`` for each region, shape (regions,), int32.
+    """
+
+    values: PublishedValues
+    labels: Sequence[str]
+    of_region: CodeArray
+
+
+class RegionRecoding(SharedRecoding):
+    """Multidimensional recoding: each row lies in a region, which has one published value per attribute.
+
+    Parameters
+    ----------
+    columns: one per quasi-identifier, in the order of the table.
+    region_of: region of each row of the table, shape (rows,), int64.
+    facts: further entries of the report's ``recoding``.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        columns: Sequence[RegionColumn],
+        region_of: IntArray,
+        suppressed: BoolArray,
+        removed: BoolArray,
+        owner: IntArray | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.table = table
+        self.suppressed = suppressed
+        self.removed = removed
+        self.owner = owner
+        self._columns = columns
+        self.region_of = region_of
+        self._facts = dict(facts or {})
+
+    def shared_cells(self, position: int) -> Cells:
+        """Return a quasi-identifier by its regions."""
+        column = self._columns[position]
+        return Cells(column.values, column.labels, column.of_region)
+
+    @cached_property
+    def merged(self) -> Recoding:
+        """The same recoding with one row for each region, its sensitive values, and its fate."""
+        if type(self) is not RegionRecoding:
+            # A subclass may tell rows apart by more than their region.
+            return self
+        table, region_of, suppressed, removed = self.merged_rows()
+        return RegionRecoding(table, self._columns, region_of, suppressed, removed, facts=self._facts)
+
+    def describe(self) -> dict[str, Any]:
+        """Return that there are no levels, and the further facts."""
+        return super().describe() | self._facts

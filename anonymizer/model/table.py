@@ -1,0 +1,414 @@
+"""Encoded columns, compiled hierarchies, and the frequency table of distinct rows.
+
+Numbers in texts have a decimal point or a decimal comma. A quasi-identifier is published as nodes,
+intervals, sets or aggregates; loss metrics are functions of the values that these cover.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from math import isfinite
+
+import numpy as np
+
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """A tree of values in preorder, so that every node covers a contiguous range of leaves.
+
+    All leaves have the same depth (shallower ones are padded by repeating their label), hence every leaf has
+    one ancestor at each generalization level: itself at level 0, the root at level ``height``.
+
+    Attributes
+    ----------
+    labels: published text of each node, shape (nodes,); the root is node 0.
+    parent: node of each node's parent, shape (nodes,), int32, -1 for the root.
+    level: generalization level of each node, shape (nodes,), int32, 0 for leaves.
+    first_leaf, last_leaf: the half-open range of leaf positions that each node covers, shape (nodes,), int32.
+    ancestors: node of each leaf position at each level, shape (height + 1, leaves), int32.
+    """
+
+    labels: tuple[str, ...]
+    parent: CodeArray
+    level: CodeArray
+    first_leaf: CodeArray
+    last_leaf: CodeArray
+    ancestors: CodeArray
+
+    @property
+    def height(self) -> int:
+        """Level of the root; 0 for a tree of one node."""
+        return len(self.ancestors) - 1
+
+    @property
+    def leaves(self) -> int:
+        """Number of leaves, m in the definition of ``loss``."""
+        return int(self.ancestors.shape[1])
+
+    def leaf_counts(self) -> IntArray:
+        """Number of leaves under each node, shape (nodes,), int64."""
+        counts: IntArray = (self.last_leaf - self.first_leaf).astype("int64")
+        return counts
+
+
+POINT_SIGN, COMMA_SIGN = ".", ","
+
+_COMMA = re.compile(
+    "[+-]?(?:"
+    "[0-9]+,?[0-9]*(?:[eE][+-]?[0-9]+)?|,[0-9]+(?:[eE][+-]?[0-9]+)?"
+    # Nothing stands between thousands behind a leading zero: ``0.500`` has a decimal point.
+    "|[1-9][0-9]{0,2}(?:(?:[.][0-9]{3})+|(?:[ \u00a0\u202f][0-9]{3})+)(?:,[0-9]*)?)"
+)
+_BETWEEN_THOUSANDS = str.maketrans({".": None, " ": None, "\u00a0": None, "\u202f": None, ",": "."})
+
+
+@dataclass(frozen=True)
+class Numerals:
+    """A way to write numbers.
+
+    With a decimal comma, points or blanks may stand between thousands: ``1.234,5`` and ``1 234,5``.
+
+    Attributes
+    ----------
+    decimal: what stands before the fraction, ``.`` or ``,``.
+    """
+
+    decimal: str = POINT_SIGN
+
+    def plain(self, text: str) -> str | None:
+        """Return a number with a decimal point and nothing between thousands; None for what is no number.
+
+        With a decimal point a text is returned as it is, and whether it is a number is left to the reader.
+
+        >>> COMMA.plain("1.234,5"), COMMA.plain("2254,25"), COMMA.plain("7"), COMMA.plain("1.5")
+        ('1234.5', '2254.25', '7', None)
+        """
+        if self.decimal == POINT_SIGN:
+            return text
+        return text.translate(_BETWEEN_THOUSANDS) if _COMMA.fullmatch(text) else None
+
+    def written(self, plain: str) -> str:
+        """Return a number that has a decimal point as it is written here.
+
+        >>> COMMA.written("39.5"), POINT.written("39.5")
+        ('39,5', '39.5')
+        """
+        return plain.replace(POINT_SIGN, self.decimal)
+
+    def number(self, text: str) -> float | None:
+        """Return a number as it is written here as a float; None for what is none."""
+        plain = self.plain(text)
+        try:
+            return None if plain is None else float(plain)
+        except ValueError:
+            return None
+
+
+POINT = Numerals()
+COMMA = Numerals(COMMA_SIGN)
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedValues:
+    """Facts of values that one quasi-identifier may be published as; loss metrics are functions of these.
+
+    Attributes
+    ----------
+    leaves: of the hierarchy that each value stands for, shape (values,), int64; None where the loss goes by
+        the range of numbers: numbers without a hierarchy, and aggregated values.
+    covered: distinct values of the input that each stands for, shape (values,), int64.
+    records: of the input with one of those, shape (values,), int64.
+    low, high: smallest and largest number among those, shape (values,), float64; NaN where there is none.
+    mixed: whether it stands for a missing value and for others, shape (values,), bool.
+    levels: generalization level of each value, shape (values,), int32; None unless all are nodes.
+    """
+
+    leaves: IntArray | None
+    covered: IntArray
+    records: IntArray
+    low: FloatArray
+    high: FloatArray
+    mixed: BoolArray
+    levels: CodeArray | None
+
+    def take(self, positions: IntArray) -> PublishedValues:
+        """Return the values at some positions, shape (positions,)."""
+        return PublishedValues(
+            None if self.leaves is None else self.leaves[positions],
+            self.covered[positions],
+            self.records[positions],
+            self.low[positions],
+            self.high[positions],
+            self.mixed[positions],
+            None if self.levels is None else self.levels[positions],
+        )
+
+    def joined(self, other: PublishedValues) -> PublishedValues:
+        """Return these values followed by others; what only one side knows is known of none."""
+        return PublishedValues(
+            _both(self.leaves, other.leaves),
+            np.concatenate([self.covered, other.covered]),
+            np.concatenate([self.records, other.records]),
+            np.concatenate([self.low, other.low]),
+            np.concatenate([self.high, other.high]),
+            np.concatenate([self.mixed, other.mixed]),
+            None
+            if self.levels is None or other.levels is None
+            else np.concatenate([self.levels, other.levels]),
+        )
+
+    def range_costs(self, column: Column) -> FloatArray:
+        """Return (high - low) / (max - min) over the numbers of a column, shape (values,), in [0, 1].
+
+        1 for what stands for a missing value and others, 0 for one number, where max = min, and for missing.
+        """
+        numbers = column.numbers
+        if numbers is None or np.isnan(numbers).all():
+            return np.where(self.mixed, 1.0, 0.0)
+        lowest, highest = float(np.nanmin(numbers)), float(np.nanmax(numbers))
+        # A difference of two numbers may be too large for a float; that of their halves is not.
+        unit = 1.0 if isfinite(highest - lowest) else 0.5
+        span = unit * highest - unit * lowest
+        width = np.where(np.isnan(self.high), 0.0, unit * self.high - unit * self.low)
+        costs = width / span if span > 0 else np.zeros(len(width))
+        return np.where(self.mixed, 1.0, costs)
+
+
+def _both(one: IntArray | None, other: IntArray | None) -> IntArray | None:
+    return None if one is None or other is None else np.concatenate([one, other])
+
+
+def values_of_nodes(
+    column: Column, hierarchy: Hierarchy, leaf: CodeArray, *, by_range: bool
+) -> PublishedValues:
+    """Return what each node of a hierarchy stands for, in the order of the nodes.
+
+    Parameters
+    ----------
+    leaf: leaf position of each of the column's codes, shape (values,), int32.
+    by_range: whether the loss of the attribute goes by the range of its numbers.
+    """
+    nodes = len(hierarchy.labels)
+    covered, records = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
+    low, high = np.full(nodes, np.inf), np.full(nodes, -np.inf)
+    missing = np.zeros(nodes, dtype=bool)
+    numbers = np.full(column.size, np.nan) if column.numbers is None else column.numbers
+    known = ~np.isnan(numbers)
+    for level in range(hierarchy.height + 1):
+        own = hierarchy.ancestors[level, leaf]
+        covered += np.bincount(own, minlength=nodes)
+        records += np.bincount(own, weights=column.counts, minlength=nodes).astype(np.int64)
+        np.minimum.at(low, own[known], numbers[known])
+        np.maximum.at(high, own[known], numbers[known])
+        if column.missing is not None:
+            missing[own[column.missing]] = True
+    some = high >= low
+    return PublishedValues(
+        None if by_range else hierarchy.leaf_counts(),
+        covered,
+        records,
+        np.where(some, low, np.nan),
+        np.where(some, high, np.nan),
+        missing & (covered > 1),
+        hierarchy.level,
+    )
+
+
+MISSING = "<missing>"
+"""How a missing quasi-identifier value is published."""
+
+SUPPRESSED = "*"
+"""How a quasi-identifier of a suppressed record that stays in the release is published."""
+
+
+class ValueType(StrEnum):
+    """What the texts of a column stand for; it decides their order and which hierarchies fit."""
+
+    INTEGER = "integer"
+    NUMBER = "number"
+    DATE = "date"
+    TEXT = "text"
+
+    @property
+    def ordered(self) -> bool:
+        """Whether distances between values have a meaning beyond equal or not."""
+        return self is not ValueType.TEXT
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The distinct values of a column, in their natural order; a record's code is a position in it.
+
+    Attributes
+    ----------
+    name: as in the file.
+    type: decides the order: by number, by date, or by code point for text.
+    texts: published text of each distinct value, shape (values,); a missing one comes last, ``<missing>``.
+    counts: records with each value, shape (values,), int64.
+    numbers: each value as a number (dates as proleptic ordinals), shape (values,), float64; NaN for a missing
+        value; None for text.
+    missing: code of the missing value, None when no record misses it.
+    numerals: how its texts write numbers.
+    absent: texts that stand for a missing value.
+    """
+
+    name: str
+    type: ValueType
+    texts: tuple[str, ...]
+    counts: IntArray
+    numbers: FloatArray | None
+    missing: int | None
+    numerals: Numerals = POINT
+    absent: frozenset[str] = frozenset({"", MISSING})
+
+    @property
+    def size(self) -> int:
+        """Number of distinct values, a missing one included."""
+        return len(self.texts)
+
+    @property
+    def present(self) -> tuple[str, ...]:
+        """The texts of the values that are not missing, in order."""
+        return self.texts if self.missing is None else self.texts[: self.missing]
+
+
+@dataclass(frozen=True, eq=False)
+class QuasiIdentifier:
+    """A column with the hierarchy that generalizes it.
+
+    Attributes
+    ----------
+    leaf: leaf position of each of the column's codes, shape (values,), int32.
+    weight: of the attribute in aggregates of loss, at least 0.
+    minimum, maximum: the generalization levels that a search may use, both included.
+    by_range: whether the loss of a published value goes by the range of numbers it stands for: a numeric
+        column that was given no hierarchy.
+    """
+
+    column: Column
+    hierarchy: Hierarchy
+    leaf: CodeArray
+    weight: float = 1.0
+    minimum: int = 0
+    maximum: int = 0
+    by_range: bool = False
+
+    @cached_property
+    def node_values(self) -> PublishedValues:
+        """What each node of the hierarchy stands for."""
+        return values_of_nodes(self.column, self.hierarchy, self.leaf, by_range=self.by_range)
+
+    @property
+    def name(self) -> str:
+        """Name of the column."""
+        return self.column.name
+
+    def nodes(self, level: int) -> CodeArray:
+        """Node of each of the column's codes at a generalization level, shape (values,), int32."""
+        nodes: CodeArray = self.hierarchy.ancestors[level][self.leaf]
+        return nodes
+
+
+@dataclass(frozen=True, eq=False)
+class SensitiveAttribute:
+    """A sensitive column, with the hierarchy of its values if one was given.
+
+    Attributes
+    ----------
+    hierarchy, leaf: as for a quasi-identifier; None without one.
+    distance: name of the ground distance for t-closeness that the config gave, None for the default.
+    """
+
+    column: Column
+    hierarchy: Hierarchy | None = None
+    leaf: CodeArray | None = None
+    distance: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the column."""
+        return self.column.name
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The frequency table: distinct combinations of quasi-identifier and sensitive values with their counts.
+
+    Attributes
+    ----------
+    quasi_identifiers, sensitive: the attributes, in the order of the file.
+    codes: value codes of each combination, shape (combinations, quasi-identifiers + sensitive), int32; quasi-
+        identifiers first. Combinations are distinct and sorted, but for those of a table that was split.
+    counts: records of each combination, shape (combinations,), int64.
+    coarse: whether a code may stand for other values of its node too, so that combinations of single values
+        cannot be told.
+    """
+
+    quasi_identifiers: tuple[QuasiIdentifier, ...]
+    sensitive: tuple[SensitiveAttribute, ...]
+    codes: CodeArray
+    counts: IntArray
+    coarse: bool = False
+
+    @cached_property
+    def records(self) -> int:
+        """Number of records, N."""
+        return int(self.counts.sum())
+
+    @property
+    def combinations(self) -> int:
+        """Number of distinct combinations."""
+        return len(self.counts)
+
+    def quasi_identifier_codes(self, position: int) -> CodeArray:
+        """Codes of one quasi-identifier, shape (combinations,), int32."""
+        return self.codes[:, position]
+
+    def sensitive_codes(self, name: str) -> CodeArray:
+        """Codes of one sensitive attribute, shape (combinations,), int32."""
+        return self.codes[:, len(self.quasi_identifiers) + self.sensitive_names.index(name)]
+
+    def split(self, owner: IntArray, counts: IntArray) -> Table:
+        """Return the same records with combinations in parts, each of which may be published in its own way.
+
+        Parameters
+        ----------
+        owner: combination of each part, shape (parts,), ascending, every combination with a part.
+        counts: records of each part, shape (parts,), int64; they add up to those of the combination.
+        """
+        return replace(self, codes=self.codes[owner], counts=counts)
+
+    @property
+    def sensitive_names(self) -> list[str]:
+        """Names of the sensitive attributes, in order."""
+        return [attribute.name for attribute in self.sensitive]
+
+
+def pack(codes: Sequence[CodeArray], sizes: Sequence[int]) -> IntArray | None:
+    """Pack several code columns into one int64 key whose order is the lexicographic order of the codes.
+
+    Parameters
+    ----------
+    codes: columns of equal length, int32.
+    sizes: number of possible codes of each column.
+
+    Returns
+    -------
+    Keys, shape (records,), int64, or None when they would not fit 63 bits.
+    """
+    total = 1
+    for size in sizes:
+        total *= max(size, 1)
+    if total >= 2**63:
+        return None
+    keys = np.zeros(len(codes[0]) if codes else 0, dtype=np.int64)
+    for column, size in zip(codes, sizes, strict=True):
+        keys *= size
+        keys += column
+    return keys
