@@ -12,9 +12,9 @@ from anonymizer.attacks.base import AdversaryView
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from anonymizer.config.vary import as_texts, variations
-from anonymizer.engines.base import Relation
-from anonymizer.engines.frame_kind import frame_kind
-from anonymizer.engines.open import open_frame
+from anonymizer.data.frames import frame_kind
+from anonymizer.data.open import open_frame
+from anonymizer.data.relation import Relation
 from anonymizer.errors import InputError
 from anonymizer.flow.attack import origin_warning, run_attacks
 from anonymizer.flow.compare import compare_frame

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 import anonymizer
-from anonymizer.engines.open import open_frame
+from anonymizer.data.open import open_frame
 from anonymizer.flow.measure import check_names
 from benchmarks import adult
 from benchmarks.common import machine, median_seconds, peer_environment, run_peer, table

@@ -16,7 +16,7 @@ from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.registry import ATTACKS
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
-from anonymizer.engines.open import open_parquet
+from anonymizer.data.open import open_parquet
 from anonymizer.flow.scene import read_release
 from benchmarks import adult, million
 from benchmarks.common import machine, seconds_of, table

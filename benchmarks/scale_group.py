@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from anonymizer.engines.open import open_parquet
-from anonymizer.table.load import ColumnRequest, encode, read_columns
+from anonymizer.data.open import open_parquet
+from anonymizer.data.table import ColumnRequest, encode, read_columns
 from benchmarks.scale_data import ATTRIBUTES
 
 

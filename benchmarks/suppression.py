@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from anonymizer.config.load import load_config
-from anonymizer.engines.open import open_frame
+from anonymizer.data.open import open_frame
 from anonymizer.flow.prepare import prepare
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.full_domain.rollup import RollUp

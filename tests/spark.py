@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.engines.options import EngineOptions
+from anonymizer.data.source import EngineOptions
 from anonymizer.engines.spark.options import SparkOptions
 from anonymizer.engines.spark.session import Session, close_session, open_session
 

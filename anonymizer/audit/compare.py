@@ -9,7 +9,7 @@ import numpy as np
 
 from anonymizer.audit.count import value_codes
 from anonymizer.audit.fingerprint import fingerprint
-from anonymizer.engines.rows import Groups
+from anonymizer.data.relation import Groups
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.counting import Packing, add_up
 from anonymizer.model.recoding import PublishedColumn, Recoding

@@ -7,8 +7,7 @@ from datetime import date
 
 import numpy as np
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.rows import Groups
+from anonymizer.data.relation import Groups, Relation
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.classes import Classes, Reference, SensitiveCodes

@@ -8,7 +8,7 @@ import numpy as np
 
 from anonymizer.audit.count import value_codes
 from anonymizer.audit.measure import measure
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
 from anonymizer.errors import DataError
 from anonymizer.model.adversary import AnatomyRelease
 from anonymizer.model.arrays import IntArray

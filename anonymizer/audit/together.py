@@ -8,7 +8,7 @@ import numpy as np
 
 from anonymizer.audit.compare import Compared, surplus
 from anonymizer.audit.count import value_codes
-from anonymizer.engines.rows import Groups
+from anonymizer.data.relation import Groups
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import SensitiveAttribute

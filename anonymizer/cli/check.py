@@ -68,8 +68,8 @@ def check(
 
 def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | None) -> Check:
     from anonymizer.config.load import load_config  # noqa: PLC0415
-    from anonymizer.engines.open import open_file  # noqa: PLC0415
-    from anonymizer.engines.options import EngineOptions  # noqa: PLC0415
+    from anonymizer.data.open import open_file  # noqa: PLC0415
+    from anonymizer.data.source import EngineOptions  # noqa: PLC0415
     from anonymizer.flow.measure import check_config, check_names  # noqa: PLC0415
     from anonymizer.flow.prepare import open_described  # noqa: PLC0415
     from anonymizer.release.pair import find_anatomy_files  # noqa: PLC0415

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from anonymizer.cli.output import Json, Quiet, with_usable_paths, write_json, write_line
+from anonymizer.data.table import read_column
 from anonymizer.errors import HierarchyError, InputError, OutputError
 from anonymizer.flow.building.named import named_source
 from anonymizer.flow.building.registry import make_builder, usages
@@ -22,7 +23,6 @@ from anonymizer.hierarchy.ready import ReadySource, read_ready
 from anonymizer.hierarchy.write import write_rows
 from anonymizer.model.table import Column, Hierarchy
 from anonymizer.system import write_whole
-from anonymizer.table.load import read_column
 
 hierarchy_app = typer.Typer(help="Show, validate or build a hierarchy.", add_completion=False)
 

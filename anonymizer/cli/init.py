@@ -45,7 +45,7 @@ def init(
     json: Json = False,
 ) -> None:
     """Profile DATA, propose what each column is, and write a commented config that `run` accepts."""
-    from anonymizer.engines.options import CsvDialect  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.data.source import CsvDialect  # noqa: PLC0415 - --help needs none of it
     from anonymizer.flow.init import init as draft  # noqa: PLC0415
     from anonymizer.profile.proposal import as_proposed  # noqa: PLC0415
 
@@ -155,7 +155,7 @@ def _warnings(drafted: Drafted) -> Iterator[str]:
 
 def _dialect(drafted: Drafted) -> str:
     from anonymizer.config.files import DecimalSign  # noqa: PLC0415
-    from anonymizer.engines.csv_header import SEPARATORS  # noqa: PLC0415
+    from anonymizer.data.csv import SEPARATORS  # noqa: PLC0415
 
     separator = drafted.proposal.separator
     if separator is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.engines.header import index_warnings
+from anonymizer.data.csv import index_warnings
 from anonymizer.flow.attributes import describe_attributes
 from anonymizer.flow.diagnose import Diagnosis
 from anonymizer.flow.prepare import Job

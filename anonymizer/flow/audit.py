@@ -18,9 +18,9 @@ from anonymizer.audit.pair import classes_for, read_pair
 from anonymizer.config.attribute import Role
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
-from anonymizer.engines.base import Relation
-from anonymizer.engines.location import is_url
-from anonymizer.engines.parquet_folder import sha256_of
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import is_url, sha256_of
+from anonymizer.data.table import read_columns
 from anonymizer.errors import ConfigError, HierarchyError, InputError
 from anonymizer.flow.audit_checks import CHECKS, AuditCase
 from anonymizer.flow.audit_input import check_input, check_recoding_file
@@ -34,7 +34,6 @@ from anonymizer.flow.weights import weight_columns
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.release.pair import AnatomyFiles, find_anatomy_files
-from anonymizer.table.load import read_columns
 
 JUDGED = ("input", "attributes", "constraints", "reference", "suppression", "output")
 """Sections of a config that say what a release promises; most others say how it was found."""

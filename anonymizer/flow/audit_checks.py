@@ -22,7 +22,7 @@ from anonymizer.audit.claims import ABSENT, Claims, agrees, as_reported
 from anonymizer.audit.measure import measure, verifiable
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config, Reference
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
 from anonymizer.errors import HierarchyError, InputError
 from anonymizer.flow.attributes import hierarchy_digest
 from anonymizer.flow.constraints import constraints_of, positions, required_size

@@ -15,8 +15,8 @@ from anonymizer.attacks.truth import reconstructed, same_values
 from anonymizer.audit.claims import ABSENT
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config, Origin
-from anonymizer.engines.base import Relation
-from anonymizer.engines.parquet_folder import sha256_of
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import sha256_of
 from anonymizer.errors import InputError
 from anonymizer.flow.audit_checks import AuditCase
 from anonymizer.flow.constraints import required_size

@@ -10,7 +10,8 @@ import numpy as np
 from anonymizer.attacks.base import AdversaryView
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
+from anonymizer.data.table import ReadColumn
 from anonymizer.errors import InputError
 from anonymizer.flow.counting import Counted
 from anonymizer.flow.weights import weight_columns
@@ -20,7 +21,6 @@ from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.release.counted import told
 from anonymizer.search.base import SearchProblem, SuppressionMethod
-from anonymizer.table.load import ReadColumn
 
 
 def coarsest(source: TableSource, attributes: Sequence[QuasiIdentifier], found: Counted) -> Table:

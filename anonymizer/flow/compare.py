@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.config.model import Config
-from anonymizer.engines.file_source import FileSource
+from anonymizer.data.source import FileSource
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.flow.attributes import hierarchy_files
 from anonymizer.flow.comparing.ended import RunResult, run_to_result

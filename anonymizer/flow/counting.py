@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
-from anonymizer.engines.base import Relation
-from anonymizer.engines.coding import Coding
-from anonymizer.engines.combinations import DistinctRows
+from anonymizer.data.distinct_rows import DistinctRows
+from anonymizer.data.relation import Coding, Relation
 from anonymizer.flow.engine import combination_bytes, room, search_bytes
 from anonymizer.model.arrays import freeze
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table

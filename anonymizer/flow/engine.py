@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from anonymizer.config.model import Config
 from anonymizer.config.search import MOST_THREADS, EngineName
-from anonymizer.engines.machine import memory_of_machine
-from anonymizer.engines.options import EngineOptions
+from anonymizer.data.memory import memory_of_machine
+from anonymizer.data.source import EngineOptions
 from anonymizer.errors import ConfigError, ConfigProblem, suggestion
 from anonymizer.flow.spark import problems_with_spark, problems_without_spark
 

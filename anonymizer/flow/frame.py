@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from anonymizer.config.model import Config
-from anonymizer.engines.open import open_frame
+from anonymizer.data.open import open_frame
 from anonymizer.errors import ConfigError, ConfigProblem, InputError
 from anonymizer.flow.assemble import release_facts, report_parts
 from anonymizer.flow.engine import engine_options

@@ -11,10 +11,9 @@ from anonymizer.config.document import Document
 from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config, Origin
 from anonymizer.config.yaml_text import parse_yaml
-from anonymizer.engines.base import Relation
-from anonymizer.engines.location import is_url, location_of
-from anonymizer.engines.open import CSV_SUFFIXES, DIALECT, PARQUET_SUFFIXES, open_file
-from anonymizer.engines.options import CsvDialect, EngineOptions
+from anonymizer.data.open import CSV_SUFFIXES, DIALECT, PARQUET_SUFFIXES, open_file
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import CsvDialect, EngineOptions, is_url, location_of
 from anonymizer.errors import DataError, InputError, OutputError
 from anonymizer.profile.config_text import config_text
 from anonymizer.profile.proposal import Decide, Proposal, as_proposed, propose

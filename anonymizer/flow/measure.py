@@ -9,8 +9,9 @@ from anonymizer.audit.count import count_classes
 from anonymizer.audit.measure import measure
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.engines.base import Relation
-from anonymizer.engines.header import index_warnings
+from anonymizer.data.csv import index_warnings
+from anonymizer.data.relation import Relation
+from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.errors import InputError, suggestion
 from anonymizer.flow.constraints import constraints_of, probes
 from anonymizer.flow.placing import sensitive_attributes
@@ -20,7 +21,6 @@ from anonymizer.model.classes import Measurement
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.constraint import ReleaseConstraint
 from anonymizer.privacy.registry import PRIVACY_MODELS
-from anonymizer.table.load import ColumnRequest, read_columns
 
 
 @dataclass(frozen=True)

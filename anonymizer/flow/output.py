@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.config.model import Config
-from anonymizer.engines.base import Relation
-from anonymizer.engines.location import is_url
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import is_url
 from anonymizer.flow.applying.kept import StoredRecoding
 from anonymizer.flow.attributes import hierarchy_files
 from anonymizer.flow.engine import engine_options

@@ -13,7 +13,7 @@ from anonymizer.audit.compare import misassigned_records
 from anonymizer.audit.pair import measure_pair, read_pair
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
 from anonymizer.errors import AuditFailed, InputError
 from anonymizer.flow.prepare import Job
 from anonymizer.flow.risk import countable_constraints

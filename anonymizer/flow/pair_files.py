@@ -11,9 +11,10 @@ from anonymizer.attacks.ungrouped import truth_of_tuples
 from anonymizer.audit.pair import measure_pair, read_pair
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.engines.base import Relation
-from anonymizer.engines.open import OPTIONS
-from anonymizer.engines.options import EngineOptions
+from anonymizer.data.open import OPTIONS
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import EngineOptions
+from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.errors import InputError, suggestion
 from anonymizer.flow.constraints import constraints_of, probes
 from anonymizer.flow.measure import Check
@@ -29,7 +30,6 @@ from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.constraint import ReleaseConstraint
 from anonymizer.privacy.registry import PRIVACY_MODELS
 from anonymizer.release.pair import AnatomyFiles
-from anonymizer.table.load import ColumnRequest, read_columns
 
 
 @contextmanager

@@ -11,10 +11,10 @@ from typing import Any
 from anonymizer.config.attribute import Role
 from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config, Reference
-from anonymizer.engines.base import Relation
-from anonymizer.engines.coding import Coding
-from anonymizer.engines.open import OPTIONS, open_file
-from anonymizer.engines.options import CsvDialect, EngineOptions
+from anonymizer.data.open import OPTIONS, open_file
+from anonymizer.data.relation import Coding, Relation
+from anonymizer.data.source import CsvDialect, EngineOptions
+from anonymizer.data.table import Encoded, EngineTables, ReadColumn, read_columns, recoded_as
 from anonymizer.errors import ConfigError, ConfigProblem, DataError
 from anonymizer.flow.beyond import check_beyond_memory, coarsest, columns_outside_table
 from anonymizer.flow.constraints import constraints_of, required_size
@@ -30,8 +30,6 @@ from anonymizer.privacy.constraint import ClassConstraint, Constraint, ReleaseCo
 from anonymizer.release.formats import Csv, release_format
 from anonymizer.search.base import SearchProblem, SuppressionMethod
 from anonymizer.search.gate import AttackCheck
-from anonymizer.table.load import Encoded, ReadColumn, read_columns
-from anonymizer.table.source import EngineTables, recoded_as
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,7 @@ from anonymizer.attacks.base import AdversaryView
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
-from anonymizer.engines.base import Relation
-from anonymizer.engines.rows import Projection
+from anonymizer.data.relation import Projection, Relation
 from anonymizer.flow.pair import (
     attribute_in_groups,
     groups_of_run,

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.engines.base import Relation
-from anonymizer.engines.frame import FrameRelation
-from anonymizer.engines.open import CSV_SUFFIXES
+from anonymizer.data.frames import FrameRelation
+from anonymizer.data.open import CSV_SUFFIXES
+from anonymizer.data.relation import Relation
+from anonymizer.data.table import ColumnRequest
 from anonymizer.errors import InputError
 from anonymizer.model.table import COMMA, ValueType
-from anonymizer.table.load import ColumnRequest
 
 
 def column_request(config: Config, name: str) -> ColumnRequest:

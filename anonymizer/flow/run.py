@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from anonymizer.config.model import Config
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
 from anonymizer.flow.applying.kept import store_recoding
 from anonymizer.flow.applying.run import run_applied
 from anonymizer.flow.assemble import release_facts, report_parts

@@ -13,8 +13,8 @@ from anonymizer.attacks.truth import links_of_pairs, located, reconstructed, sam
 from anonymizer.audit.count import value_codes
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.engines.base import Relation
-from anonymizer.engines.rows import Groups
+from anonymizer.data.relation import Groups, Relation
+from anonymizer.data.table import Encoded, encode, read_columns
 from anonymizer.errors import InputError
 from anonymizer.flow.placing import quasi_identifiers, sensitive_attributes
 from anonymizer.flow.prepare import Job
@@ -26,7 +26,6 @@ from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.counting import ascending, count, numbered
 from anonymizer.model.recoding import COUNT, GROUP, Recoding
 from anonymizer.model.table import POINT, SensitiveAttribute
-from anonymizer.table.load import Encoded, encode, read_columns
 
 
 def adversary_from_files(

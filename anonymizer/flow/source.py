@@ -9,12 +9,20 @@ from pathlib import Path
 from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
-from anonymizer.engines.base import Relation
-from anonymizer.engines.duckdb_parquet import parquet_columns
-from anonymizer.engines.location import is_url, location_of
-from anonymizer.engines.open import open_duckdb, open_file, open_in_spark, open_postgres
-from anonymizer.engines.options import CsvDialect, EngineOptions
-from anonymizer.engines.selection import Query, QueryError, Selection, TableName, WholeTable
+from anonymizer.data.duckdb.relation import parquet_columns
+from anonymizer.data.open import open_duckdb, open_file, open_in_spark, open_postgres
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import (
+    CsvDialect,
+    EngineOptions,
+    Query,
+    QueryError,
+    Selection,
+    TableName,
+    WholeTable,
+    is_url,
+    location_of,
+)
 from anonymizer.errors import ConfigError, ConfigProblem
 from anonymizer.flow.prepare import input_path
 

@@ -8,10 +8,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from anonymizer.config.model import Config
-from anonymizer.engines.base import Relation
-from anonymizer.engines.location import is_url, location_of
-from anonymizer.engines.open import open_in_spark
-from anonymizer.engines.selection import TableName
+from anonymizer.data.open import open_in_spark
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import TableName, is_url, location_of
 from anonymizer.errors import OutputError
 from anonymizer.flow.engine import engine_options
 from anonymizer.flow.prepare import open_release

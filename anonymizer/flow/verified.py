@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from anonymizer.attacks.base import AdversaryView, AttackResult
 from anonymizer.config.model import Config
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
 from anonymizer.flow.attack import run_attacks
 from anonymizer.flow.prepare import Job
 from anonymizer.flow.publication import Tables, publication_of

@@ -11,7 +11,7 @@ import numpy as np
 from anonymizer.audit.compare import mismatched_records
 from anonymizer.audit.count import classes_of, count_reference
 from anonymizer.audit.measure import measure
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
 from anonymizer.errors import AuditFailed, DataError
 from anonymizer.flow.prepare import Job
 from anonymizer.flow.risk import countable_constraints

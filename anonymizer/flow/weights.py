@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from anonymizer.config.model import Config
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
 from anonymizer.errors import DataError, InputError, suggestion
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.table import POINT, Numerals

@@ -10,7 +10,7 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.counting import count_keys, group_keys
 from anonymizer.profile.facts import ColumnFacts

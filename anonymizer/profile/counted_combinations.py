@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
 from anonymizer.model.arrays import IntArray
 from anonymizer.profile.combinations import JointUniqueness, UniquenessProfile
 from anonymizer.profile.pair_tables import CELLS

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from anonymizer.config.hierarchy import HierarchySettings
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
+from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.placement import Placement, Unknown, place
 from anonymizer.profile.drafts import Draft, drafts
 from anonymizer.profile.facts import ColumnFacts
-from anonymizer.table.load import ColumnRequest, read_columns
 
 WIDEST = 20_000
 """Distinct values up to which a hierarchy is built; the drafts for wider columns are made by rules alone."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.spread import ColumnStatistics
+from anonymizer.data.relation import ColumnStatistics, Relation
+from anonymizer.data.table import key_of, looks_coded
 from anonymizer.model.table import COMMA, POINT, Numerals, ValueType
 from anonymizer.profile.facts import SAMPLE, ColumnFacts
 from anonymizer.profile.missing import ABSENT, BESIDE_NUMBERS, as_setting, clear_texts, texts_among
 from anonymizer.profile.writing import blank_warnings, writing_of
-from anonymizer.table.types import key_of, looks_coded
 
 _INTEGER = r"-?[1-9][0-9]{0,99}|0"
 _NUMBER: Mapping[Numerals, str] = {

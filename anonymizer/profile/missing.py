@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.spread import ColumnStatistics
+from anonymizer.data.relation import ColumnStatistics, Relation
 from anonymizer.model.table import MISSING, SUPPRESSED
 
 EMPTY = ""

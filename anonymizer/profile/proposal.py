@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anonymizer.config.attribute import Role
-from anonymizer.engines.base import Relation
-from anonymizer.engines.header import index_warnings
+from anonymizer.data.csv import index_warnings
+from anonymizer.data.relation import Relation
 from anonymizer.errors import DataError
 from anonymizer.model.table import POINT, Numerals
 from anonymizer.profile.combinations import WIDEST, JointUniqueness, UniquenessProfile

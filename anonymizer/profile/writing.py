@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from anonymizer.data.table import key_of
 from anonymizer.model.table import COMMA, POINT, Numerals, ValueType
 from anonymizer.profile.missing import ABSENT, BESIDE_NUMBERS
-from anonymizer.table.types import key_of
 
 ENOUGH = 5
 """Different numbers that look like thousands from which on it is worth a word."""

@@ -8,10 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.beside import AppendedFile, AppendWriter
-from anonymizer.engines.counted import CountedRows
-from anonymizer.engines.rows import Groups
+from anonymizer.data.relation import AppendedFile, AppendWriter, CountedRows, Groups, Relation
 from anonymizer.model.arrays import CodeArray
 from anonymizer.model.counting import Packing, add_up
 from anonymizer.release.formats import release_format

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.counted import CountedRows
+from anonymizer.data.relation import CountedRows, Relation
 from anonymizer.model.arrays import CodeArray, ranks_of
 from anonymizer.model.counting import Packing, count, rank
 from anonymizer.model.recoding import PublishedColumn, Recoding

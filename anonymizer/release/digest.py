@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.rows import Projection
+from anonymizer.data.relation import Projection, Relation
 
 
 def table_digest(relation: Relation, scratch: Path) -> str:

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import duckdb
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.duckdb_database import Database
-from anonymizer.engines.duckdb_sql import identifier, quoted
-from anonymizer.engines.duckdb_table import reason_of
-from anonymizer.engines.open import OPTIONS, open_parquet
-from anonymizer.engines.options import EngineOptions
-from anonymizer.engines.selection import TableName
+from anonymizer.data.duckdb.database import Database
+from anonymizer.data.duckdb.relation import reason_of
+from anonymizer.data.open import OPTIONS, open_parquet
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import EngineOptions, TableName, identifier, quoted
 from anonymizer.errors import DataError, OutputError
 from anonymizer.release.table import ReleaseTable, described
 

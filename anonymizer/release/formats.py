@@ -6,10 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.beside import AppendedFile, AppendWriter
-from anonymizer.engines.counted import CountedRows, CountedWriter, RecodedRows, RecodedWriter
-from anonymizer.engines.rows import Projection
+from anonymizer.data.relation import (
+    AppendedFile,
+    AppendWriter,
+    CountedRows,
+    CountedWriter,
+    Projection,
+    RecodedRows,
+    RecodedWriter,
+    Relation,
+)
 from anonymizer.errors import OutputError
 from anonymizer.model.arrays import IntArray
 

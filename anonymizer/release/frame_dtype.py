@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.rows import Replacement
+from anonymizer.data.relation import Relation, Replacement
 from anonymizer.model.arrays import CodeArray, IntArray
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.engines.coding import Coding
-from anonymizer.engines.counted import ByCodes, ByRegion, RecodedRows
+from anonymizer.data.relation import ByCodes, ByRegion, Coding, RecodedRows
 from anonymizer.model.arrays import CodeArray, IntArray, ranks_of
 from anonymizer.model.counting import count
 from anonymizer.model.out_of_core import RegionStore

@@ -9,9 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.counted import CountedRows
-from anonymizer.engines.rows import Projection
+from anonymizer.data.relation import CountedRows, Projection, Relation
 from anonymizer.model.arrays import IntArray
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.rows import Projection, Replacement
+from anonymizer.data.relation import Projection, Relation, Replacement
 from anonymizer.errors import InputError
 from anonymizer.model.arrays import CodeArray
 from anonymizer.model.recoding import COUNT, GROUP, GroupRecoding

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
 from anonymizer.model.arrays import CodeArray
 from anonymizer.model.recoding import Recoding
 

@@ -6,16 +6,14 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.duckdb_sql import identifier, quoted
-from anonymizer.engines.open import open_transaction
-from anonymizer.engines.options import EngineOptions
-from anonymizer.engines.selection import TableName, WholeTable
+from anonymizer.data.open import open_transaction
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import EngineOptions, TableName, WholeTable, identifier, quoted
 from anonymizer.errors import OutputError
 from anonymizer.release.table import ReleaseTable, described
 
 if TYPE_CHECKING:
-    from anonymizer.engines.postgres import Postgres
+    from anonymizer.data.postgres import Postgres
 
 
 class PostgresTable(ReleaseTable):
@@ -42,7 +40,7 @@ class PostgresTable(ReleaseTable):
 
     def write(self, release: Path, options: EngineOptions) -> None:  # noqa: ARG002 - the server has its own
         """Begin a transaction, and make a table by another name, which nobody else sees."""
-        from anonymizer.engines.postgres import PostgresError  # noqa: PLC0415 - files do without it
+        from anonymizer.data.postgres import PostgresError  # noqa: PLC0415 - files do without it
 
         self._connect()
         schema = self._find_schema()
@@ -60,7 +58,7 @@ class PostgresTable(ReleaseTable):
 
     def commit(self, sha256: str) -> None:
         """Drop the earlier release, give the table its name and comment, and end the transaction."""
-        from anonymizer.engines.postgres import PostgresError  # noqa: PLC0415 - files do without it
+        from anonymizer.data.postgres import PostgresError  # noqa: PLC0415 - files do without it
 
         connection, final = self._opened, TableName(self.table.name, self._staged.schema)
         try:
@@ -85,7 +83,7 @@ class PostgresTable(ReleaseTable):
         return self._connection
 
     def _connect(self) -> None:
-        from anonymizer.engines.postgres import Postgres, PostgresError  # noqa: PLC0415 - files do without it
+        from anonymizer.data.postgres import Postgres, PostgresError  # noqa: PLC0415 - files do without it
 
         try:
             self._connection = Postgres(self.source)

@@ -6,9 +6,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.counted import CountedRows, CountedWriter, RecodedRows, RecodedWriter
-from anonymizer.engines.rows import Projection
+from anonymizer.data.relation import (
+    CountedRows,
+    CountedWriter,
+    Projection,
+    RecodedRows,
+    RecodedWriter,
+    Relation,
+)
 from anonymizer.errors import AuditFailed
 from anonymizer.release.formats import release_format
 from anonymizer.release.order import RowOrder

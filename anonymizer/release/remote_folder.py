@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonymizer.engines.options import EngineOptions
+from anonymizer.data.source import EngineOptions
 from anonymizer.errors import OutputError
 from anonymizer.release.remote_leftovers import Note, RemotePlaces, settle_leftovers
 

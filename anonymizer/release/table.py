@@ -5,9 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from pathlib import Path
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.options import EngineOptions
-from anonymizer.engines.selection import TableName
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import EngineOptions, TableName
 from anonymizer.errors import OutputError
 from anonymizer.system import Closing
 

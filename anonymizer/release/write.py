@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.rows import Projection, Replacement
+from anonymizer.data.relation import Projection, Relation, Replacement
 from anonymizer.model.arrays import CodeArray, IntArray, ranks_of
 from anonymizer.model.recoding import PublishedColumn, Recoding
 from anonymizer.release.formats import release_format

@@ -8,7 +8,7 @@ import pytest
 
 from anonymizer.attacks.linkage import Linkage
 from anonymizer.config.load import load_config
-from anonymizer.engines.open import open_frame
+from anonymizer.data.open import open_frame
 from anonymizer.errors import InputError
 from anonymizer.flow.scene import adversary_from_files
 from tests.helpers.linkage import EVERY, linkage, noisy

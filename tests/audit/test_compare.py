@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from anonymizer.audit.compare import Compared, mismatched_records, surplus
 from anonymizer.audit.count import value_codes
 from anonymizer.audit.fingerprint import fingerprint
-from anonymizer.engines.rows import Groups
+from anonymizer.data.relation import Groups
+from anonymizer.data.table import ColumnRequest, column_of
 from anonymizer.errors import DataError
 from anonymizer.model.recoding import FullDomainRecoding, Recoding
-from anonymizer.table.load import ColumnRequest, column_of
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.recodings import highest, levels_between, lowest, node

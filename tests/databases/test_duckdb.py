@@ -13,8 +13,8 @@ import pytest
 import anonymizer.flow.output as flow
 import anonymizer.flow.publication as publication
 import anonymizer.flow.target as target
-from anonymizer.engines.open import open_duckdb, open_parquet
-from anonymizer.engines.selection import Query, TableName, WholeTable
+from anonymizer.data.open import open_duckdb, open_parquet
+from anonymizer.data.source import Query, TableName, WholeTable
 from anonymizer.errors import DataError
 from tests.databases.jobs import config, contents, expected, filled, report, run
 from tests.engines.files import rows
@@ -209,7 +209,7 @@ def test_reports_go_back_where_the_transaction_cannot_end(
     before = snapshot(folder / "release")
     rows = contents(folder / "out.duckdb", "released")
     monkeypatch.setattr("anonymizer.release.table.described", lambda _: "\0")
-    monkeypatch.setattr("anonymizer.engines.duckdb_sql.quoted", lambda _: "no text")
+    monkeypatch.setattr("anonymizer.data.source.quoted", lambda _: "no text")
     done = run(folder, "--overwrite", "--set", "constraints.0.k=8", input=PEOPLE, output=RELEASED)
     assert (done.code, "cannot be written" in done.err) == (2, True)
     assert snapshot(folder / "release") == before

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from anonymizer.engines.open import open_duckdb, open_postgres
-from anonymizer.engines.selection import Query, TableName, WholeTable
+from anonymizer.data.open import open_duckdb, open_postgres
+from anonymizer.data.source import Query, TableName, WholeTable
 from anonymizer.errors import DataError
 from tests.databases.jobs import filled
 from tests.databases.server import Server

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 from hypothesis import strategies as st
 
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
 
 NASTY = [
     *[

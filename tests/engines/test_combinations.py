@@ -11,14 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonymizer.engines.coding import Coding
-from anonymizer.engines.combinations import DistinctRows, counted_keys
-from anonymizer.engines.duckdb_combinations import DuckCombinations
-from anonymizer.engines.duckdb_database import Database
-from anonymizer.engines.duckdb_places import packed_sql
-from anonymizer.engines.open import open_csv
-from anonymizer.engines.options import EngineOptions
-from anonymizer.engines.places import places_of
+from anonymizer.data.distinct_rows import DistinctRows, counted_keys, places_of
+from anonymizer.data.duckdb.columns import packed_sql
+from anonymizer.data.duckdb.database import Database
+from anonymizer.data.duckdb.distinct_rows import DuckCombinations
+from anonymizer.data.open import open_csv
+from anonymizer.data.relation import Coding
+from anonymizer.data.source import EngineOptions
 from anonymizer.model.counting import Packing
 
 Records = list[tuple[int, int, int]]

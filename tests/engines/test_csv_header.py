@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.engines.csv_header import SAMPLE_CHARACTERS, read_header
-from anonymizer.engines.open import open_csv
-from anonymizer.engines.options import CsvDialect
+from anonymizer.data.csv import SAMPLE_CHARACTERS, read_header
+from anonymizer.data.open import open_csv
+from anonymizer.data.source import CsvDialect
 from tests.engines.files import rows, write
 
 

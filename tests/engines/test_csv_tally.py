@@ -8,7 +8,7 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.engines.csv_tally import Tally
+from anonymizer.data.csv import Tally
 from tests.engines.files import texts
 
 pieces = st.lists(st.sampled_from(["a", "é", '"', '""', ",", "\n", "\r\n", "\r"]), max_size=12).map("".join)

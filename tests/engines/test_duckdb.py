@@ -18,10 +18,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.engines import duckdb_values as room
-from anonymizer.engines.open import open_csv, open_frame, open_parquet
-from anonymizer.engines.options import CsvDialect
-from anonymizer.engines.rows import Groups
+from anonymizer.data.duckdb import columns as room
+from anonymizer.data.open import open_csv, open_frame, open_parquet
+from anonymizer.data.relation import Groups
+from anonymizer.data.source import CsvDialect
 from anonymizer.errors import DataError
 from tests.engines.files import frame, rows, texts, write
 

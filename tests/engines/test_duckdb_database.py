@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anonymizer.engines.duckdb_database import Database
-from anonymizer.engines.options import EngineOptions
+from anonymizer.data.duckdb.database import Database
+from anonymizer.data.source import EngineOptions
 from anonymizer.errors import InputError
 
 LONG = "SELECT sum(hash(range)) FROM range(1000000000000)"
@@ -34,8 +34,8 @@ def test_the_user_is_heard_beside_libraries_that_catch_the_signal() -> None:
 import os, signal, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import polars
-from anonymizer.engines.base import EngineOptions
-from anonymizer.engines.duckdb_database import Database
+from anonymizer.data.relation import EngineOptions
+from anonymizer.data.duckdb.database import Database
 threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     Database(EngineOptions()).rows("SELECT sum(hash(range)) FROM range(1000000000000)")

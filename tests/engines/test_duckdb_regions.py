@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from anonymizer.engines.combinations import InMemoryRows
-from anonymizer.engines.duckdb_combinations import DuckCombinations
-from anonymizer.engines.duckdb_database import Database
-from anonymizer.engines.duckdb_places import packed_sql
-from anonymizer.engines.options import EngineOptions
-from anonymizer.engines.places import places_of
+from anonymizer.data.distinct_rows import InMemoryRows, places_of
+from anonymizer.data.duckdb.columns import packed_sql
+from anonymizer.data.duckdb.database import Database
+from anonymizer.data.duckdb.distinct_rows import DuckCombinations
+from anonymizer.data.source import EngineOptions
 from anonymizer.model.classes import GroupStatistic, Reduction
 from anonymizer.model.out_of_core import CodedRows, FirstRegions, RegionCut, RegionSums
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.engines.machine import memory_of_machine, parse_memory_setting
+from anonymizer.data.memory import memory_of_machine, parse_memory_setting
 
 V2 = "0::/system.slice/own.scope\n"
 V1 = "5:devices:/\n4:cpu,memory:/docker/abc\n0::/\n"

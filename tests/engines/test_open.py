@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from anonymizer.engines.open import open_csv, open_file, open_frame, open_parquet
-from anonymizer.engines.options import CsvDialect, EngineOptions
+from anonymizer.data.open import open_csv, open_file, open_frame, open_parquet
+from anonymizer.data.source import CsvDialect, EngineOptions
 from anonymizer.errors import DataError, InputError
 from tests.engines.files import frame, rows, write
 from tests.shared import shared

@@ -8,9 +8,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from anonymizer.engines.coding import Coding
-from anonymizer.engines.duckdb_packed import codes_of_digits
-from anonymizer.engines.open import open_frame, open_parquet
+from anonymizer.data.duckdb.columns import codes_of_digits
+from anonymizer.data.open import open_frame, open_parquet
+from anonymizer.data.relation import Coding
 from anonymizer.errors import DataError
 from tests.engines.files import frame
 

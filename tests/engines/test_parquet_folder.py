@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from anonymizer.engines.open import open_file
-from anonymizer.engines.parquet_folder import sha256_of
+from anonymizer.data.open import open_file
+from anonymizer.data.source import sha256_of
 from anonymizer.errors import DataError
 
 
@@ -71,6 +71,6 @@ def test_a_file_in_it_that_changes_while_it_is_read_is_refused(
         part.write_bytes((tmp_path / "other").read_bytes())
         return sha256_of(path)
 
-    monkeypatch.setattr("anonymizer.engines.parquet_folder.sha256_of", changed)
+    monkeypatch.setattr("anonymizer.data.source.sha256_of", changed)
     with pytest.raises(DataError, match=r"part-0\.parquet: changed while it was read"):
         open_file(folder)

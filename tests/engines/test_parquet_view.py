@@ -8,10 +8,11 @@ import duckdb
 import numpy as np
 import pytest
 
-from anonymizer.engines import duckdb_spread, duckdb_values
-from anonymizer.engines.base import Relation
-from anonymizer.engines.duckdb import DuckRelation
-from anonymizer.engines.open import open_parquet
+from anonymizer.data.duckdb import columns as duckdb_spread
+from anonymizer.data.duckdb import columns as duckdb_values
+from anonymizer.data.duckdb.relation import DuckRelation
+from anonymizer.data.open import open_parquet
+from anonymizer.data.relation import Relation
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import IntArray
 

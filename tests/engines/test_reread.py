@@ -10,13 +10,11 @@ import duckdb
 import numpy as np
 import pytest
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.coding import Coding, packed_column_by_column
-from anonymizer.engines.file_source import FileSource
-from anonymizer.engines.open import open_frame, open_parquet
-from anonymizer.engines.rows import Projection
+from anonymizer.data.open import open_frame, open_parquet
+from anonymizer.data.relation import Coding, Projection, Relation, packed_column_by_column
+from anonymizer.data.source import FileSource
+from anonymizer.data.table import ColumnRequest, encode, read_columns
 from anonymizer.errors import DataError
-from anonymizer.table.load import ColumnRequest, encode, read_columns
 
 COLUMNS = {
     "few": "chr(97 + CAST(hash(i) % 5 AS INTEGER))",
@@ -140,8 +138,8 @@ def test_many_distinct_records_are_counted_as_few_are(
 ) -> None:
     found = []
     for many in (1 << 20, 1):
-        monkeypatch.setattr("anonymizer.engines.duckdb_many.MANY", many)
-        monkeypatch.setattr("anonymizer.engines.duckdb_many.SAMPLE", 1_000)
+        monkeypatch.setattr("anonymizer.data.duckdb.columns.MANY", many)
+        monkeypatch.setattr("anonymizer.data.duckdb.columns.SAMPLE", 1_000)
         with open_parquet(written(tmp_path / "data.parquet")) as relation:
             groups = relation.group_counts(list(COLUMNS))
         texts = zip(*(groups.texts(column) for column in range(len(COLUMNS))), strict=True)

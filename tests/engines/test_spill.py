@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.engines import spill
-from anonymizer.engines.spill import SpillFolder
+from anonymizer.data import memory as spill
+from anonymizer.data.memory import SpillFolder
 from anonymizer.errors import InputError
 
 KEEPER = """
 import sys
 from pathlib import Path
-from anonymizer.engines.spill import SpillFolder
+from anonymizer.data.memory import SpillFolder
 folder = SpillFolder(Path(sys.argv[1]))
 (folder.path / "records").write_text("x")
 print("made", flush=True)

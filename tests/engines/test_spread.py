@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.engines.open import open_csv, open_frame, open_parquet
-from anonymizer.engines.spread import ColumnStatistics
+from anonymizer.data.open import open_csv, open_frame, open_parquet
+from anonymizer.data.relation import ColumnStatistics
 from tests.engines.files import frame, write
 
 ABSENT = ("", "?")

@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from anonymizer.config.load import load_config
-from anonymizer.engines.counted import RecodedRows
+from anonymizer.data.relation import RecodedRows
 from anonymizer.errors import Infeasible, InputError
 from anonymizer.flow.run import run
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from anonymizer.engines.counted import RecodedRows
-from anonymizer.engines.duckdb_recoded import DuckRecodedWriter
+from anonymizer.data.duckdb.writers import DuckRecodedWriter
+from anonymizer.data.relation import RecodedRows
 from tests.flow.applied import first_run, go_on
 from tests.flow.commands import Done, Job, assert_message, call, people, read_rows, spawn
 from tests.flow.joined_runs import swapped

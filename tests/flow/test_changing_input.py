@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-import anonymizer.engines.duckdb_csv as reading
+import anonymizer.data.duckdb.relation as reading
 import anonymizer.flow.applying.run as applying
 import anonymizer.flow.compare as comparing
 import anonymizer.flow.run as running
-from anonymizer.engines.open import open_csv, open_duckdb
-from anonymizer.engines.selection import TableName, WholeTable
+from anonymizer.data.open import open_csv, open_duckdb
+from anonymizer.data.source import TableName, WholeTable
 from anonymizer.errors import DataError
 from tests.databases.jobs import filled
 from tests.flow.commands import COLUMNS, CONFIG, Done, assert_message, call, csv_bytes, people
@@ -97,7 +97,7 @@ def test_a_change_that_keeps_size_and_times(
     """Within a tick of the clock of a file system two writes have the same time: then the bytes tell."""
     path = written(tmp_path / "people.csv")
     times = [time.time_ns()]
-    monkeypatch.setattr("anonymizer.engines.file_source._stamp", lambda path: (1, 1, 1, *times * 2))
+    monkeypatch.setattr("anonymizer.data.source._stamp", lambda path: (1, 1, 1, *times * 2))
     after_the_hash(path, lambda path: path.write_bytes(path.read_bytes().replace(b"flu", b"flx")))
     with pytest.raises(DataError, match="changed while it was read"):
         open_csv(path)
@@ -191,7 +191,7 @@ def test_runs_that_are_compared_are_of_the_same_data(tmp_path: Path, monkeypatch
 def test_a_database_that_is_replaced_while_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import anonymizer.engines.duckdb_table as room
+    import anonymizer.data.duckdb.relation as room
 
     path = filled(tmp_path / "in.duckdb")
     check = room.check_header

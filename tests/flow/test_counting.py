@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from anonymizer.config.load import load_config
-from anonymizer.engines.open import open_frame
+from anonymizer.data.open import open_frame
+from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.errors import ConfigError
 from anonymizer.flow import engine
 from anonymizer.flow.counting import Counted, count_distinct_rows
 from anonymizer.flow.engine import combination_bytes, engine_options, room
-from anonymizer.table.load import ColumnRequest, read_columns
 
 DISTINCT, RECORDS = 50, 1000
 

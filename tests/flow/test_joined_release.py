@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from anonymizer.config.load import load_config
-from anonymizer.engines import duckdb_values
-from anonymizer.engines.duckdb_recoded import DuckRecodedWriter
+from anonymizer.data.duckdb import columns as duckdb_values
+from anonymizer.data.duckdb.writers import DuckRecodedWriter
 from anonymizer.errors import AuditFailed
 from anonymizer.flow import output
 from anonymizer.flow.run import run

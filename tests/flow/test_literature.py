@@ -13,11 +13,11 @@ import pytest
 
 import anonymizer as an
 from anonymizer.audit.count import count_classes
-from anonymizer.engines.open import open_file
+from anonymizer.data.open import open_file
+from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.flow.constraints import constraints_of
 from anonymizer.flow.placing import sensitive_attributes
 from anonymizer.privacy.t_closeness import TCloseness
-from anonymizer.table.load import ColumnRequest, read_columns
 from tests.attacks.literature import TABLES
 from tests.flow.commands import call
 from tests.shared import shared

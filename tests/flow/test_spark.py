@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.engines.open import open_in_spark
+from anonymizer.data.open import open_in_spark
 from anonymizer.errors import DataError
 from tests.flow.spark_runs import config, facts, people, ran, released
 from tests.spark import engine, options, running

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 import yaml
 
-from anonymizer.engines.open import open_file
+from anonymizer.data.open import open_file
 from anonymizer.engines.spark.options import SparkOptions
 from anonymizer.engines.spark.session import close_session, open_session
 from anonymizer.errors import DataError

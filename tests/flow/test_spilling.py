@@ -12,8 +12,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.engines.duckdb_database import Database
-from anonymizer.engines.options import EngineOptions
+from anonymizer.data.duckdb.database import Database
+from anonymizer.data.source import EngineOptions
 from tests.flow.commands import call
 
 RECORDS = 400_000

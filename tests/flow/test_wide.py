@@ -11,10 +11,9 @@ from random import Random
 import pandas as pd
 import pytest
 
-from anonymizer.engines.duckdb_database import Database
-from anonymizer.engines.duckdb_sql import WIDE, as_few_keys, copy_csv
-from anonymizer.engines.open import open_file
-from anonymizer.engines.options import EngineOptions
+from anonymizer.data.duckdb.database import WIDE, Database, as_few_keys, copy_csv
+from anonymizer.data.open import open_file
+from anonymizer.data.source import EngineOptions
 from tests.flow.commands import call
 
 ODD = (None, "", " ", "a", "A", "ä", "b,c", 'q"q', "z", "NULL", "\uffff", "\U0001f600")

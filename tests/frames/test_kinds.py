@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 import anonymizer as an
-from anonymizer.engines.frame_kind import frame_kind
-from anonymizer.engines.open import open_frame, open_parquet
+from anonymizer.data.frames import frame_kind
+from anonymizer.data.open import open_frame, open_parquet
 from tests.engines.files import rows
 from tests.test_api import as_csv, config, expected, frame
 

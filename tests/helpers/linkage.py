@@ -14,7 +14,7 @@ from anonymizer.attacks.base import AdversaryView, AttackResult
 from anonymizer.attacks.linkage import Linkage
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
-from anonymizer.engines.open import open_frame
+from anonymizer.data.open import open_frame
 from anonymizer.flow.prepare import open_as, open_release
 from anonymizer.flow.scene import adversary_from_files
 from anonymizer.model.table import QuasiIdentifier

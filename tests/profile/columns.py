@@ -6,9 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from anonymizer.data.table import detect
 from anonymizer.model.table import ValueType
 from anonymizer.profile.facts import ColumnFacts
-from anonymizer.table.types import detect
 
 
 def column(name: str, values: Sequence[object], kind: ValueType | None = None) -> ColumnFacts:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.engines.open import open_frame
+from anonymizer.data.open import open_frame
 from anonymizer.profile.combinations import A_PAIR, RECORDS_A_COMBINED_CELL, UniquenessProfile
 from anonymizer.profile.facts import ColumnFacts
 from tests.engines.files import frame

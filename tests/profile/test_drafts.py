@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.config.hierarchy import HierarchySettings
-from anonymizer.engines.open import open_csv
+from anonymizer.data.open import open_csv
 from anonymizer.model.table import ValueType
 from anonymizer.profile.drafts import drafts
 from anonymizer.profile.fitting import HierarchyDrafter

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.engines.open import open_csv
+from anonymizer.data.open import open_csv
 from anonymizer.model.table import ValueType
 from anonymizer.profile.facts import SAMPLE
 from anonymizer.profile.measure import Measured, measure

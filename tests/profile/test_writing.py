@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.engines.open import open_csv
+from anonymizer.data.open import open_csv
+from anonymizer.data.table import key_of
 from anonymizer.model.table import COMMA, POINT, ValueType
 from anonymizer.profile.facts import SAMPLE
 from anonymizer.profile.measure import Measured, measure
 from anonymizer.profile.writing import writing_of
-from anonymizer.table.types import key_of
 from tests.engines.files import write
 
 MONEY = ["2254,25", "1999,5", "12,75", "0,5"]

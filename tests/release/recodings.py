@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
+from anonymizer.data.table import ColumnRequest, encode, read_columns
 from anonymizer.model.arrays import CodeArray
 from anonymizer.model.recoding import Cells, PublishedColumn, Recoding
 from anonymizer.model.table import ValueType
-from anonymizer.table.load import ColumnRequest, encode, read_columns
 
 
 class Given(Recoding):

@@ -16,9 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer.config.load import load_config
-from anonymizer.engines.base import Relation
-from anonymizer.engines.counted import CountedRows
-from anonymizer.engines.open import open_file
+from anonymizer.data.open import open_file
+from anonymizer.data.relation import CountedRows, Relation
 from anonymizer.flow.prepare import Job, prepare
 from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.release.counted import counted_rows

@@ -9,7 +9,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.engines.open import open_frame
+from anonymizer.data.open import open_frame
 from anonymizer.model.recoding import NodeRecoding
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.release.write import project, release_frame

@@ -20,9 +20,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.open import open_csv, open_file, open_frame
-from anonymizer.engines.options import CsvDialect
+from anonymizer.data.open import open_csv, open_file, open_frame
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import CsvDialect
 from anonymizer.errors import OutputError
 from anonymizer.release.formats import FORMATS, release_format
 from anonymizer.release.order import ROW_ORDERS
@@ -215,7 +215,7 @@ FULL_DISK = """
 import resource, sys
 from pathlib import Path
 import numpy as np
-from anonymizer.engines.open import open_csv
+from anonymizer.data.open import open_csv
 from anonymizer.errors import OutputError
 from anonymizer.release.write import project, write_release
 from tests.release.recodings import Given

@@ -12,13 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonymizer.engines.combinations import DistinctRows, InMemoryRows
-from anonymizer.engines.duckdb_combinations import DuckCombinations
-from anonymizer.engines.duckdb_database import Database
-from anonymizer.engines.duckdb_ends import EndingRegions
-from anonymizer.engines.duckdb_places import packed_sql
-from anonymizer.engines.options import EngineOptions
-from anonymizer.engines.places import places_of
+from anonymizer.data.distinct_rows import DistinctRows, InMemoryRows, places_of
+from anonymizer.data.duckdb.columns import packed_sql
+from anonymizer.data.duckdb.database import Database
+from anonymizer.data.duckdb.distinct_rows import DuckCombinations, EndingRegions
+from anonymizer.data.source import EngineOptions
+from anonymizer.data.table import EngineTables
 from anonymizer.errors import AuditFailed, TooManyDistinctRows
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.out_of_core import RegionRows, Work
@@ -29,7 +28,6 @@ from anonymizer.model.table import Table
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.mondrian import LabelName, ModeName, Mondrian, MondrianSettings
-from anonymizer.table.source import EngineTables
 from tests import strategies
 from tests.helpers.problems import problem
 from tests.search.test_mondrian import decided_by_cuts
@@ -120,11 +118,11 @@ def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Ra
         # Keys of one word, or of several.
         space = random.choice((2**63, 2 * max(sizes_of(asked.table)) + 2))
         patch.setattr("anonymizer.model.counting.SPACE", space)
-        patch.setattr("anonymizer.engines.duckdb_regions.MOST_CUTS", random.choice((0, 1, 16)))
-        patch.setattr("anonymizer.engines.duckdb_regions.SUMMED", random.choice((1, 8, 1 << 14)))
-        patch.setattr("anonymizer.engines.duckdb_lookup.BUNDLE", random.choice((1, 1 << 16)))
-        patch.setattr("anonymizer.engines.duckdb_lookup.BITS", random.choice((0, 62)))
-        patch.setattr("anonymizer.engines.duckdb_lookup.STRETCHES", random.choice((0, 4)))
+        patch.setattr("anonymizer.data.duckdb.distinct_rows.MOST_CUTS", random.choice((0, 1, 16)))
+        patch.setattr("anonymizer.data.duckdb.distinct_rows.SUMMED", random.choice((1, 8, 1 << 14)))
+        patch.setattr("anonymizer.data.duckdb.distinct_rows.BUNDLE", random.choice((1, 1 << 16)))
+        patch.setattr("anonymizer.data.duckdb.distinct_rows.BITS", random.choice((0, 62)))
+        patch.setattr("anonymizer.data.duckdb.distinct_rows.STRETCHES", random.choice((0, 4)))
         patch.setattr("anonymizer.search.cutting.coding.WORD_BITS", random.choice((2, 62)))
         for combinations in (in_memory(asked.table), in_duckdb(database, asked.table)):
             with combinations:

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.engines.open import open_file, open_frame
+from anonymizer.data.open import open_file, open_frame
+from anonymizer.data.table import ColumnRequest, encode, read_column, read_columns
 from anonymizer.errors import DataError
 from anonymizer.model.table import MISSING, Column, ValueType
-from anonymizer.table.load import ColumnRequest, encode, read_column, read_columns
 from tests.engines.files import frame, write
 from tests.shared import shared
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anonymizer.data.table import date_key, detect, integer_key, number_key, parse, spelling
 from anonymizer.errors import DataError
 from anonymizer.model.table import ValueType
-from anonymizer.table.types import date_key, detect, integer_key, number_key, parse, spelling
 
 WHERE = "a.csv: column 'age'"
 

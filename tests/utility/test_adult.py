@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from anonymizer.config.load import load_config
-from anonymizer.engines.open import open_frame
+from anonymizer.data.open import open_frame
 from anonymizer.flow.scene import adversary_from_files
 from anonymizer.utility.comparison import comparison_of
 from anonymizer.utility.queries import QueryShape, random_query

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from anonymizer.engines.changes import UnionDifference
-from anonymizer.engines.counted import RecodedRows
+from anonymizer.data.relation import RecodedRows, UnionDifference
 from anonymizer.engines.spark.failures import reading, writing
 from anonymizer.engines.spark.files_in_order import Files
 from anonymizer.engines.spark.recoded import SparkRecodedWriter

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymizer.engines.combinations import DistinctRows
+from anonymizer.data.distinct_rows import DistinctRows
 from anonymizer.engines.spark.failures import reading
 from anonymizer.engines.spark.frames import lookup
 from anonymizer.engines.spark.keys import KeyWords

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.engines.header import check_header
-from anonymizer.engines.parquet_folder import sha256_of_list
+from anonymizer.data.csv import check_header
+from anonymizer.data.source import sha256_of_list
 from anonymizer.engines.spark.failures import whole_text
 from anonymizer.engines.spark.session import Session, reason_of
 from anonymizer.errors import DataError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anonymizer.engines.places import names_of, packed, places_of, unpacked
+from anonymizer.data.distinct_rows import names_of, packed, places_of, unpacked
 from anonymizer.model.arrays import CodeArray, IntArray
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from anonymizer.engines.header import pandas_index
+from anonymizer.data.csv import pandas_index
 from anonymizer.engines.spark.failures import reading
 from anonymizer.engines.spark.files import Parts, checked_fields, pandas_metadata, parts_of, sha256_of
 from anonymizer.engines.spark.options import SparkOptions

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from anonymizer.engines.options import EngineOptions
+from anonymizer.data.source import EngineOptions
 from anonymizer.engines.spark.driver import ENVIRONMENT, small_driver
 from anonymizer.errors import InputError
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymizer.engines.counted import ByCodes, ByRegion, RecodedRows, RecodedWriter
-from anonymizer.engines.location import location_of
+from anonymizer.data.relation import ByCodes, ByRegion, RecodedRows, RecodedWriter
+from anonymizer.data.source import location_of
 from anonymizer.engines.spark.failures import reading, writing
 from anonymizer.engines.spark.files_in_order import Files
 from anonymizer.engines.spark.frames import small_frame, to_spark

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from anonymizer.engines.region_answers import counts_by_values, region_sums, traces_sql
+from anonymizer.data.distinct_rows import counts_by_values, region_sums, traces_sql
 from anonymizer.engines.spark.failures import reading
 from anonymizer.engines.spark.frames import lookup, small_frame
 from anonymizer.engines.spark.keys import KeyWords

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.changes import UnionDifference
-from anonymizer.engines.coding import Coding
-from anonymizer.engines.counted import RecodedWriter
-from anonymizer.engines.rows import Groups, Projection
+from anonymizer.data.relation import (
+    Coding,
+    ColumnStatistics,
+    Groups,
+    Projection,
+    RecodedWriter,
+    Relation,
+    UnionDifference,
+)
 from anonymizer.engines.spark.beside import SparkBesideWriter, compared
 from anonymizer.engines.spark.combinations import SparkCombinations
 from anonymizer.engines.spark.failures import reading
@@ -25,7 +29,6 @@ from anonymizer.engines.spark.session import Session, close_session
 from anonymizer.engines.spark.spread import matching_in_frame, spread_of_frame
 from anonymizer.engines.spark.texts import ColumnTexts
 from anonymizer.engines.spark.writer import SparkWriter
-from anonymizer.engines.spread import ColumnStatistics
 from anonymizer.errors import DataError, InputError
 from anonymizer.model.arrays import CodeArray, IntArray
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from anonymizer.data.memory import SpillFolder
 from anonymizer.engines.spark.launch import end, start
 from anonymizer.engines.spark.options import SparkOptions
-from anonymizer.engines.spill import SpillFolder
 from anonymizer.errors import InputError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from anonymizer.engines.spread import ColumnStatistics, entropy_bits
+from anonymizer.data.relation import ColumnStatistics, entropy_bits
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

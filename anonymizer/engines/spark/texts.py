@@ -6,7 +6,7 @@ from typing import Any
 
 import duckdb
 
-from anonymizer.engines.duckdb_sql import text_of
+from anonymizer.data.duckdb.database import text_of
 from anonymizer.errors import DataError
 
 PLAIN = ("boolean", "tinyint", "smallint", "int", "bigint", "decimal")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymizer.engines.counted import CountedRows, CountedWriter
-from anonymizer.engines.location import location_of
+from anonymizer.data.relation import CountedRows, CountedWriter
+from anonymizer.data.source import location_of
 from anonymizer.engines.spark.failures import writing
 from anonymizer.engines.spark.folder import write_folder
 from anonymizer.engines.spark.frames import in_partitions, small_frame

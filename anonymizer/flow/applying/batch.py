@@ -9,14 +9,13 @@ from typing import Any
 from anonymizer.config.apply import Otherwise
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
+from anonymizer.data.table import Key, ReadColumn, key_of
 from anonymizer.errors import DataError
 from anonymizer.flow.applying.previous import Previous
 from anonymizer.flow.prepare import Job, check_search, job_of, read_attributes
 from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.model.table import Column
-from anonymizer.table.load import ReadColumn
-from anonymizer.table.types import Key, key_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from anonymizer.data.table import recoded_as
 from anonymizer.errors import InputError
 from anonymizer.flow.applying.kept import StoredRecoding
 from anonymizer.flow.beyond import row_limit_message
 from anonymizer.flow.prepare import Job
-from anonymizer.table.source import recoded_as
 
 
 def coarsened_job(job: Job, recoding: StoredRecoding) -> Job:

@@ -8,7 +8,7 @@ import numpy as np
 
 from anonymizer.audit.count import value_codes
 from anonymizer.audit.together import common_codes
-from anonymizer.engines.rows import Groups
+from anonymizer.data.relation import Groups
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.counting import group_keys

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
 from anonymizer.model.table import SensitiveAttribute
 
 

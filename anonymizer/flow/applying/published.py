@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from anonymizer.config.search import EngineName
-from anonymizer.engines.base import Relation
-from anonymizer.engines.coding import Coding
-from anonymizer.engines.rows import Groups
+from anonymizer.data.relation import Coding, Groups, Relation
 from anonymizer.errors import InputError
 from anonymizer.flow.counting import EngineChoice
 

@@ -9,9 +9,7 @@ from anonymizer.audit.count import classes_of
 from anonymizer.audit.measure import measure
 from anonymizer.audit.together import mismatched_append
 from anonymizer.config.model import Config
-from anonymizer.engines.base import Relation
-from anonymizer.engines.counted import RecodedRows
-from anonymizer.engines.rows import Groups
+from anonymizer.data.relation import Groups, RecodedRows, Relation
 from anonymizer.errors import AuditFailed
 from anonymizer.flow.applying.decision import Decision
 from anonymizer.flow.applying.parts import Sources

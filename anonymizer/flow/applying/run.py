@@ -11,7 +11,8 @@ import numpy as np
 
 from anonymizer.attacks.base import AdversaryView
 from anonymizer.config.model import Config
-from anonymizer.engines.base import Relation
+from anonymizer.data.relation import Relation
+from anonymizer.data.table import column_of
 from anonymizer.errors import InputError
 from anonymizer.flow.applying.batch import NewRecords, read_new_records
 from anonymizer.flow.applying.decision import Decider, Decision
@@ -40,7 +41,6 @@ from anonymizer.model.table import SensitiveAttribute
 from anonymizer.release.publishable import Publishable
 from anonymizer.report.build import InputFacts, build_report
 from anonymizer.report.facts.gather import Facts, gather
-from anonymizer.table.load import column_of
 
 
 def run_applied(config: Config, directory: Path, *, overwrite: bool, watch: RunMonitor) -> Report:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from anonymizer.engines.open import open_file
+from anonymizer.data.open import open_file
+from anonymizer.data.table import ColumnRequest, encode, read_columns
 from anonymizer.errors import InputError
 from anonymizer.flow.building.base import Builder
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
 from anonymizer.model.table import Column
-from anonymizer.table.load import ColumnRequest, encode, read_columns
 
 
 class ColumnsBuilder(Builder):

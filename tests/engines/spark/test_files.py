@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from anonymizer.engines.counted import CountedRows
+from anonymizer.data.relation import CountedRows
 from anonymizer.engines.spark import writer
 from tests.spark import running
 

@@ -14,9 +14,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from anonymizer.engines.base import Relation
-from anonymizer.engines.coding import Coding
-from anonymizer.engines.open import open_file, open_in_spark
+from anonymizer.data.open import open_file, open_in_spark
+from anonymizer.data.relation import Coding, Relation
 from anonymizer.engines.spark.session import Session
 from anonymizer.errors import DataError
 from tests.engines.spark.typed import typed_parquet

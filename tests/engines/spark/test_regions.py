@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from anonymizer.engines.combinations import InMemoryRows
+from anonymizer.data.distinct_rows import InMemoryRows
 from anonymizer.engines.spark import pieces, regions
 from anonymizer.engines.spark.combinations import SparkCombinations
 from anonymizer.engines.spark.frames import to_spark

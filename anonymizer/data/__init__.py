@@ -1,0 +1,1 @@
+"""Where records live: files, frames, databases and engines, behind one interface."""

@@ -1,0 +1,1 @@
+"""The DuckDB engine, inside this process: the only place that imports DuckDB."""

@@ -1,0 +1,800 @@
+"""Relations in DuckDB, inside this process: CSV, Parquet, tables and queries of a DuckDB file.
+
+A CSV file is loaded strictly and as text; a Parquet file is read with its own types. Records can be
+appended to those of an earlier release out of core.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, groupby
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from anonymizer.data.csv import (
+    UTF8,
+    Header,
+    Scan,
+    check_header,
+    codec,
+    pandas_index,
+    read_header,
+    reading,
+    rewrite,
+    scan,
+)
+from anonymizer.data.duckdb.columns import (
+    ColumnValues,
+    HighCardinalityColumns,
+    PackedQuery,
+    packed_groups,
+    told_codes,
+)
+from anonymizer.data.duckdb.database import WIDE, Database, as_few_keys, copy_csv, copy_parquet, text_of
+from anonymizer.data.duckdb.distinct_rows import DuckCombinations, RecordCode, by_text, counted_records
+from anonymizer.data.duckdb.writers import DuckRecodedWriter, DuckWriter, RecordColumns, plan, sources
+from anonymizer.data.relation import (
+    AppendedFile,
+    AppendWriter,
+    Coding,
+    ColumnStatistics,
+    Groups,
+    Projection,
+    Relation,
+    column_statistics,
+    fitting,
+)
+from anonymizer.data.source import (
+    CsvDialect,
+    EngineOptions,
+    FileSource,
+    Query,
+    QueryError,
+    Selection,
+    WholeTable,
+    data_files,
+    identifier,
+    quoted,
+    sha256_of,
+)
+from anonymizer.errors import DataError
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.counting import SPACE, Packing
+
+
+class DuckRelation(Relation):
+    """An input in the table ``records`` of a database, whose columns are c0, c1, … in its order.
+
+    Where a file can be read again, ``records`` is a view of it until records are asked for.
+
+    Parameters
+    ----------
+    database: owned from now on, and closed with the relation.
+    name, columns, sha256, separator: as for every relation.
+    source: the file that the view reads again; None where ``records`` holds what was read.
+    watched: files and folders that must be the same for as long as the relation is in use.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        name: str,
+        columns: Sequence[str],
+        *,
+        sha256: str | None = None,
+        separator: str | None = None,
+        source: FileSource | None = None,
+        watched: Sequence[FileSource] = (),
+    ) -> None:
+        self._database = database
+        self._watched = watched
+        database.source = source
+        self.name = name
+        self.columns = tuple(columns)
+        self.sha256 = sha256
+        self.separator = separator
+        self.rows = int(database.rows("SELECT count(*) FROM records")[0][0])
+        self._values = ColumnValues(database, self.rows)
+        self._codes_together: dict[int, Any] = {}
+        self._many = HighCardinalityColumns(database, self._values.texts, self.rows)
+
+    def dictionary(self, column: str) -> list[tuple[str | None, int]]:
+        """Return the distinct texts of a column with their records, sorted, a null last."""
+        return self._values.dictionary(self.position(column))
+
+    def codes(self, column: str) -> CodeArray:
+        """Return each record's position in the column's dictionary, shape (records,), int32."""
+        index = self.position(column)
+        if self._values.many(index):
+            # Ranking puts the records in another order, where looking them up does not.
+            self.load()
+            ranked = f"dense_rank() OVER (ORDER BY {self._values.texts[index]} NULLS LAST) - 1"
+            fetched = self._database.arrays(f"SELECT {ranked} AS k FROM records ORDER BY rowid")
+            return self._whole_codes(fetched["k"])
+        if index not in self._codes_together:
+            # Columns of a short, wide table together: see ``ColumnValues``.
+            indices = [each for each in self._values.neighbours(index, WIDE) if not self._values.many(each)]
+            found = [self._values.positions(each) for each in indices]
+            terms = ", ".join(f"{each.text} AS k{place}" for place, each in enumerate(found))
+            parameters = [value for each in found for value in each.parameters]
+            fetched = self._database.arrays(f"SELECT {terms} FROM records", parameters)
+            self._codes_together = {each: fetched[f"k{place}"] for place, each in enumerate(indices)}
+        return self._whole_codes(self._codes_together.pop(index))
+
+    def _whole_codes(self, fetched: Any) -> CodeArray:
+        return told_codes(self.name, fetched).astype(np.int32, copy=False)
+
+    def packed(self, codings: Sequence[Coding]) -> Packing:
+        """Return the codes of columns packed by the engine, as far as they fit one integer."""
+        if any(self._values.many(self.position(coding.name)) for coding in codings):
+            return super().packed(codings)
+        first = codings[: fitting(codings, SPACE)]
+        query = PackedQuery()
+        for place, coding in enumerate(first):
+            index = self.position(coding.name)
+            found = self._values.number_codes(index, coding.codes) or self._values.code(index, coding.codes)
+            query.add(found, prod(each.size for each in first[place + 1 :]))
+        packing = Packing.of(query.keys(self._database, self.name), [coding.size for coding in first])
+        for coding in codings[len(first) :]:
+            packing.add(coding.codes[self.codes(coding.name)], coding.size)
+        return packing
+
+    def keys(self, column: str) -> IntArray:
+        """Return an integer of each record: by the hashes of the texts, if these differ."""
+        index = self.position(column)
+        found = None if self._values.known(index) else self._many.keys(index)
+        return super().keys(column) if found is None else found
+
+    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
+        """Return how records are spread over the texts of a column."""
+        index = self.position(column)
+        if not self._values.known(index) and not self._values.few_cells(index):
+            rows = self._many.fetched(index, limit + len(absent) + 1)
+            if rows is None:
+                return self._many.spread(index, limit, absent)
+            self._values.remember(index, rows)
+        return column_statistics(self.dictionary(column), limit, absent)
+
+    def count_matching(self, column: str, pattern: str) -> int:
+        """Return the records whose text matches a regular expression from end to end."""
+        return self._many.count_matching(self.position(column), pattern)
+
+    def group_counts(self, columns: Sequence[str]) -> Groups:
+        """Return the distinct combinations of texts: by a GROUP BY of texts, of very many by packed codes."""
+        if self._many.mostly_distinct([self.position(column) for column in columns]):
+            return packed_groups(self, columns)
+        values = tuple(tuple(text for text, _ in self.dictionary(column)) for column in columns)
+        indices = list(map(self.position, columns))
+        texts = ", ".join(f"{self._values.texts[index]} AS c{index}" for index in indices)
+        codes = ", ".join(f"{self._values.place(index, f'c{index}')} AS c{index}" for index in indices)
+        grouped = self._database.arrays(
+            f"SELECT {codes}, n FROM (SELECT {texts}, count(*) AS n FROM records GROUP BY ALL)"
+        )
+        matrix = np.column_stack([grouped[f"c{index}"] for index in indices]).astype(np.int32, copy=False)
+        return Groups(values, matrix, grouped["n"].astype(np.int64, copy=False))
+
+    def stored_distinct_rows(self, codings: Sequence[Coding]) -> DuckCombinations:
+        """Return the distinct combinations of the codes of columns, counted and kept by the database."""
+        return counted_records(self._database, codings, self._coded)
+
+    def estimated_combinations(self, columns: Sequence[str]) -> int:
+        """Return about how many distinct combinations columns have, by a sketch of all records."""
+        values = ", ".join(f"c{self.position(column)}" for column in columns)
+        return int(self._database.rows(f"SELECT approx_count_distinct(hash({values})) FROM records")[0][0])
+
+    def check_unchanged(self) -> None:
+        """Check that what was read is still there as it was, so that its hash in a report can be found."""
+        for each in self._watched:
+            each.check()
+
+    @property
+    def writer(self) -> DuckWriter:
+        """What writes counted rows, with the same database."""
+        return DuckWriter(self._database)
+
+    @property
+    def append_writer(self) -> AppendWriter:
+        """What writes the records together with those of a file, in the same database."""
+
+        return DuckBesideWriter(self, self._database)
+
+    @property
+    def recoded_writer(self) -> DuckRecodedWriter:
+        """What writes the records as recoded, by a join in the database."""
+        columns = RecordColumns(self.columns, self._values.texts, self._values.nullable)
+        return DuckRecodedWriter(self._database, columns, self._coded)
+
+    def is_text(self, column: str) -> bool:
+        """Tell whether the values of a column are texts."""
+        return self._values.holds_texts[self.position(column)]
+
+    def holds_texts(self, column: str) -> bool:
+        """Tell whether the values of a column are texts in every record."""
+        index = self.position(column)
+        return self._values.holds_texts[index] and not self._values.nullable(index)
+
+    def sorted_rows(self, projection: Projection) -> IntArray:
+        """Return the numbers of the published records, sorted by what is published of them."""
+        # Records that differ only in a null against an empty text must not stay as they came.
+        unchanged = [
+            self.position(each) for each in projection.columns if each not in projection.replacements
+        ]
+        nulls = [f"c{index} IS NULL" for index in unchanged if self._values.nullable(index)]
+        keys = self._sort_keys(projection)
+        self.load()
+        with self._database.holding("plan", plan(projection, kept=projection.kept)):
+            fetched = self._database.arrays(
+                "SELECT r FROM (SELECT *, records.rowid AS r FROM records POSITIONAL JOIN plan) "
+                f"WHERE kept ORDER BY {', '.join(keys + as_few_keys(nulls))}"
+            )
+        rows: IntArray = fetched["r"].astype(np.int64, copy=False)
+        return rows
+
+    def _sort_keys(self, projection: Projection) -> list[str]:
+        """Return SQL for what the published columns are sorted by, left to right."""
+        keys: list[str] = []
+        for replaced, run in groupby(
+            enumerate(projection.columns), lambda each: each[1] in projection.replacements
+        ):
+            if replaced:
+                keys += [f"r{place}" for place, _ in run]
+            else:
+                texts = [self._values.texts[self.position(column)] for _, column in run]
+                keys += as_few_keys([f"coalesce({text}, '')" for text in texts])
+        return keys
+
+    def write_csv(self, projection: Projection, rows: IntArray, path: Path, separator: str) -> None:
+        """Write records as CSV: quotes where needed, nothing at all for a null or an empty text."""
+        label = "CAST(list_extract(?, {} + 1) AS VARCHAR)"
+        texts = sources(projection, lambda name: self._values.texts[self.position(name)], label)
+        self._copy(projection, rows, copy_csv(projection.columns, texts, path, separator), path)
+
+    def write_parquet(self, projection: Projection, rows: IntArray, path: Path) -> None:
+        """Write records as Parquet; replaced columns have their labels' type, others their own and nulls."""
+        values = sources(projection, lambda name: f"c{self.position(name)}", "list_extract(?, {} + 1)")
+        self._copy(projection, rows, copy_parquet(projection.columns, values, path), path)
+
+    def load(self) -> None:
+        """Load the records where so far their file was read again for each query."""
+        if self._database.source is not None:
+            self._database.run("CREATE TABLE loaded AS SELECT * FROM records")
+            self._database.source = None
+            self._database.run("DROP VIEW records")
+            self._database.run("ALTER TABLE loaded RENAME TO records")
+
+    def close(self) -> None:
+        """Give back memory and temporary files; a second call does nothing."""
+        self._database.close()
+
+    def _copy(self, projection: Projection, rows: IntArray, statement: str, path: Path) -> None:
+        self.load()
+        place = np.full(self.rows, -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows), dtype=np.int64)
+        replaced = [column for column in projection.columns if column in projection.replacements]
+        labels = [list(projection.replacements[column].labels) for column in replaced]
+        with self._database.holding("plan", plan(projection, place=place)):
+            self._database.copy(statement, labels, path)
+
+    def _coded(self, coding: Coding) -> RecordCode:
+        """Return SQL for the code of a column in each record."""
+        index = self.position(coding.name)
+        if self._values.many(index):
+            return by_text(
+                self._database, self._values.texts[index], self.dictionary(coding.name), coding.codes
+            )
+        found = self._values.code(index, coding.codes)
+        return RecordCode(found.text, parameters=found.parameters)
+
+
+LONGEST_RECORD = 4 << 20
+"""Bytes of one record up to which the fast reading tries; its buffers grow with it."""
+
+
+def load_csv(database: Database, path: Path, dialect: CsvDialect, folder: Path) -> DuckRelation:
+    """Load a CSV file; ``folder`` takes what has to be rewritten.
+
+    DuckDB reads fast but forgives mixed line ends, stray quotes and surplus empty fields. So it is given
+    plain files alone, the separators that it must have met are counted beforehand, and when the sum is off,
+    or it fails, the strict reading finds out why.
+
+    The hash and the records come of several passes, so the file must be the same from before the first to
+    after the last.
+
+    Raises
+    ------
+    DataError: as for ``open_csv``.
+    """
+    with reading(path):
+        source = FileSource.of(path, "a CSV file")
+    with source.explaining():
+        header, found = _loaded(database, path, dialect, folder)
+    source.check_bytes(found.sha256)
+    return DuckRelation(
+        database,
+        str(path),
+        header.columns,
+        sha256=found.sha256,
+        separator=header.separator,
+        watched=(source,),
+    )
+
+
+def _loaded(database: Database, path: Path, dialect: CsvDialect, folder: Path) -> tuple[Header, Scan]:
+    """Create the table ``records``; return the header, and what the pass over the bytes found."""
+    header = read_header(path, dialect)
+    copy = folder / "utf8.csv"
+    found = scan(path, dialect.encoding, header.separator, copy)
+    source = plain_name(path if codec(path, dialect.encoding).name in UTF8 else copy, folder)
+    fast = found.plain and header.lines == 1 and _read(database, source, header, LONGEST_RECORD)
+    if not fast or found.separators != (_rows(database) + 1) * (len(header.columns) - 1):
+        strict = folder / "strict.csv"
+        rewrite(path, dialect.encoding, header, strict)
+        whole = Header(header.columns, header.separator, lines=0)
+        if not _read(database, strict, whole, strict.stat().st_size + 1, r"new_line = '\n', "):
+            raise DataError(f"{path}: cannot be read as CSV; is one of its fields larger than the memory?")
+    return header, found
+
+
+def plain_name(path: Path, folder: Path) -> Path:
+    """Return a path that DuckDB takes by its letter, not as a pattern: itself, or a link in ``folder``."""
+    if not any(character in str(path.resolve()) for character in "*?["):
+        return path.resolve()
+    link = folder / f"input{''.join(path.suffixes[-2:])}"
+    link.symlink_to(path.resolve())
+    return link
+
+
+def _rows(database: Database) -> int:
+    return int(database.rows("SELECT count(*) FROM records")[0][0])
+
+
+def _read(database: Database, path: Path, header: Header, longest: int, options: str = "") -> bool:
+    """Create the table ``records``; say whether DuckDB could read the file.
+
+    Parameters
+    ----------
+    longest: bytes of the longest record that is tried.
+    options: further ones, in SQL, each with a comma after it.
+    """
+    names = [f"c{index}" for index in range(len(header.columns))]
+    types = ", ".join(f"{name}: 'VARCHAR'" for name in names)
+    not_null = ", ".join(map(quoted, names))
+    try:
+        database.run(
+            f"CREATE OR REPLACE TABLE records AS SELECT * FROM read_csv({quoted(path)}, "
+            f"{options}columns = {{{types}}}, force_not_null = [{not_null}], auto_detect = false, "
+            f"header = false, skip = {header.lines}, delim = {quoted(header.separator)}, quote = '\"', "
+            f"escape = '\"', strict_mode = true, max_line_size = {longest}, hive_partitioning = false, "
+            f"compression = {quoted('gzip' if path.suffix == '.gz' else 'none')})"
+        )
+    except duckdb.Error:
+        return False
+    return True
+
+
+def load_parquet(
+    database: Database, path: Path, folder: Path, named: Collection[str] | None = None
+) -> DuckRelation:
+    """Open a Parquet file, or a folder of them; ``folder`` takes a link to it where its name needs one.
+
+    Parameters
+    ----------
+    named: columns with a role; see ``EngineOptions``.
+
+    Raises
+    ------
+    DataError: as for ``open_parquet``.
+    """
+    files = _readable(path)
+    watched = [FileSource.of(each, "a Parquet file") for each in _watched(path, files)]
+    found = watched[0]
+    plain = plain_name(path, folder)
+    sources = [quoted(plain / each.relative_to(path) if path.is_dir() else plain) for each in files]
+    # What is read may well be longer than the file, so it is read again rather than kept, unless records are
+    # asked for. The link to a file of another name is gone by then; of a folder, changes would go unseen.
+    again = found if plain == path.resolve() and not path.is_dir() else None
+    # The text of a moment depends on it.
+    database.run("SET TimeZone = 'UTC'")
+    try:
+        columns = _top_level(database, sources[0])
+        _check_same(database, path, files, sources)
+        check_header(str(path), columns)
+        names = ", ".join(f"c{index}" for index in range(len(columns)))
+        unmatched_columns = pandas_index(columns, _of_pandas(database, sources[0]), named)
+        kept = [index for index, name in enumerate(columns) if name not in unmatched_columns]
+        values = ", ".join(f"c{index} AS c{place}" for place, index in enumerate(kept))
+        database.run(
+            f"CREATE {'TABLE' if again is None else 'VIEW'} records AS SELECT {values} "
+            f"FROM read_parquet([{', '.join(sources)}], hive_partitioning = false) AS t({names})"
+        )
+    except duckdb.Error as error:
+        raise found.damaged(error) from None
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        digest = beside.submit(sha256_of, path)
+        relation = DuckRelation(
+            database, str(path), [columns[index] for index in kept], source=again, watched=watched
+        )
+        with reading(path):
+            relation.sha256 = digest.result()
+    relation.unmatched_columns = unmatched_columns
+    relation.check_unchanged()
+    return relation
+
+
+def parquet_columns(path: Path, named: Collection[str]) -> list[str] | None:
+    """Return the columns of a Parquet file, or of a folder as Spark reads it, without reading records.
+
+    Parameters
+    ----------
+    named: columns with a role; see ``EngineOptions``.
+
+    Returns
+    -------
+    None where they cannot be read, or where a character of the path makes a pattern of it.
+    """
+    if any(character in str(path.resolve()) for character in "*?["):
+        return None
+    file = next(iter(data_files(path)), path) if path.is_dir() else path
+    folders = [part.partition("=")[0] for part in file.relative_to(path).parts[:-1] if "=" in part]
+    source = quoted(file.resolve())
+    try:
+        with Database(EngineOptions()) as database:
+            columns = _top_level(database, source)
+            unmatched_columns = pandas_index(columns, _of_pandas(database, source), named)
+    except duckdb.Error:
+        return None
+    return [name for name in columns if name not in unmatched_columns] + folders
+
+
+def _of_pandas(database: Database, source: str) -> str | None:
+    """Return what pandas wrote of itself into a file."""
+    query = f"SELECT decode(value) FROM parquet_kv_metadata({source}) WHERE decode(key) = 'pandas'"
+    rows = database.rows(query)
+    return str(rows[0][0]) if rows else None
+
+
+def _readable(path: Path) -> Sequence[Path]:
+    """Return the files of a path; raises as ``open_parquet`` does where there is nothing in them."""
+    with reading(path):
+        files = data_files(path) if path.is_dir() else [path]
+        for file in files[:1]:
+            with file.open("rb"):
+                pass
+    if not files:
+        raise DataError(f"{path}: is a directory without files; Parquet files with records are needed")
+    told = next((part for file in files for part in file.relative_to(path).parts[:-1] if "=" in part), None)
+    if told is not None:
+        raise DataError(
+            f"{path}: folders such as '{told}' are a column, which Spark reads; set engine.name: spark (for "
+            f"init and check: give {path.absolute().as_uri()}), or write the column into the files"
+        )
+    if not files[0].stat().st_size:
+        raise DataError(f"{files[0]}: the file is empty; a Parquet file with records is needed")
+    return files
+
+
+def _watched(path: Path, files: Sequence[Path]) -> list[Path]:
+    """Return what must stay as it is while a path is read: itself, and the files and folders in a folder."""
+    if not path.is_dir():
+        return [path]
+    return [path, *files, *sorted({file.parent for file in files} - {path})]
+
+
+def _check_same(database: Database, path: Path, files: Sequence[Path], sources: Sequence[str]) -> None:
+    """Check that all files have the columns of the first, of the same types.
+
+    Raises
+    ------
+    DataError: naming both files and the column.
+    """
+    first: set[tuple[str, str]] = set()
+    for file, source in zip(files, sources, strict=True):
+        described = database.rows(f"DESCRIBE SELECT * FROM read_parquet({source}, hive_partitioning = false)")
+        own = {(str(row[0]), str(row[1])) for row in described}
+        first = first or own
+        if own != first:
+            column = min(own ^ first)[0]
+            raise DataError(
+                f"{path}: column '{column}' differs between files: {dict(first).get(column, 'missing')} in "
+                f"{files[0].name}, {dict(own).get(column, 'missing')} in {file.name}; give all one schema"
+            )
+
+
+def _top_level(database: Database, source: str) -> list[str]:
+    """Return column names as written; DuckDB would add a suffix to those that differ in case alone."""
+    rows = database.rows(f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({source})")
+    columns = []
+    nested: list[int] = []
+    for name, children in rows[1:]:
+        if not nested:
+            columns.append(str(name))
+        else:
+            nested[-1] -= 1
+        if children:
+            nested.append(int(children))
+        while nested and not nested[-1]:
+            nested.pop()
+    return columns
+
+
+FIRST, FURTHER = "first_records", "further_records"
+
+
+@dataclass(frozen=True)
+class Union:
+    """Two tables with the same columns.
+
+    Attributes
+    ----------
+    records: SQL for the records of both as c0, c1, …
+    texts: SQL for the text of each column.
+    """
+
+    records: str
+    texts: tuple[str, ...]
+
+    def ordered(self, secret: bytes | None) -> str:
+        """Return SQL for the records in the order that ``AppendWriter`` describes."""
+        if secret is not None:
+            # Nobody who lacks the secret tells the order of the sums, whatever is known of the records.
+            numbered = f"SELECT *, row_number() OVER () AS number FROM {self.records}"
+            key = f"unhex(sha256({quoted(secret.hex())} || number))"
+            return f"(SELECT * FROM ({numbered}) ORDER BY {key})"
+        # Records that differ only in a null against an empty text must not stay as they came.
+        keys = [f"coalesce({text}, '')" for text in self.texts]
+        nulls = [f"c{index} IS NULL" for index in range(len(self.texts))]
+        return f"(SELECT * FROM {self.records} ORDER BY {', '.join(chain(keys, nulls))})"
+
+
+class DuckBesideWriter(AppendWriter):
+    """Sorts in a database, which spills what does not fit its memory.
+
+    Parameters
+    ----------
+    relation: stays the caller's.
+    database: of the relation.
+    """
+
+    def __init__(self, relation: DuckRelation, database: Database) -> None:
+        self._relation = relation
+        self._database = database
+
+    def write_csv(self, further: AppendedFile, path: Path, separator: str, secret: bytes | None) -> None:
+        """Write CSV: quotes where needed, nothing at all for a null or an empty text."""
+        with self._with(further) as union:
+            columns = self._relation.columns
+            statement = copy_csv(columns, union.texts, path, separator, union.ordered(secret))
+            self._copy(statement, path)
+
+    def write_parquet(self, further: AppendedFile, path: Path, secret: bytes | None) -> None:
+        """Write Parquet."""
+        with self._with(further) as union:
+            columns = self._relation.columns
+            values = [f"c{index}" for index in range(len(columns))]
+            self._copy(copy_parquet(columns, values, path, union.ordered(secret)), path)
+
+    def _copy(self, statement: str, path: Path) -> None:
+        source = self._database.source
+        try:
+            self._database.copy(statement, [], path)
+        finally:
+            # A file that is another one by now may be why it failed, or what was written.
+            if source is not None:
+                source.check()
+
+    @contextmanager
+    def _with(self, further: AppendedFile) -> Iterator[Union]:
+        """Let both be known in one database for a while; where that fails, the relation is of no more use."""
+        database, source = self._database, self._database.source
+        types, kind = _types(database), _kind(database)
+        database.run(f"ALTER {kind} records RENAME TO {FIRST}")
+        database.source = None
+        other = self._loaded(further.path)
+        further.compare(other)
+        other_kind = _kind(database)
+        database.source = source
+        database.run(f"ALTER {other_kind} records RENAME TO {FURTHER}")
+        yield self._union(other, types, _types(database, FURTHER))
+        database.run(f"DROP {other_kind} {FURTHER}")
+        database.run(f"ALTER {kind} {FIRST} RENAME TO records")
+
+    def _loaded(self, further: Path) -> DuckRelation:
+        """Load the file into the table ``records``."""
+        separator = self._relation.separator
+        if separator is None:
+            return load_parquet(self._database, further, further.parent)
+        return load_csv(self._database, further, CsvDialect(separator), further.parent)
+
+    def _union(self, other: DuckRelation, types: Sequence[str], found: Sequence[str]) -> Union:
+        _check_alike(self._relation, types, other, found)
+        columns = self._relation.columns
+        names = ", ".join(f"c{other.position(name)}" for name in columns)
+        records = f"(SELECT * FROM {FIRST} UNION ALL SELECT {names} FROM {FURTHER})"
+        return Union(records, tuple(text_of(f"c{index}", kind) for index, kind in enumerate(types)))
+
+
+def _check_alike(one: DuckRelation, types: Sequence[str], other: DuckRelation, found: Sequence[str]) -> None:
+    """Check that two relations have the same columns with the same types."""
+    if set(one.columns) != set(other.columns):
+        raise DataError(
+            f"{other.name}: has columns {', '.join(other.columns)}; {one.name} has {', '.join(one.columns)}"
+        )
+    kinds = dict(zip(other.columns, found, strict=True))
+    for name, kind in zip(one.columns, types, strict=True):
+        if kinds[name] != kind:
+            raise DataError(
+                f"{other.name}: column '{name}' holds {kinds[name]}, in {one.name} {kind}; "
+                "write both inputs with one type for it, or as .csv"
+            )
+
+
+def _types(database: Database, table: str = "records") -> list[str]:
+    return [str(row[1]) for row in database.rows(f"DESCRIBE {table}")]
+
+
+def _kind(database: Database) -> str:
+    """Return what ``records`` is: a view where a file is read again."""
+    return "TABLE" if database.source is None else "VIEW"
+
+
+_FILE = re.compile(r'"([^"]+)"')
+
+
+class DuckTableReader:
+    """Reads rows of a DuckDB file with their own types; the file is opened for reading only.
+
+    A stored table is copied. A query, or a view, could read any file and change settings, so it runs in a
+    database of its own whose settings are locked and that reaches no file but this one; a file hands its rows
+    over. The engine's own database cannot be locked like that: it writes the release.
+
+    Parameters
+    ----------
+    path: of the file.
+    selection: the rows.
+    options: limits of the database that a query runs in.
+    allow_files: whether a query may read other files.
+    """
+
+    def __init__(
+        self, path: Path, selection: Selection, options: EngineOptions, *, allow_files: bool
+    ) -> None:
+        self._path, self._selection = path, selection
+        self._options, self._allow_files = options, allow_files
+        self._name = f"{path}: {selection.title}"
+
+    def load(self, database: Database, folder: Path) -> DuckRelation:
+        """Load the rows; ``folder`` takes the file that hands them over.
+
+        Raises
+        ------
+        DataError, QueryError: as for ``open_duckdb``.
+        """
+        with reading(self._path), self._path.open("rb"):
+            source = FileSource.of(self._path, "a DuckDB database")
+        if isinstance(self._selection, Query):
+            self._check_one_select(self._selection)
+        # The text of a moment depends on it.
+        database.run("SET TimeZone = 'UTC'")
+        columns = self._copied_table(database)
+        if columns is None:
+            rows = folder / "rows.duckdb"
+            columns = self._queried(rows)
+            database.run(f"ATTACH {quoted(rows)} AS handed_over (READ_ONLY, TYPE duckdb)")
+            database.run("CREATE TABLE records AS FROM handed_over.main.records")
+            database.run("DETACH handed_over")
+        # No other program can write by DuckDB meanwhile, but it can put another file there.
+        source.check()
+        return DuckRelation(database, self._name, columns)
+
+    def _copied_table(self, database: Database) -> Sequence[str] | None:
+        """Load the rows of a stored table and return its columns; None for anything else."""
+        if not isinstance(self._selection, WholeTable):
+            return None
+        table = self._selection.table
+        with self._attached(database):
+            stored = database.rows(
+                "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'source' "
+                "AND lower(schema_name) = lower(?) AND lower(table_name) = lower(?)",
+                [table.schema or "main", table.name],
+            )
+            return self._copied(database, "memory.main.records") if stored[0][0] else None
+
+    def _queried(self, rows: Path) -> Sequence[str]:
+        """Write the rows of a query into a DuckDB file and return its columns."""
+        with Database(self._options) as database:
+            database.run("SET TimeZone = 'UTC'")
+            database.run(f"ATTACH {quoted(rows)} AS handed_over (STORAGE_VERSION 'latest')")
+            with self._attached(database):
+                if not self._allow_files:
+                    database.run("SET enable_external_access = false")
+                database.run("SET lock_configuration = true")
+                return self._copied(database, "handed_over.main.records")
+
+    @contextmanager
+    def _attached(self, database: Database) -> Iterator[None]:
+        """Let names mean what is in the file."""
+        try:
+            database.run(f"ATTACH {quoted(self._path.resolve())} AS source (READ_ONLY, TYPE duckdb)")
+        except duckdb.Error as error:
+            raise DataError(
+                f"{self._path}: cannot be opened as a DuckDB database: {reason_of(error)}"
+            ) from None
+        database.run("USE source")
+        try:
+            yield
+        finally:
+            database.run("USE memory")
+            database.run("DETACH source")
+
+    def _copied(self, database: Database, target: str) -> Sequence[str]:
+        """Make a table of the rows, whose columns are c0, c1, …, and return their names."""
+        try:
+            described = database.rows(f"DESCRIBE {self._selection.statement}")
+            columns = [str(row[0]) for row in described]
+            check_header(self._name, columns)
+            numbered = ", ".join(f"c{index}" for index in range(len(columns)))
+            values = ", ".join(_plain(f"c{index}", str(row[1])) for index, row in enumerate(described))
+            database.run(
+                f"CREATE TABLE {target} AS SELECT {values} FROM {self._selection.sql} AS selected({numbered})"
+            )
+        except duckdb.PermissionException as error:
+            found = _FILE.search(str(error))
+            what = f"the file '{found[1]}'" if found else "files"
+            raise self._failure(
+                f"reads {what}, which only input.allow_files permits; leave it out, or set "
+                "input.allow_files: true if you trust the query"
+            ) from None
+        except duckdb.Error as error:
+            raise self._failure(f"cannot be read: {reason_of(error)}; {_tables(database)}") from None
+        return columns
+
+    def _check_one_select(self, query: Query) -> None:
+        """Check that DuckDB takes a query by itself, not in any parentheses, as one SELECT.
+
+        Raises
+        ------
+        QueryError: it does not.
+        """
+        try:
+            statements = duckdb.extract_statements(query.alone)
+        except duckdb.Error as error:
+            raise self._failure(f"cannot be read: {reason_of(error)}; accepted: one SELECT") from None
+        kinds = [statement.type.name for statement in statements]
+        if kinds != ["SELECT"]:
+            found = ", ".join(kinds) if kinds else "no statement"
+            raise self._failure(
+                f"cannot be read: it is {found}; accepted: one SELECT (a PIVOT in it needs its IN)"
+            )
+
+    def _failure(self, what: str) -> DataError:
+        kind = QueryError if isinstance(self._selection, Query) else DataError
+        return kind(f"{self._name} {what}")
+
+
+def reason_of(error: duckdb.Error) -> str:
+    """Return the first line of what DuckDB says, without the kind of error and the mark at its end."""
+    first = str(error).split("\n", 1)[0]
+    return (first.partition(": ")[2] or first).rstrip(".! ")
+
+
+def _plain(column: str, kind: str) -> str:
+    """Return a column without its collation: one that ignores case would make one value of two."""
+    return f"{column} COLLATE {identifier('C')} AS {column}" if kind == "VARCHAR" else column
+
+
+def _tables(database: Database) -> str:
+    rows = database.rows(
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'source' "
+        "UNION SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'source' "
+        "AND NOT internal ORDER BY ALL LIMIT 20"
+    )
+    names = [name if schema == "main" else f"{schema}.{name}" for schema, name in rows]
+    return f"the database holds {', '.join(names)}" if names else "the database holds no table"

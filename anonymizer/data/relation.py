@@ -1,0 +1,641 @@
+"""The interface of engines: one open input, its dictionaries, column statistics, counts and release.
+
+The texts of columns become codes, and records become keys packed from these codes. A release is written
+from counted rows; it may be appended to the records of an earlier release.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import zlib
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from pathlib import Path
+
+import numpy as np
+
+from anonymizer.data.distinct_rows import DistinctRows, counted_keys
+from anonymizer.data.source import CsvDialect, EngineOptions
+from anonymizer.errors import DataError, suggestion
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.counting import Packing
+from anonymizer.model.out_of_core import RegionStore
+from anonymizer.system import Closing
+
+
+@dataclass(frozen=True)
+class AppendedFile:
+    """A file of further records.
+
+    Attributes
+    ----------
+    path: of the file.
+    compare: called with it once it is read; raises where it is not what was to be written.
+    """
+
+    path: Path
+    compare: Callable[[Relation], None]
+
+
+class AppendWriter(ABC):
+    """Writes the records of a relation and of a file, all in one order, so that nothing tells them apart.
+
+    The file has the same columns as the relation, in whatever order, and is of the kind that the relation
+    was read from: CSV for what was separated text, else Parquet.
+    """
+
+    @abstractmethod
+    def write_csv(self, further: AppendedFile, path: Path, separator: str, secret: bytes | None) -> None:
+        """Write UTF-8 CSV with a header; gzipped for ``.gz``.
+
+        Parameters
+        ----------
+        further: the file.
+        secret: random bytes that shuffle the records; None to sort them by all columns, left to right, texts
+            by code point, a null as the empty text.
+
+        Raises
+        ------
+        OutputError: the file cannot be written.
+        DataError: a column holds another type in the further records, or what the relation reads has changed.
+        """
+
+    @abstractmethod
+    def write_parquet(self, further: AppendedFile, path: Path, secret: bytes | None) -> None:
+        """Write Parquet, columns in their own type; all else is as for ``write_csv``."""
+
+
+Dictionary = Iterable[tuple[str | None, int]]
+"""Texts with their records."""
+
+
+def changed(before: Dictionary, after: Dictionary) -> tuple[int, int]:
+    """Return the records of each text that the second has more of, summed, and those that it has fewer of.
+
+    >>> changed([("a", 2), ("b", 1), (None, 1)], [("", 1), ("a", 1), ("c", 1)])
+    (1, 2)
+    """
+    own, theirs = Counter[str](), Counter[str]()
+    for counted, dictionary in ((own, before), (theirs, after)):
+        for text, records in dictionary:
+            counted[text or ""] += records
+    return (theirs - own).total(), (own - theirs).total()
+
+
+@dataclass(frozen=True)
+class UnionDifference:
+    """How the texts of a column differ from those of two parts that it should hold.
+
+    Attributes
+    ----------
+    lacking: records of each text that it has fewer of than the first part, summed.
+    added: records of each text that it has more of than both parts, summed.
+    unmatched_columns: records of each text that it has fewer of than both parts, summed.
+    """
+
+    lacking: int
+    added: int
+    unmatched_columns: int
+
+
+def compare_union(whole: Dictionary, first: Dictionary, second: Dictionary) -> UnionDifference:
+    """Return how a dictionary differs from two parts that it should hold.
+
+    >>> put_together([("a", 3), ("b", 1)], [("a", 1)], [("a", 1), ("b", 1), (None, 2)])
+    Together(lacking=0, added=1, left_out=2)
+    """
+    counted = [Counter[str](), Counter[str](), Counter[str]()]
+    for own, dictionary in zip(counted, (whole, first, second), strict=True):
+        for text, records in dictionary:
+            own[text or ""] += records
+    found, before, now = counted
+    both = before + now
+    return UnionDifference((before - found).total(), (found - both).total(), (both - found).total())
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """How the texts of a column become codes.
+
+    Attributes
+    ----------
+    name: of the column.
+    codes: code of each position in the relation's dictionary of the column, shape (distinct texts,), int32;
+        several positions may have one code.
+    size: number of codes; each is in [0, size).
+    """
+
+    name: str
+    codes: CodeArray
+    size: int
+
+
+def packed_column_by_column(relation: Relation, codings: Sequence[Coding]) -> Packing:
+    """Pack the codes of each record, in the input's order; no two columns are in memory at once."""
+    packing = Packing(relation.rows)
+    for coding in codings:
+        packing.add(coding.codes[relation.codes(coding.name)], coding.size)
+    return packing
+
+
+def fitting(codings: Sequence[Coding], space: int) -> int:
+    """Return how many of some columns, from the first on, have no more combinations of codes than a space."""
+    number = 0
+    while number < len(codings) and prod(max(each.size, 1) for each in codings[: number + 1]) < space:
+        number += 1
+    return number
+
+
+@dataclass(frozen=True, eq=False)
+class CountedRows:
+    """Rows in the order in which they are written, equal ones one after another.
+
+    Attributes
+    ----------
+    columns: their names.
+    labels: for each column the distinct texts, sorted by code point.
+    codes: position in ``labels``, for each column an array of shape (rows,), int32.
+    counts: how often each row is written, shape (rows,), int64, at least 1.
+    """
+
+    columns: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    codes: tuple[CodeArray, ...]
+    counts: IntArray
+
+
+class CountedWriter(ABC):
+    """Writes counted rows to files."""
+
+    @abstractmethod
+    def write_csv(self, rows: CountedRows, path: Path, separator: str) -> None:
+        """Write UTF-8 CSV with a header; gzipped for ``.gz``.
+
+        Raises
+        ------
+        OutputError: the file cannot be written.
+        """
+
+    @abstractmethod
+    def write_parquet(self, rows: CountedRows, path: Path) -> None:
+        """Write Parquet, all columns as texts.
+
+        Raises
+        ------
+        OutputError: the file cannot be written.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class ByCodes:
+    """Rows of distinct combinations of coded columns.
+
+    Attributes
+    ----------
+    codings: of the columns that tell the combinations.
+    codes: of each row, shape (rows, codings), int32; sorted, equal ones in rows one after another. Records of
+        one combination go to its rows in the order of the columns that are released unchanged.
+    """
+
+    codings: Sequence[Coding]
+    codes: CodeArray
+
+
+@dataclass(frozen=True, eq=False)
+class ByRegion:
+    """Rows that are regions of combinations that an engine keeps.
+
+    Attributes
+    ----------
+    codings: of the columns that tell the combinations.
+    regions: region i is row i; None where all combinations are in none.
+    rest: row of the combinations that are in no region; None where none is to be released.
+    """
+
+    codings: Sequence[Coding]
+    regions: RegionStore | None
+    rest: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class RecodedRows:
+    """What becomes of records, told for each of some rows that they are found by.
+
+    Attributes
+    ----------
+    found: how a record finds its row.
+    counts: records of each row, shape (rows,), int64.
+    kept: rows that are released, shape (rows,), bool.
+    columns: released ones, in their order.
+    labels: for each column that is replaced its distinct texts, sorted by code point.
+    places: for each of them the place in ``labels`` for each row, shape (rows,), int32.
+    """
+
+    found: ByCodes | ByRegion
+    counts: IntArray
+    kept: BoolArray
+    columns: tuple[str, ...]
+    labels: Mapping[str, tuple[str, ...]]
+    places: Mapping[str, CodeArray]
+
+
+class RecodedWriter(ABC):
+    """Writes the records of a relation as recoded, without that they come to this process."""
+
+    @abstractmethod
+    def write_csv(self, rows: RecodedRows, path: Path, separator: str, secret: bytes | None) -> None:
+        """Write UTF-8 CSV with a header; gzipped for ``.gz``.
+
+        Parameters
+        ----------
+        secret: random bytes that put the records in an order; None for sorted by what is published.
+
+        Raises
+        ------
+        OutputError: the file cannot be written.
+        """
+
+    @abstractmethod
+    def write_parquet(self, rows: RecodedRows, path: Path, secret: bytes | None) -> None:
+        """Write Parquet, unchanged columns in their own type.
+
+        Parameters
+        ----------
+        secret: as for ``write_csv``.
+
+        Raises
+        ------
+        OutputError: the files cannot be written.
+        """
+
+    @abstractmethod
+    def checksum(self, rows: RecodedRows) -> int:
+        """Sum up a hash of each record as recoded: of its texts, a null being the empty one."""
+
+    @abstractmethod
+    def own_checksum(self, recoded: Collection[str]) -> int:
+        """Return the same of the relation itself, whose records were recoded and written before.
+
+        Parameters
+        ----------
+        recoded: the columns that were replaced.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The distinct combinations of some columns, counted by the engine.
+
+    Attributes
+    ----------
+    values: for each column its distinct texts sorted by code point, None (a null) last.
+    codes: position in ``values`` for each group and column, shape (groups, columns), int32; no certain order.
+    counts: records of each group, shape (groups,), int64.
+    """
+
+    values: tuple[tuple[str | None, ...], ...]
+    codes: CodeArray
+    counts: IntArray
+
+    def texts(self, column: int) -> list[str | None]:
+        """Return the text of each group in one column, given by its position."""
+        values = self.values[column]
+        return [values[code] for code in self.codes[:, column]]
+
+
+@dataclass(frozen=True, eq=False)
+class Replacement:
+    """What is published instead of a column, or as a new one.
+
+    Attributes
+    ----------
+    labels: distinct published texts, sorted by code point, or distinct whole numbers, ascending.
+    codes: position in ``labels`` for each record of the input, shape (records,), int32.
+    """
+
+    labels: tuple[str, ...] | tuple[int, ...]
+    codes: CodeArray
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """What of an input is published.
+
+    Attributes
+    ----------
+    columns: released columns, in the order of the input; new ones after them.
+    replacements: by column; the other columns are published unchanged. What the input has not is new.
+    kept: which records are published, shape (records,), bool.
+    """
+
+    columns: tuple[str, ...]
+    replacements: Mapping[str, Replacement]
+    kept: BoolArray
+
+
+@dataclass(frozen=True)
+class ColumnStatistics:
+    """How the records of a column are spread over its distinct texts.
+
+    Attributes
+    ----------
+    distinct: number of distinct texts; nulls and what was asked to count as such are left out here and below.
+    singles: texts that stand in one record only.
+    largest: records of the most frequent text, 0 without any.
+    nulls: records with a null, or with what counts as one.
+    entropy: of the texts, in bits.
+    sample: distinct texts with their records, sorted by code point; all of them, or a share that depends on
+        the texts alone and neither on their order nor on how frequent they are.
+    """
+
+    distinct: int
+    singles: int
+    largest: int
+    nulls: int
+    entropy: float
+    sample: tuple[tuple[str, int], ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether the sample holds every text."""
+        return len(self.sample) == self.distinct
+
+
+def column_statistics(
+    dictionary: Sequence[tuple[str | None, int]], limit: int, absent: Collection[str] = ()
+) -> ColumnStatistics:
+    """Return the spread of a column whose dictionary is known; the parameters are those of ``spread``."""
+    texts = [(text, count) for text, count in dictionary if text is not None and text not in absent]
+    counts = [count for _, count in texts]
+    sample = texts
+    if len(texts) > limit:
+        share = len(texts) // limit
+        sample = [entry for entry in texts if zlib.crc32(entry[0].encode("utf-8", "replace")) % share == 0]
+    nulls = sum(count for _, count in dictionary) - sum(counts)
+    scores = math.fsum(count * math.log2(count) for count in counts)
+    return ColumnStatistics(
+        len(texts),
+        counts.count(1),
+        max(counts, default=0),
+        nulls,
+        entropy_bits(sum(counts), scores),
+        tuple(sample),
+    )
+
+
+def entropy_bits(records: int, scores: float) -> float:
+    """Return the entropy in bits of values whose counts n add up to ``records`` and n log2 n to ``scores``.
+
+    >>> entropy_bits(4, 2 * 2 * 1.0)
+    1.0
+    """
+    return max(math.log2(records) - scores / records, 0.0) if records else 0.0
+
+
+__all__ = ["CsvDialect", "EngineOptions", "Groups", "Projection", "Relation", "Replacement"]
+
+
+class Relation(Closing):
+    """One open input, read as texts; to be closed.
+
+    Attributes
+    ----------
+    name: what a message calls the input.
+    columns: names, in the order of the input; distinct, none empty.
+    rows: number of records, at least 1.
+    sha256: of the bytes of the file; None for what is not a file.
+    separator: of a CSV file, as given or detected; None otherwise.
+    unmatched_columns: columns of the file that are not among the columns, as they are the index of pandas.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    rows: int
+    sha256: str | None
+    separator: str | None
+    unmatched_columns: tuple[str, ...] = ()
+
+    @abstractmethod
+    def dictionary(self, column: str) -> list[tuple[str | None, int]]:
+        """Return the distinct texts of a column with their records, sorted by code point, a null (None) last.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+
+    @abstractmethod
+    def codes(self, column: str) -> CodeArray:
+        """Return each record's position in the column's dictionary, shape (records,), in the input's order.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+
+    def packed(self, codings: Sequence[Coding]) -> Packing:
+        """Return the codes of columns packed into one key for each record, in the input's order.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        return packed_column_by_column(self, codings)
+
+    def keys(self, column: str) -> IntArray:
+        """Return an integer of each record, the same where the texts are, from 0 on but in no certain order.
+
+        Cheaper than ``codes`` for columns of very many texts; shape (records,), int64, in the input's order.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        return self.codes(column).astype(np.int64)
+
+    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
+        """Return how records are spread over the texts of a column.
+
+        Parameters
+        ----------
+        limit: number of distinct texts up to which the sample holds all of them; beyond it, about as many.
+        absent: texts that count as nulls.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        return column_statistics(self.dictionary(column), limit, absent)
+
+    def count_matching(self, column: str, pattern: str) -> int:
+        """Return the records whose text matches a regular expression from end to end; a null does not.
+
+        Parameters
+        ----------
+        pattern: what Python's ``re`` and RE2 read alike.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        match = re.compile(pattern).fullmatch
+        return sum(count for text, count in self.dictionary(column) if text is not None and match(text))
+
+    @abstractmethod
+    def group_counts(self, columns: Sequence[str]) -> Groups:
+        """Return the distinct combinations of the texts of columns with their records.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+
+    def combinations(self, codings: Sequence[Coding]) -> DistinctRows:
+        """Return the distinct combinations of the codes of columns with their records, to be closed.
+
+        In memory, unless an engine keeps them elsewhere.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        return counted_keys(self.packed(codings), [each.size for each in codings])
+
+    def stored_distinct_rows(self, codings: Sequence[Coding]) -> DistinctRows:
+        """Return the same, kept by the engine where it can, so that they need not fit in memory.
+
+        They can be asked as long as the relation is open.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        return self.combinations(codings)
+
+    def in_small_classes(self, columns: Sequence[str], least: int) -> tuple[int, int]:
+        """Return the records that no other has the same texts as, and those in small classes.
+
+        Parameters
+        ----------
+        least: records of a class that is not small.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        sizes = self.group_counts(columns).counts
+        return int(np.count_nonzero(sizes == 1)), int(sizes[sizes < least].sum())
+
+    def estimated_combinations(self, columns: Sequence[str]) -> int:  # noqa: ARG002 - of any columns
+        """Return about how many distinct combinations of texts columns have, or an upper bound.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        return self.rows
+
+    def changed_records(self, column: str, other: Relation) -> tuple[int, int]:
+        """Return the records of each text of a column that another relation has more of, and fewer of.
+
+        A null counts as the empty text; raises as ``dictionary`` does.
+        """
+        return changed(self.dictionary(column), other.dictionary(column))
+
+    def put_together(self, column: str, first: Relation, second: Relation) -> UnionDifference:
+        """Compare a column with those of two relations whose records this one should hold.
+
+        A null counts as the empty text; raises as ``dictionary`` does.
+        """
+        return compare_union(*(each.dictionary(column) for each in (self, first, second)))
+
+    def check_unchanged(self) -> None:
+        """Check that the input is still what it was at first.
+
+        Raises
+        ------
+        DataError: it has changed.
+        """
+
+    @property
+    def ordered(self) -> bool:
+        """Whether records have an order, in which they can be asked for one by one."""
+        return True
+
+    @property
+    def writer(self) -> CountedWriter | None:
+        """What writes rows without a look at the records; None where nothing can."""
+        return None
+
+    @property
+    def recoded_writer(self) -> RecodedWriter | None:
+        """What writes records where they are; None where they have to come to this process."""
+        return None
+
+    @property
+    def append_writer(self) -> AppendWriter | None:
+        """What writes the records together with those of a file; None where nothing can."""
+        return None
+
+    def recoded_writer_beside(self, earlier: Relation) -> RecodedWriter | None:  # noqa: ARG002 - of any
+        """Return what writes the records where they are, together with those of another relation.
+
+        None where they have to come to a file first; see ``append_writer`` of the other one.
+        """
+        return None
+
+    @abstractmethod
+    def is_text(self, column: str) -> bool:
+        """Tell whether the values of a column are texts, and not stored as numbers or dates."""
+
+    def holds_texts(self, column: str) -> bool:  # noqa: ARG002 - of any column
+        """Tell whether the values of a column are texts in every record, none a null or of another type."""
+        return False
+
+    @abstractmethod
+    def sorted_rows(self, projection: Projection) -> IntArray:
+        """Return the numbers of the published records, sorted by what is published of them.
+
+        All columns count, left to right, texts by code point, a null as the empty text.
+        """
+
+    @abstractmethod
+    def write_csv(self, projection: Projection, rows: IntArray, path: Path, separator: str) -> None:
+        """Write the given records in the given order as UTF-8 CSV with a header; gzipped for ``.gz``.
+
+        Raises
+        ------
+        OutputError: the file cannot be written.
+        """
+
+    @abstractmethod
+    def write_parquet(self, projection: Projection, rows: IntArray, path: Path) -> None:
+        """Write the given records in the given order as Parquet, unchanged columns in their own type.
+
+        Raises
+        ------
+        OutputError: the file cannot be written.
+        """
+
+    def position(self, column: str) -> int:
+        """Return where a column stands, from 0.
+
+        Raises
+        ------
+        DataError: no such column; the message names the nearest one.
+        """
+        try:
+            return self._positions[column]
+        except KeyError:
+            message = f"{self.name}: no column '{column}'; {suggestion(column, self.columns)}"
+            raise DataError(message) from None
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        """Where each column stands; looked for in ``columns``, each would take time by their number."""
+        return {column: index for index, column in enumerate(self.columns)}

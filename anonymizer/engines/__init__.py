@@ -1,1 +1,0 @@
-"""Where relations live: each engine opens an input, counts it in place and writes the release from it."""

@@ -1,1 +1,0 @@
-"""From an open relation to dictionary-encoded columns and their distinct combinations."""
