@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from anonymizer.data.source import EngineOptions
-from anonymizer.engines.spark.options import SparkOptions
-from anonymizer.engines.spark.session import Session, close_session, open_session
+from anonymizer.data_spark.options import SparkOptions
+from anonymizer.data_spark.session import Session, close_session, open_session
 
 SETTINGS: Mapping[str, Any] = {
     "master": "local[1]",

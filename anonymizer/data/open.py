@@ -57,8 +57,8 @@ def open_file(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions 
 
 def open_in_spark(location: str, options: EngineOptions) -> Relation:
     """Open files by Spark, wherever Hadoop finds them; raises as ``open_spark`` does."""
-    from anonymizer.engines.spark.open import open_spark  # noqa: PLC0415 - others do without it
-    from anonymizer.engines.spark.options import SparkOptions  # noqa: PLC0415
+    from anonymizer.data_spark.options import SparkOptions  # noqa: PLC0415
+    from anonymizer.data_spark.relation import open_spark  # noqa: PLC0415 - others do without it
 
     return open_spark(location, SparkOptions.of(options), options.named)
 
@@ -122,11 +122,7 @@ def open_postgres(
     QueryError: the query is not one SELECT, calls what can do more than read, or the server refuses it.
     InputError: the driver is not installed, or an environment variable of the URL is not set.
     """
-    from anonymizer.data.postgres import (  # noqa: PLC0415 - files do without it
-        Postgres,
-        PostgresError,
-        check_query,  # noqa: PLC0415 - files do without it
-    )
+    from anonymizer.data.postgres import Postgres, PostgresError, check_query  # noqa: PLC0415
 
     try:
         connection = Postgres(url)

@@ -11,6 +11,7 @@ from anonymizer.config.model import Config
 from anonymizer.data.open import open_in_spark
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import TableName, is_url, location_of
+from anonymizer.data_spark.release import RemoteFolder
 from anonymizer.errors import OutputError
 from anonymizer.flow.engine import engine_options
 from anonymizer.flow.prepare import open_release
@@ -20,7 +21,6 @@ from anonymizer.release.order import ROW_ORDERS, SORTED
 from anonymizer.release.postgres_table import PostgresTable
 from anonymizer.release.publish import ReleaseFolder
 from anonymizer.release.publishable import Publishable
-from anonymizer.release.remote_folder import RemoteFolder
 from anonymizer.release.table import ReleaseTable
 from anonymizer.system import Closing
 

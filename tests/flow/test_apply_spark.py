@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from anonymizer.engines.spark.session import Session
+from anonymizer.data_spark.session import Session
 from anonymizer.errors import AnonymizerError
 from anonymizer.flow.applying import run as applied
 from anonymizer.flow.audit import audit_release

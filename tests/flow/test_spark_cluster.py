@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from anonymizer.config.load import load_config
-from anonymizer.engines.spark.session import Session
+from anonymizer.data_spark.session import Session
 from anonymizer.flow.run import run
 from anonymizer.flow.watch import RunMonitor
 from tests.flow.spark_runs import config, facts, people, ran, released, went_on

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from anonymizer.data.open import open_file
-from anonymizer.engines.spark.options import SparkOptions
-from anonymizer.engines.spark.session import close_session, open_session
+from anonymizer.data_spark.options import SparkOptions
+from anonymizer.data_spark.session import close_session, open_session
 from anonymizer.errors import DataError
 from anonymizer.flow.init import init
 from tests.flow.commands import call

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from anonymizer.config.load import load_config
-from anonymizer.engines.spark.recoded import SparkRecodedWriter
-from anonymizer.engines.spark.session import Session
+from anonymizer.data_spark.relation import SparkRecodedWriter
+from anonymizer.data_spark.session import Session
 from anonymizer.errors import AuditFailed
 from anonymizer.flow import output
 from anonymizer.flow.run import run

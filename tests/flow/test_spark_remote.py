@@ -9,11 +9,11 @@ import duckdb
 import pytest
 
 from anonymizer.config.load import load_config
-from anonymizer.engines.spark.session import Session
+from anonymizer.data_spark.release import RemoteFolder
+from anonymizer.data_spark.session import Session
 from anonymizer.errors import ConfigError, OutputError
 from anonymizer.flow.run import run
 from anonymizer.flow.watch import RunMonitor
-from anonymizer.release.remote_folder import RemoteFolder
 from tests.flow.spark_runs import config, people, ran, released
 from tests.spark import engine, options, running
 

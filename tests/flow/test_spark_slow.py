@@ -19,8 +19,8 @@ import yaml
 
 import anonymizer as an
 from anonymizer.config.load import load_config
-from anonymizer.engines.spark import files_in_order
-from anonymizer.engines.spark.session import Session
+from anonymizer.data_spark import files as files_in_order
+from anonymizer.data_spark.session import Session
 from anonymizer.errors import ConfigError, InputError
 from anonymizer.flow.audit import audit_release
 from tests.flow.spark_runs import config, facts, people, ran, released

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from anonymizer.data_spark.release import RemoteFolder
 from anonymizer.errors import OutputError
-from anonymizer.release.remote_folder import RemoteFolder
 from tests.spark import need_spark
 
 pytestmark = pytest.mark.slow

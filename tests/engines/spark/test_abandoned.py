@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from anonymizer.engines.spark import launch
-from anonymizer.engines.spark.options import SparkOptions
+from anonymizer.data_spark import session as launch
+from anonymizer.data_spark.options import SparkOptions
 
 
 class Gateway:

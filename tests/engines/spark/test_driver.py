@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.engines.spark.driver import DEFAULT_JAVA, EXTRA_JAVA, KEPT
-from anonymizer.engines.spark.options import LEAST_HEAP, SparkOptions
+from anonymizer.data_spark.options import DEFAULT_JAVA, EXTRA_JAVA, KEPT, LEAST_HEAP, SparkOptions
 
 CLUSTER = "local-cluster[2,1,1024]"
 HEAP = "1000MiB"

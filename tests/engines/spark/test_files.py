@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anonymizer.data.relation import CountedRows
-from anonymizer.engines.spark import writer
+from anonymizer.data_spark import files as writer
 from tests.spark import running
 
 pytestmark = pytest.mark.slow

@@ -21,7 +21,7 @@ def test_what_workers_lack_is_named(told: str, said: str) -> None:
     need_spark()
     from pyspark.errors import PySparkException
 
-    from anonymizer.engines.spark.failures import reading
+    from anonymizer.data_spark.session import reading
 
     with pytest.raises(InputError, match=said), reading("people"):
         raise PySparkException(told)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from anonymizer.data.open import open_file, open_in_spark
 from anonymizer.data.relation import Coding, Relation
-from anonymizer.engines.spark.session import Session
+from anonymizer.data_spark.session import Session
 from anonymizer.errors import DataError
 from tests.engines.spark.typed import typed_parquet
 from tests.spark import options, running

@@ -9,11 +9,11 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from anonymizer.data.distinct_rows import InMemoryRows
-from anonymizer.engines.spark import pieces, regions
-from anonymizer.engines.spark.combinations import SparkCombinations
-from anonymizer.engines.spark.frames import to_spark
-from anonymizer.engines.spark.keys import KeyWords
-from anonymizer.engines.spark.session import Session
+from anonymizer.data_spark import distinct_rows as pieces
+from anonymizer.data_spark import distinct_rows as regions
+from anonymizer.data_spark.columns import KeyWords, to_spark
+from anonymizer.data_spark.distinct_rows import SparkCombinations
+from anonymizer.data_spark.session import Session
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import GroupStatistic, Reduction
 from anonymizer.model.out_of_core import (

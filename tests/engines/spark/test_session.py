@@ -11,10 +11,8 @@ from typing import Any
 
 import pytest
 
-from anonymizer.engines.spark.java import check_java
-from anonymizer.engines.spark.launch import _not_of_py4j, check_master
-from anonymizer.engines.spark.options import SparkOptions
-from anonymizer.engines.spark.session import open_session
+from anonymizer.data_spark.options import SparkOptions
+from anonymizer.data_spark.session import _not_of_py4j, check_java, check_master, open_session
 from anonymizer.errors import InputError
 from tests.spark import need_spark
 

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from anonymizer.engines.spark import launch
-from anonymizer.engines.spark.options import SparkOptions
-from anonymizer.engines.spark.session import open_session
+from anonymizer.data_spark import session as launch
+from anonymizer.data_spark.options import SparkOptions
+from anonymizer.data_spark.session import open_session
 from anonymizer.errors import InputError
 from tests.spark import need_spark
 

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from anonymizer.engines.spark.failures import writing
+from anonymizer.data_spark.session import writing
 from anonymizer.errors import OutputError
 
 

@@ -1,10 +1,15 @@
-"""How Spark is started, within a time limit and off the terminal."""
+"""The one Spark session of a process: its Java, its start, and its failures as messages.
+
+Spark is started within a time limit and off the terminal. A message names the file or the setting at fault.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
+import re
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -15,13 +20,59 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anonymizer.data.memory import SpillFolder
+from anonymizer.data_spark.options import EVERY_CORE, LOCAL, SparkOptions
 from anonymizer.distribution import installing
-from anonymizer.engines.spark.java import check_java
-from anonymizer.engines.spark.options import EVERY_CORE, LOCAL, SparkOptions
-from anonymizer.errors import InputError
+from anonymizer.errors import DataError, InputError, OutputError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+OLDEST = 17
+"""Version of Java from which on Spark 4 runs."""
+
+SECONDS = 60
+"""For Java to tell its version."""
+
+_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+_REMEDY = (
+    f"install Java {OLDEST} or later (such as the package openjdk-17-jre-headless), or set JAVA_HOME to it"
+)
+
+
+def check_java() -> None:
+    """Check that there is a Java for Spark.
+
+    Raises
+    ------
+    InputError: there is none, or one that is too old.
+    """
+    java = _java()
+    try:
+        told = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, timeout=SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise InputError(f"engine spark: {java} cannot be run: {error}; {_REMEDY}") from None
+    found = _VERSION.search(told.stderr + told.stdout)
+    if found is None:
+        raise InputError(f"engine spark: {java} does not tell its version; {_REMEDY}")
+    if int(found[1]) < OLDEST:
+        raise InputError(f"engine spark: {java} is Java {found[1]}, too old; {_REMEDY}")
+
+
+def _java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        path = Path(home) / "bin" / "java"
+        if not path.is_file():
+            raise InputError(f"engine spark: JAVA_HOME is {home}, which has no bin/java; {_REMEDY}")
+        return str(path)
+    found = shutil.which("java")
+    if found is None:
+        raise InputError(f"engine spark: Java is not installed; {_REMEDY}")
+    return found
+
 
 CONNECT_SECONDS = 10.0
 """For a standalone master to accept a connection."""
@@ -289,3 +340,205 @@ def _environment(wanted: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = before[name]
             else:
                 del os.environ[name]
+
+
+class Session:
+    """A Spark that is shared by all who opened it, and stopped when the last of them closes it.
+
+    Parameters
+    ----------
+    options: how it is started.
+
+    Raises
+    ------
+    InputError: the extra or Java is missing, the master cannot be reached, or there is no folder for what it
+        keeps on disk.
+    """
+
+    def __init__(self, options: SparkOptions) -> None:
+        self.options = options
+        self.users = 0
+        self._spill = SpillFolder(options.temp_directory)
+        self._scratch = self._spill.path
+        try:
+            self.spark: SparkSession = start(options, self._scratch)
+        except BaseException:
+            self._spill.remove()
+            raise
+
+    @property
+    def jvm(self) -> Any:
+        """Spark's own classes, for files on whatever file system they are."""
+        return self.spark._jvm
+
+    @property
+    def hadoop(self) -> Any:
+        """The settings of Hadoop, which file systems are found by."""
+        return self.spark._jsc.hadoopConfiguration()
+
+    def file_system(self, location: str) -> tuple[Any, Any]:
+        """Return Hadoop's file system of a location, and its path there."""
+        path = self.jvm.org.apache.hadoop.fs.Path(location)
+        return path.getFileSystem(self.hadoop), path
+
+    def stop(self) -> None:
+        """End it, with all that it keeps on disk."""
+        end(self.spark)
+        self._spill.remove()
+
+
+_open: list[Session] = []
+
+
+def open_session(options: SparkOptions) -> Session:
+    """Return the running Spark, started where there is none; every call needs one of ``close_session``.
+
+    Raises
+    ------
+    InputError: it cannot be started, or one runs already that was started otherwise.
+    """
+    if not _open:
+        _open.append(Session(options))
+    session = _open[0]
+    if session.options != options:
+        raise InputError(
+            "engine.options: Spark runs in this process already, with other options; end it first"
+        )
+    session.users += 1
+    return session
+
+
+def close_session(session: Session) -> None:
+    """Give one use of a session back; the last one stops it."""
+    session.users -= 1
+    if session.users <= 0 and session in _open:
+        _open.remove(session)
+        session.stop()
+
+
+def reason_of(error: Exception) -> str:
+    """Return the first line of what Spark or Java says."""
+    told = str(error)
+    java = getattr(error, "java_exception", None)
+    if java is not None:
+        told = str(java.getMessage() or java.toString())
+    return told.strip().split("\n", 1)[0]
+
+
+_LACKING = re.compile(r"No module named '([^']+)'")
+_PATH = re.compile(r"((?:[a-z0-9+.-]+):/[^\s,;'\"]+)")
+_TYPE = re.compile(r"Illegal Parquet type: (.+?)\.? SQLSTATE|The data type (\w+) is not supported")
+_MEMORY = ("java.lang.OutOfMemoryError", "Java heap space", "GC overhead limit exceeded")
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Turn what Spark raises while it reads an input into an error of ours.
+
+    Parameters
+    ----------
+    name: what messages call the input.
+
+    Raises
+    ------
+    DataError: a file cannot be read; the message names it.
+    InputError: the memory does not suffice, or the cluster fails.
+    """
+    classes = _raised()
+    try:
+        with _quiet():
+            yield
+    except classes as error:
+        told = whole_text(error)
+        _refuse_memory(told)
+        _refuse_workers(told)
+        _refuse_type(name, told)
+        if "FAILED_READ_FILE" in told or "not a Parquet file" in told or "MALFORMED_RECORD" in told:
+            found = _PATH.search(told)
+            file = found[1].rstrip(".") if found else name
+            raise DataError(
+                f"{file}: not a Parquet file, or a damaged one; write it again, or take it out of the folder"
+            ) from None
+        raise DataError(f"{name}: cannot be read: {reason_of(error)}") from None
+
+
+@contextmanager
+def writing(name: str) -> Iterator[None]:
+    """Turn what Spark raises while it writes into an error of ours.
+
+    Raises
+    ------
+    OutputError: naming what cannot be written, and why.
+    """
+    classes = _raised()
+    try:
+        with _quiet():
+            yield
+    except OSError as error:
+        raise OutputError(f"{name}: cannot be written: {error.strerror or error}") from None
+    except classes as error:
+        _refuse_memory(whole_text(error))
+        raise OutputError(f"{name}: cannot be written: {reason_of(error)}") from None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Let Spark not warn of versions of pandas, which nothing here uses."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
+        yield
+
+
+def whole_text(error: BaseException) -> str:
+    """Return all that is told of an error, with the stack and the causes of one of Java's."""
+    java = getattr(error, "java_exception", None)
+    if java is None:
+        return str(error)
+    told = [str(error)]
+    while java is not None:
+        told.append(str(java.toString()))
+        java = java.getCause()
+    return "\n".join(told)
+
+
+def _refuse_memory(told: str) -> None:
+    if any(each in told for each in _MEMORY):
+        raise InputError(
+            "engine.memory_limit: not enough for this input; allow more, such as 8GB, or set "
+            "engine.options.spark.executor.memory on a cluster"
+        ) from None
+    if "spark.driver.maxResultSize" in told:
+        raise InputError(
+            "engine.options.spark.driver.maxResultSize: too small for the distinct combinations; set more, "
+            "such as 4g, or fewer quasi-identifiers"
+        ) from None
+
+
+def _refuse_workers(told: str) -> None:
+    lacking = _LACKING.search(told)
+    if lacking is not None:
+        raise InputError(
+            f"engine spark: its workers have no Python package '{lacking[1]}'; run {installing('spark')} "
+            f"there, with the version that is here, or name the Python that has it by {PYTHON}"
+        ) from None
+    if "PYTHON_VERSION_MISMATCH" in told or "Cannot run program" in told:
+        raise InputError(
+            f"engine spark: its workers need the version of Python that runs here; name it by {PYTHON}"
+        ) from None
+
+
+def _refuse_type(name: str, told: str) -> None:
+    found = _TYPE.search(told)
+    if found is not None:
+        raise DataError(
+            f"{name}: holds a column of type {found[1] or found[2]}, which Spark cannot read; write it as "
+            "text, moments in microseconds, or set engine.name to duckdb"
+        ) from None
+
+
+def _raised() -> tuple[type[Exception], ...]:
+    from py4j.protocol import Py4JError  # noqa: PLC0415 - comes with the extra
+    from pyspark.errors import PySparkException  # noqa: PLC0415
+
+    return PySparkException, Py4JError

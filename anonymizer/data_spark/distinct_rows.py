@@ -1,9 +1,12 @@
-"""Combinations that Spark keeps, in regions that are cut."""
+"""Distinct rows stored by Spark, in the memory and on the disks of its processes, and their regions.
+
+Spark's processes work on the rows of some regions with numpy.
+"""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from itertools import pairwise
@@ -11,12 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from anonymizer.data.distinct_rows import counts_by_values, region_sums, traces_sql
-from anonymizer.engines.spark.failures import reading
-from anonymizer.engines.spark.frames import lookup, small_frame
-from anonymizer.engines.spark.keys import KeyWords
-from anonymizer.engines.spark.pieces import RESULT, noted_schema, noting, pieces_of, working
-from anonymizer.model.arrays import IntArray
+from anonymizer.data.distinct_rows import DistinctRows, counts_by_values, region_sums, traces_sql
+from anonymizer.data_spark.columns import KeyWords, lookup, small_frame
+from anonymizer.data_spark.session import reading
+from anonymizer.errors import DataError
+from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.out_of_core import (
     CodedRows,
     FirstRegions,
@@ -27,12 +29,95 @@ from anonymizer.model.out_of_core import (
     SensitiveCounts,
     Stopped,
     Work,
+    never_stopped,
 )
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, GroupedData
 
-    from anonymizer.engines.spark.session import Session
+    from anonymizer.data_spark.session import Session
+
+Result = TypeVar("Result")
+
+PIECES = 8
+"""That a batch is divided into, if it has so many regions: several processes can work on it."""
+
+RESULT = "piece INT, result BINARY"
+"""What comes back of a piece: its number, and what the work returned, pickled."""
+
+
+def noted_schema(keys: KeyWords) -> str:
+    """Return what comes back of a piece where its rows are noted: a row as above, with the number of regions.
+
+    Then a row for each of the piece, without a result: its keys, records, and its region from 0 on.
+    """
+    words = "".join(f", {name} BIGINT" for name in keys.names)
+    return f"{RESULT}, regions INT, n BIGINT, region INT{words}"
+
+
+def pieces_of(batches: Sequence[IntArray]) -> list[IntArray]:
+    """Divide batches of regions, each ascending; the same way on every cluster."""
+    return [
+        piece for batch in batches for piece in np.array_split(batch, min(len(batch), PIECES)) if len(piece)
+    ]
+
+
+def working(keys: KeyWords, work: Work[Result], *, stopped: bool) -> Callable[[Any], Any]:
+    """Return what Spark calls with the rows of a piece, in its processes.
+
+    Parameters
+    ----------
+    keys: how the codes of the rows are packed.
+    stopped: whether the user wants to end, so that the work does only what it has to.
+    """
+
+    def worked(rows: Any) -> Any:
+        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
+
+        done = work(_given(keys, rows), _at_once if stopped else never_stopped)
+        numbers = rows.column("piece").slice(0, 1).combine_chunks().cast(pa.int32())
+        return pa.table({"piece": numbers, "result": pa.array([pickle.dumps(done.result)], pa.binary())})
+
+    return worked
+
+
+def noting(keys: KeyWords, work: Work[Result], *, stopped: bool) -> Callable[[Any], Any]:
+    """Return the same where rows are noted; the parameters are those of ``working``."""
+
+    def noted(rows: Any) -> Any:
+        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
+
+        done = work(_given(keys, rows), _at_once if stopped else never_stopped)
+        number = pa.array(np.full(rows.num_rows, rows.column("piece")[0].as_py(), dtype=np.int32))
+        first = pa.table(
+            {
+                "piece": number.slice(0, 1),
+                "result": pa.array([pickle.dumps(done.result)], pa.binary()),
+                "regions": pa.array([int(done.region.max()) + 1], pa.int32()),
+            }
+        )
+        others = {"piece": number, "region": pa.array(done.region.astype(np.int32))}
+        others |= {name: rows.column(name) for name in ("n", *keys.names)}
+        told = pa.concat_tables([first, pa.table(others)], promote_options="default")
+        names = ["piece", "result", "regions", "n", "region", *keys.names]
+        return told.select(names)
+
+    return noted
+
+
+def _given(keys: KeyWords, rows: Any) -> RegionRows:
+    """Return the rows of a piece."""
+    return RegionRows(
+        keys.unpack([rows.column(name).to_numpy() for name in keys.names]),
+        rows.column("n").to_numpy().astype(np.int64, copy=False),
+        rows.column("region").to_numpy().astype(np.int64),
+    )
+
+
+def _at_once() -> bool:
+    """Tell that work is to end as soon as it can."""
+    return True
+
 
 T = TypeVar("T")
 
@@ -271,3 +356,83 @@ def _expression(sql: str) -> Any:
     from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
 
     return functions.expr(sql)
+
+
+class SparkCombinations(DistinctRows):
+    """Combinations of codes in a frame of Spark.
+
+    Parameters
+    ----------
+    session: stays the caller's.
+    frame: with the words of the packed codes and ``n``, the records of each; not yet distinct.
+    keys: how codes are packed.
+    name: of the input, for messages.
+    records: that there must be.
+    """
+
+    def __init__(self, session: Session, frame: DataFrame, keys: KeyWords, name: str, records: int) -> None:
+        from pyspark import StorageLevel  # noqa: PLC0415 - comes with the extra
+
+        self.sizes = keys.sizes
+        self._session = session
+        self._keys = keys
+        self._name = name
+        self._records = records
+        self._number: int | None = None
+        with reading(name):
+            self.frame = frame.groupBy(*keys.names).agg({"n": "sum"}).withColumnRenamed("sum(n)", "n")
+            self.frame.persist(StorageLevel.MEMORY_AND_DISK)
+
+    @property
+    def number(self) -> int:
+        """How many distinct combinations there are, and thus whether every record is in one of them."""
+        if self._number is None:
+            with reading(self._name):
+                counted = self.frame.selectExpr(
+                    "count(*)", "sum(n)", *(f"count({word})" for word in self._keys.names)
+                ).collect()[0]
+            if counted[1] != self._records or any(each != counted[0] for each in counted[2:]):
+                raise DataError(
+                    f"{self._name}: changed while it was read; start again when nobody writes to it"
+                )
+            self._number = int(counted[0])
+        return self._number
+
+    def fetch(self) -> tuple[CodeArray, IntArray]:
+        """Return them into memory, in lexicographic order."""
+        expected = self.number
+        with reading(self._name):
+            table = self.frame.toArrow()
+        words: list[IntArray] = [table.column(word).to_numpy() for word in self._keys.names]
+        counts: IntArray = table.column("n").to_numpy()
+        if len(counts) != expected:
+            raise DataError(f"{self._name}: changed while it was read; start again when nobody writes to it")
+        order = np.lexsort(words[::-1])
+        return self._keys.unpack([word[order] for word in words]), counts[order].astype(np.int64, copy=False)
+
+    def rolled_up(self, codes: Sequence[CodeArray | None]) -> SparkCombinations:
+        """Return the distinct combinations of coarser codes, counted anew by Spark."""
+        coarser = [
+            self._keys.code(place) if new is None else lookup(new.tolist(), self._keys.code(place))
+            for place, new in enumerate(codes)
+        ]
+        frame = self.frame.selectExpr(*self._keys.packed(coarser), "n")
+        return SparkCombinations(self._session, frame, self._keys, self._name, self._records)
+
+    def records_in_small_groups(self, columns: int, least: int) -> int:
+        """Count the records in groups of fewer than some number of records."""
+        groups = [f"{self._keys.code(place)} AS g{place}" for place in range(columns)]
+        with reading(self._name):
+            sizes = self.frame.selectExpr(*groups, "n").groupBy(*(f"g{place}" for place in range(columns)))
+            summed = sizes.agg({"n": "sum"}).where(f"`sum(n)` < {least}")
+            found = summed.selectExpr("sum(`sum(n)`)").collect()[0][0]
+        return int(found or 0)
+
+    def in_regions(self, first: FirstRegions, coded: CodedRows) -> SparkRegions:
+        """Return the combinations in regions that can be cut, kept by Spark as well."""
+        return SparkRegions(self._session, self.frame, self._keys, self._name, first, coded)
+
+    def close(self) -> None:
+        """Let Spark forget them; a second call does nothing."""
+        with suppress(Exception):
+            self.frame.unpersist()

@@ -1,0 +1,1 @@
+"""The Apache Spark engine, for data that one machine cannot hold."""

@@ -1,0 +1,239 @@
+"""Columns in Spark: texts of typed columns, packed keys, column statistics, and exchange of arrays.
+
+Codes of several columns are packed into few 64-bit integers. The text of a typed value is the one that
+DuckDB gives for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from anonymizer.data.distinct_rows import names_of, packed, places_of, unpacked
+from anonymizer.data.duckdb.database import text_of
+from anonymizer.data.relation import ColumnStatistics, entropy_bits
+from anonymizer.data_spark.session import Session
+from anonymizer.errors import DataError
+from anonymizer.model.arrays import CodeArray, IntArray
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_HELD = "spark.sql.execution.arrow.localRelationThreshold"
+
+
+def to_spark(session: Session, batches: Sequence[Any]) -> DataFrame:
+    """Return a frame of Spark with the rows of some record batches.
+
+    Parameters
+    ----------
+    batches: of Arrow, with the same schema; at least one.
+    """
+    return _created(session, batches, {_ROWS: str(2**31 - 1)})
+
+
+def in_partitions(session: Session, batches: Sequence[Any]) -> DataFrame:
+    """Return a frame of Spark with one partition for each of some record batches, in their order.
+
+    Parameters
+    ----------
+    batches: as for ``to_spark``.
+    """
+    # Else Spark makes rows of them in the driver if they are small, and deals these as it has cores.
+    return _created(session, batches, {_ROWS: str(2**31 - 1), _HELD: "0"})
+
+
+def _created(session: Session, batches: Sequence[Any], settings: Mapping[str, str]) -> DataFrame:
+    import pyarrow as pa  # noqa: PLC0415 - comes with the extra
+
+    spark = session.spark
+    before = {name: str(spark.conf.get(name)) for name in settings}
+    try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        return spark.createDataFrame(pa.Table.from_batches(list(batches)))
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+
+
+def small_frame(session: Session, columns: dict[str, Any]) -> DataFrame:
+    """Return columns (arrays of Arrow or numpy, of equal length) as a frame that every process gets whole."""
+    import pyarrow as pa  # noqa: PLC0415
+    from pyspark.sql import functions  # noqa: PLC0415
+
+    return functions.broadcast(to_spark(session, pa.table(columns).combine_chunks().to_batches()))
+
+
+def lookup(codes: Sequence[int], index: str, kind: str = "INT") -> str:
+    """Return SQL for the element of a list at an index from 0, both whole numbers.
+
+    Parameters
+    ----------
+    kind: type of the elements in SQL.
+    """
+    # Of a text that is read once, as a list of thousands of literals is slow to plan.
+    listed = ",".join(map(str, codes))
+    return f"element_at(CAST(split('{listed}', ',') AS ARRAY<{kind}>), CAST({index} AS INT) + 1)"
+
+
+class KeyWords:
+    """Columns of codes in words, so that words sort as the rows of codes do.
+
+    Parameters
+    ----------
+    sizes: number of codes of each column.
+
+    Attributes
+    ----------
+    names: of the words in SQL.
+    """
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self._places = places_of(sizes)
+        self.sizes = tuple(place.size for place in self._places)
+        self.names = names_of(self._places)
+
+    def packed(self, codes: Sequence[str]) -> list[str]:
+        """Return SQL for each word.
+
+        Parameters
+        ----------
+        codes: SQL for the code of each column.
+        """
+        words = ["CAST(0 AS BIGINT)" for _ in self.names]
+        for place, code in zip(self._places, codes, strict=True):
+            words[place.word] = f"({words[place.word]} * {place.size} + {code})"
+        return [f"{word} AS {name}" for word, name in zip(words, self.names, strict=True)]
+
+    def pack(self, codes: CodeArray) -> list[IntArray]:
+        """Return the words of rows of codes, each of shape (rows,), int64."""
+        return packed(self._places, codes)
+
+    def code(self, position: int) -> str:
+        """Return SQL for the code of a column, of the words."""
+        place = self._places[position]
+        return f"(({self.names[place.word]} DIV {place.unit}) % {place.size})"
+
+    def unpack(self, words: Sequence[IntArray]) -> CodeArray:
+        """Return the codes of some rows, shape (rows, columns), int32, each column in one piece of memory."""
+        return unpacked(self._places, words)
+
+
+def spread_of_frame(frame: DataFrame, text: str, limit: int, absent: Collection[str]) -> ColumnStatistics:
+    """Return the spread of a column; the parameters are those of ``Relation.spread``.
+
+    Parameters
+    ----------
+    text: SQL of Spark for the column's text.
+    """
+    from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
+
+    texts = frame.selectExpr(f"{text} AS t").groupBy("t").count().withColumnRenamed("count", "n")
+    present = functions.col("t").isNotNull() & ~functions.col("t").isin(sorted(absent))
+    told = texts.withColumn("p", functions.coalesce(present, functions.lit(False)))
+    sizes = told.groupBy("p", "n").count().collect()
+    counts = {int(n): int(count) for is_present, n, count in sizes if is_present}
+    nulls = sum(int(n) * int(count) for is_present, n, count in sizes if not is_present)
+    distinct, records = sum(counts.values()), sum(n * count for n, count in counts.items())
+    scores = math.fsum(count * n * math.log2(n) for n, count in sorted(counts.items()))
+    share = distinct // limit if distinct > limit else 1
+    chosen = told.where("p") if share == 1 else told.where(f"p AND crc32(CAST(t AS BINARY)) % {share} = 0")
+    sample = chosen.select("t", "n").toArrow()
+    entries = sorted(zip(sample.column("t").to_pylist(), sample.column("n").to_pylist(), strict=True))
+    entropy = entropy_bits(records, scores)
+    return ColumnStatistics(
+        distinct, counts.get(1, 0), max(counts, default=0), nulls, entropy, tuple(entries)
+    )
+
+
+def matching_in_frame(frame: DataFrame, text: str, pattern: str) -> int:
+    """Return the records whose text matches a regular expression from end to end."""
+    from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
+
+    texts = frame.selectExpr(f"{text} AS t")
+    return int(texts.where(functions.col("t").rlike(rf"\A(?:{pattern})\z")).count())
+
+
+PLAIN = ("boolean", "tinyint", "smallint", "int", "bigint", "decimal")
+"""Types whose casts to text are alike in Spark and DuckDB."""
+
+_MADE = {
+    "float": ("CAST(k AS FLOAT)", "FLOAT"),
+    "double": ("CAST(k AS DOUBLE)", "DOUBLE"),
+    "timestamp_ntz": ("CAST(k AS TIMESTAMP)", "TIMESTAMP"),
+    "timestamp": ("CAST(k || '+00' AS TIMESTAMPTZ)", "TIMESTAMP WITH TIME ZONE"),
+    "binary": ("unhex(k)", "BLOB"),
+}
+"""By Spark's type: SQL of DuckDB that makes the value of its key again, and the type of that."""
+
+
+class ColumnTexts:
+    """The texts of one column.
+
+    Parameters
+    ----------
+    name: of the column in the input, for messages.
+    column: as Spark's SQL calls it.
+    kind: Spark's type.
+
+    Attributes
+    ----------
+    kind: as given.
+    key: SQL of Spark for a text of each value, different for different values, null for null.
+    canonical: whether the key is the text itself.
+
+    Raises
+    ------
+    DataError: there is no text for the type.
+    """
+
+    def __init__(self, name: str, column: str, kind: str) -> None:
+        self.kind = kind
+        self._kind = kind.partition("(")[0]
+        self.canonical = self._kind not in _MADE
+        if self._kind in {"string", "varchar", "char"}:
+            self.key = column
+        elif self._kind == "binary":
+            self.key = f"hex({column})"
+        elif self._kind == "date":
+            # Years of more than four digits, which only Spark gives a sign.
+            self.key = f"regexp_replace(CAST({column} AS STRING), '^[+]', '')"
+        elif self._kind in PLAIN or self._kind in _MADE:
+            self.key = f"CAST({column} AS STRING)"
+        else:
+            raise DataError(
+                f"column '{name}' is of type {kind}, which is no single value; write it as text, or "
+                "leave it out"
+            )
+
+    @property
+    def is_text(self) -> bool:
+        """Whether values are texts."""
+        return self._kind in {"string", "varchar", "char"}
+
+    def texts(self, keys: Any) -> list[str | None]:
+        """Return the texts of keys.
+
+        Parameters
+        ----------
+        keys: Arrow array of texts.
+        """
+        if self.canonical:
+            texts: list[str | None] = keys.to_pylist()
+            return texts
+        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
+
+        value, kind = _MADE[self._kind]
+        numbered = pa.table({"i": pa.array(range(len(keys)), pa.int64()), "k": keys})
+        with duckdb.connect(":memory:", config={"threads": 1}) as connection:
+            connection.execute("SET TimeZone = 'UTC'")
+            connection.register("keys", numbered)
+            rows = connection.execute(
+                f"SELECT {text_of('v', kind)} FROM (SELECT i, {value} AS v FROM keys) ORDER BY i"
+            ).fetchall()
+        return [row[0] for row in rows]

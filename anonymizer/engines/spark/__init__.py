@@ -1,1 +1,0 @@
-"""Relations in Apache Spark: counted and written by a cluster, or by the processes of one machine."""
