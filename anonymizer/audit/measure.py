@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from anonymizer.model.classes import Classes, Measurement, Reference
-from anonymizer.privacy.constraint import ClassConstraint, CountedConstraint
+from anonymizer.privacy.base import ClassConstraint, CountedConstraint
 
 
 def measure(

@@ -16,7 +16,7 @@ from anonymizer.model.classes import Classes, Measurement, Reference, SensitiveC
 from anonymizer.model.counting import count
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.privacy.constraint import Constraint, CountedConstraint, TableConstraint
+from anonymizer.privacy.base import Constraint, CountedConstraint, TableConstraint
 
 
 def read_pair(

@@ -12,15 +12,13 @@ from rich.console import Console
 from anonymizer.cli.output import Json, Quiet, with_usable_paths, write_json, write_line
 from anonymizer.data.table import read_column
 from anonymizer.errors import HierarchyError, InputError, OutputError
-from anonymizer.flow.building.named import named_source
-from anonymizer.flow.building.registry import make_builder, usages
-from anonymizer.hierarchy.base import HierarchySource
-from anonymizer.hierarchy.compile import compile_tree
+from anonymizer.hierarchy.builder import make_builder, named_source, usages
 from anonymizer.hierarchy.draw import NO_COLUMN, draw
-from anonymizer.hierarchy.merge import merge_small
+from anonymizer.hierarchy.file import write_rows
+from anonymizer.hierarchy.graph import compile_tree, merge_small
 from anonymizer.hierarchy.placement import Placement, place
 from anonymizer.hierarchy.ready import ReadySource, read_ready
-from anonymizer.hierarchy.write import write_rows
+from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.table import Column, Hierarchy
 from anonymizer.system import write_whole
 
@@ -53,7 +51,7 @@ def show(
         )
     hierarchy = compile_tree(named.build(NO_COLUMN, HERE), named.describe())
     if svg is not None:
-        from anonymizer.hierarchy.picture import svg as picture  # noqa: PLC0415 - draws with a large library
+        from anonymizer.hierarchy.draw import svg as picture  # noqa: PLC0415 - draws with a large library
 
         _check_output(svg, Path(source), overwrite)
         write_whole(svg, picture(hierarchy, children))

@@ -13,14 +13,14 @@ AnyRegistry: TypeAlias = Registry[Any]
 
 def privacy_models() -> AnyRegistry:
     """Return what ``constraints`` may name."""
-    from anonymizer.privacy.registry import PRIVACY_MODELS
+    from anonymizer.privacy.base import PRIVACY_MODELS
 
     return PRIVACY_MODELS
 
 
 def loss_metrics() -> AnyRegistry:
     """Return what ``objective`` may name."""
-    from anonymizer.loss.registry import LOSS_METRICS
+    from anonymizer.loss.base import LOSS_METRICS
 
     return LOSS_METRICS
 
@@ -41,13 +41,13 @@ def attacks() -> AnyRegistry:
 
 def hierarchy_sources() -> AnyRegistry:
     """Return what ``hierarchy`` may name."""
-    from anonymizer.hierarchy.sources import HIERARCHY_SOURCES
+    from anonymizer.hierarchy.source import HIERARCHY_SOURCES
 
     return HIERARCHY_SOURCES
 
 
 def utility_measures() -> AnyRegistry:
     """Return what ``utility`` may name."""
-    from anonymizer.utility.registry import UTILITY_MEASURES
+    from anonymizer.utility.base import UTILITY_MEASURES
 
     return UTILITY_MEASURES

@@ -12,7 +12,7 @@ from anonymizer.config.plugged import PLUG_IN_SETTINGS, PluginSection
 from anonymizer.config.plugins import AnyRegistry, loss_metrics, search_algorithms
 from anonymizer.config.section import Section, problem, refusal
 from anonymizer.config.words import shown
-from anonymizer.loss.aggregate import AGGREGATES, AggregateName
+from anonymizer.loss.base import AGGREGATES, AggregateName
 from anonymizer.plugins import Exact, WholeNumber, path_fault
 
 

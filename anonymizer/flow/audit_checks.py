@@ -28,12 +28,12 @@ from anonymizer.flow.attributes import hierarchy_digest
 from anonymizer.flow.constraints import constraints_of, positions, required_size
 from anonymizer.flow.prepare import data_dependent_hierarchies
 from anonymizer.flow.timed import run_timed
-from anonymizer.hierarchy.flat import FlatSource
+from anonymizer.hierarchy.source import FlatSource
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import MISSING, SUPPRESSED
-from anonymizer.privacy.constraint import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
+from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
 from anonymizer.release.pair import pair_named
 from anonymizer.report.attacks import ATTACK_KEYS, attack_entry
 from anonymizer.report.matrix import attack_matrix

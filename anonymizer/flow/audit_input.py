@@ -21,7 +21,7 @@ from anonymizer.errors import InputError
 from anonymizer.flow.audit_checks import AuditCase
 from anonymizer.flow.constraints import required_size
 from anonymizer.flow.prepare import job_of, open_as, read_attributes
-from anonymizer.loss.all_metrics import all_losses
+from anonymizer.loss.base import all_losses
 from anonymizer.model.adversary import Links, PublishedTable, ValueCoverage
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.classes import SensitiveCodes, released

@@ -7,8 +7,16 @@ from collections.abc import Iterator, Sequence
 from anonymizer.config.constraint import ConstraintSettings
 from anonymizer.config.model import Config
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.privacy.base import AttackModel, ClassModel, PrivacyModel, TableModel
-from anonymizer.privacy.constraint import ClassConstraint, Constraint, ReleaseConstraint, TableConstraint
+from anonymizer.privacy.base import (
+    AttackModel,
+    ClassConstraint,
+    ClassModel,
+    Constraint,
+    PrivacyModel,
+    ReleaseConstraint,
+    TableConstraint,
+    TableModel,
+)
 
 
 def bind(

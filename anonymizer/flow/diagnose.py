@@ -11,15 +11,16 @@ from math import isinf
 from typing import Any
 
 from anonymizer.errors import TooManyDistinctRows
-from anonymizer.loss.suppression import SuppressedRecords
+from anonymizer.loss.base import SuppressedRecords
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Status
-from anonymizer.privacy.base import PrivacyModel, Threshold
-from anonymizer.privacy.constraint import (
+from anonymizer.privacy.base import (
     ClassConstraint,
     Constraint,
+    PrivacyModel,
     ReleaseConstraint,
     TableConstraint,
+    Threshold,
     describe,
 )
 from anonymizer.search.base import SearchAlgorithm, SearchProblem

@@ -17,7 +17,7 @@ from anonymizer.flow.searching import search_until_verified
 from anonymizer.flow.verified import Verified, verified_release
 from anonymizer.flow.verify import auditing
 from anonymizer.flow.watch import UNWATCHED, RunMonitor
-from anonymizer.loss.all_metrics import all_losses
+from anonymizer.loss.base import all_losses
 from anonymizer.model.classes import Released
 from anonymizer.model.outcome import Outcome
 from anonymizer.release.order import ROW_ORDERS

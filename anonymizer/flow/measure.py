@@ -19,8 +19,7 @@ from anonymizer.flow.requests import requests
 from anonymizer.flow.risk import countable_constraints, in_order, unmeasured
 from anonymizer.model.classes import Measurement
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.privacy.constraint import ReleaseConstraint
-from anonymizer.privacy.registry import PRIVACY_MODELS
+from anonymizer.privacy.base import PRIVACY_MODELS, ReleaseConstraint
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,7 @@ from anonymizer.flow.scene import original_of_files, read_release
 from anonymizer.model.adversary import AnatomyRelease
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.privacy.constraint import ReleaseConstraint
-from anonymizer.privacy.registry import PRIVACY_MODELS
+from anonymizer.privacy.base import PRIVACY_MODELS, ReleaseConstraint
 from anonymizer.release.pair import AnatomyFiles
 
 

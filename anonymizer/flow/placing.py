@@ -10,8 +10,6 @@ from typing import Any
 from anonymizer.config.attribute import AttributeSettings, Role
 from anonymizer.config.hierarchy import HierarchySettings
 from anonymizer.config.model import Config
-from anonymizer.hierarchy.base import HierarchySource
-from anonymizer.hierarchy.flat import FlatSource
 from anonymizer.hierarchy.placement import (
     LevelRange,
     Placement,
@@ -19,6 +17,7 @@ from anonymizer.hierarchy.placement import (
     build_quasi_identifier,
     build_sensitive_attribute,
 )
+from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.model.table import Column, QuasiIdentifier, SensitiveAttribute
 
 NO_SOURCES: Mapping[str, HierarchySource[Any]] = MappingProxyType({})

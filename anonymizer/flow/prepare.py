@@ -22,11 +22,11 @@ from anonymizer.flow.counting import Counted, EngineChoice, count_distinct_rows,
 from anonymizer.flow.engine import engine_options
 from anonymizer.flow.placing import NO_SOURCES, quasi_identifiers, sensitive_attributes
 from anonymizer.flow.requests import check_number_formats, requests
-from anonymizer.hierarchy.base import HierarchySource
+from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.arrays import CodeArray
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import SUPPRESSED, Column, Table
-from anonymizer.privacy.constraint import ClassConstraint, Constraint, ReleaseConstraint, TableConstraint
+from anonymizer.privacy.base import ClassConstraint, Constraint, ReleaseConstraint, TableConstraint
 from anonymizer.release.formats import Csv, release_format
 from anonymizer.search.base import SearchProblem, SuppressionMethod
 from anonymizer.search.gate import AttackCheck

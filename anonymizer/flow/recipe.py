@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anonymizer.loss.aggregate import Maximum
+from anonymizer.loss.base import Maximum
 from anonymizer.model.adversary import MechanismKnowledge, SensitiveConstraint
 from anonymizer.model.outcome import Outcome
-from anonymizer.privacy.constraint import ClassConstraint
-from anonymizer.privacy.retention import CountConditions
+from anonymizer.privacy.base import ClassConstraint
+from anonymizer.privacy.conditions import CountConditions
 from anonymizer.search.base import SearchProblem
 
 

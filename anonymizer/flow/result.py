@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from anonymizer.errors import InputError, suggestion
 from anonymizer.model.classes import Released
 from anonymizer.model.report import Report
-from anonymizer.privacy.constraint import Constraint
+from anonymizer.privacy.base import Constraint
 from anonymizer.report.facts.gather import Facts, gather
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from anonymizer.attacks.base import AdversaryView
 from anonymizer.flow.prepare import Job
 from anonymizer.model.classes import Measurement
-from anonymizer.privacy.constraint import Constraint, CountedConstraint, ReleaseConstraint, describe
+from anonymizer.privacy.base import Constraint, CountedConstraint, ReleaseConstraint, describe
 from anonymizer.search.gate import Stage
 
 

@@ -20,7 +20,7 @@ from anonymizer.flow.target import ReleaseTarget, release_target
 from anonymizer.flow.verified import Verified, verified_release
 from anonymizer.flow.verify import auditing
 from anonymizer.flow.watch import UNWATCHED, RunMonitor
-from anonymizer.loss.all_metrics import all_losses
+from anonymizer.loss.base import all_losses
 from anonymizer.model.classes import Released
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Report

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from anonymizer.config.model import Config
 from anonymizer.flow.timed import EvaluatorKind, Timed, run_timed
-from anonymizer.utility.base import Comparison, Measure, UtilityFinding
-from anonymizer.utility.registry import UTILITY_MEASURES
+from anonymizer.utility.base import UTILITY_MEASURES, Comparison, Measure, UtilityFinding
 
 MEASURING: EvaluatorKind[Measure] = EvaluatorKind("utility", "measure", UTILITY_MEASURES)
 

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from pydantic import Field, field_validator
 
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.base import HierarchySource, OptionalSettings
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
+from anonymizer.hierarchy.source import HierarchySource, OptionalSettings
 from anonymizer.model.table import Column
 
 

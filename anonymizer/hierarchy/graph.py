@@ -1,18 +1,23 @@
 """Hierarchies as networkx trees: nodes keyed ``(level, label)``, edges from parent to child.
 
-The key makes publishing safe by construction: two nodes of one level that are published as the same text are
-the same node.
+The key makes publishing safe by construction: two nodes of one level that are published as the same text
+are the same node. A tree is compiled to preorder arrays. Small values can be merged with small siblings
+into one node.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 import networkx as nx
+import numpy as np
 
 from anonymizer.errors import HierarchyError
+from anonymizer.hierarchy.labels import distinct
+from anonymizer.model.arrays import CodeArray, IntArray, freeze
+from anonymizer.model.table import Hierarchy
 
 Node: TypeAlias = tuple[int, str]
 Tree: TypeAlias = "nx.DiGraph[Node]"
@@ -122,3 +127,138 @@ def _label(graph: UserTree, node: Any) -> str:
         return str(given)
     keyed = isinstance(node, tuple) and len(node) == 2 and isinstance(node[0], int)
     return str(node[1] if keyed else node)
+
+
+def compile_tree(tree: Tree, name: str) -> Hierarchy:
+    """Return the arrays of a tree whose nodes are keyed ``(level, label)``; linear in the number of nodes.
+
+    Parameters
+    ----------
+    tree: edges from parent to child; children are taken in the order in which they were added.
+    name: what messages call the hierarchy.
+
+    Raises
+    ------
+    HierarchyError: not exactly one root, a node with two parents, an edge that does not go down by one level,
+        or a leaf that is not at level 0.
+    """
+    parents = _parents(tree, name)
+    nodes = _preorder(tree, parents, name)
+    position = {node: index for index, node in enumerate(nodes)}
+    level = np.fromiter((node[0] for node in nodes), np.int32, len(nodes))
+    parent = np.fromiter((position[parents[node]] if node in parents else -1 for node in nodes), np.int32)
+    first, last, ancestors = _ranges(level)
+    for array in (parent, level, first, last, ancestors):
+        freeze(array)
+    return Hierarchy(tuple(label for _, label in nodes), parent, level, first, last, ancestors)
+
+
+def _parents(tree: Tree, name: str) -> dict[Node, Node]:
+    parents: dict[Node, Node] = {}
+    for parent, child in tree.edges():
+        if child in parents:
+            raise HierarchyError(
+                f"{name}: '{child[1]}' (level {child[0]}) has two parents, '{parents[child][1]}' and "
+                f"'{parent[1]}'; one is accepted"
+            )
+        if parent[0] != child[0] + 1:
+            raise HierarchyError(
+                f"{name}: '{child[1]}' (level {child[0]}) stands under '{parent[1]}' (level {parent[0]}); "
+                "a parent stands exactly one level above"
+            )
+        parents[child] = parent
+    return parents
+
+
+def _preorder(tree: Tree, parents: dict[Node, Node], name: str) -> list[Node]:
+    roots = [node for node in tree if node not in parents]
+    if len(roots) != 1:
+        found = ", ".join(f"'{label}'" for _, label in roots[:5]) or "none"
+        raise HierarchyError(f"{name}: a hierarchy has exactly one root; found {len(roots)}: {found}")
+    children: dict[Node, list[Node]] = {}
+    for child, parent in parents.items():
+        children.setdefault(parent, []).append(child)
+    order: list[Node] = []
+    stack = roots
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        below = children.get(node)
+        if below:
+            stack.extend(reversed(below))
+        elif node[0] != 0:
+            raise HierarchyError(f"{name}: '{node[1]}' (level {node[0]}) has no values under it")
+    return order
+
+
+def _ranges(level: CodeArray) -> tuple[CodeArray, CodeArray, CodeArray]:
+    """Return first leaf, last leaf and ancestors; the nodes of one level share out the leaves in preorder."""
+    is_leaf = level == 0
+    first = (np.cumsum(is_leaf) - is_leaf).astype(np.int32)
+    leaves = int(is_leaf.sum())
+    last = np.empty_like(first)
+    ancestors = np.empty((int(level[0]) + 1, leaves), dtype=np.int32)
+    for height in range(len(ancestors)):
+        nodes = np.flatnonzero(level == height)
+        last[nodes] = np.append(first[nodes[1:]], leaves)
+        ancestors[height] = np.repeat(nodes, last[nodes] - first[nodes])
+    return first, last, ancestors
+
+
+def merge_small(hierarchy: Hierarchy, records: Mapping[str, int], least: int) -> Tree:
+    """Return a hierarchy with one more level above the values, where small ones are merged.
+
+    Under the lowest node that has several values, those of fewer than ``least`` records become one node
+    ``other``, named after that node where it is not the root. If they are fewer than ``least`` together, the
+    next smallest of its values joins them. Who sees the labels learns which values are rare.
+
+    Parameters
+    ----------
+    records: with each value; values that it lacks have none.
+    least: smallest number of records of a value that stays by itself, at least 1.
+    """
+    labels = np.array(hierarchy.labels, dtype=object)
+    counts = np.array([records.get(labels[node], 0) for node in hierarchy.ancestors[0]], dtype=np.int64)
+    level = _lowest_shared(hierarchy)
+    parents = hierarchy.ancestors[level, np.arange(hierarchy.leaves)].astype(np.int64)
+    merged = _merged(parents, counts, least)
+    nodes = np.unique(parents[merged])
+    named = ["other" if node == 0 else f"{labels[node]}, other" for node in nodes.tolist()]
+    # No other label may be the same: what is published would not tell them apart.
+    names = distinct([*hierarchy.labels, *named])[len(labels) :]
+    other = dict(zip(nodes.tolist(), names, strict=True))
+    rows = [labels[each].tolist() for each in [hierarchy.ancestors[0], *hierarchy.ancestors[:-1]]]
+    for leaf in np.flatnonzero(merged).tolist():
+        # Up to the node that they are all under: below it, the path of a merged value is that of the others.
+        for step in range(1, level[leaf] + 1):
+            rows[step][leaf] = other[parents[leaf]]
+    return tree_of_rows(rows, hierarchy.labels[0])
+
+
+def _lowest_shared(hierarchy: Hierarchy) -> IntArray:
+    """Return for each leaf the level of its lowest ancestor with several leaves, shape (leaves,), int64."""
+    sizes = hierarchy.leaf_counts()[hierarchy.ancestors]
+    shared = sizes > 1
+    # In a tree of a single value no node has several; its root stands for that one.
+    shared[-1] = True
+    level: IntArray = shared.argmax(axis=0).astype(np.int64)
+    return level
+
+
+def _merged(parents: IntArray, counts: IntArray, least: int) -> np.ndarray:
+    """Tell which leaves are merged, shape (leaves,): the small ones of a parent, and who must join them."""
+    order = np.lexsort((counts, parents))
+    grouped = parents[order]
+    starts = np.flatnonzero(np.diff(grouped, prepend=-1))
+    sizes = np.diff(np.append(starts, len(order)))
+    total = np.cumsum(counts[order])
+    before = np.repeat(total[starts] - counts[order][starts], sizes)
+    # All before it, from the smallest on, are fewer than asked: so it is small itself, or has to join.
+    needed = total - before - counts[order] < least
+    small = counts[order] < least
+    some_small = np.repeat(np.logical_or.reduceat(small, starts), sizes)
+    several = np.repeat(sizes > 1, sizes)
+    chosen = (small | needed) & some_small & several
+    merged = np.zeros(len(order), dtype=np.bool_)
+    merged[order] = chosen
+    return merged

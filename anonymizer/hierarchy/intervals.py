@@ -11,10 +11,9 @@ from typing import Any, ClassVar
 from pydantic import Field, field_validator
 
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
-from anonymizer.hierarchy.labels import whole_range
-from anonymizer.hierarchy.steps import nested
+from anonymizer.hierarchy.labels import nested, whole_range
+from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.table import Column, Numerals, ValueType
 from anonymizer.plugins import Exact, Settings
 

@@ -1,10 +1,13 @@
-"""How groups of neighbouring values are named."""
+"""Labels for groups of neighboring values, and group sizes that nest from level to level."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import count
+from decimal import Decimal
+from fractions import Fraction
+from itertools import count, pairwise
+from typing import TypeVar
 
 from anonymizer.model.table import ValueType
 
@@ -83,3 +86,21 @@ def distinct(labels: Sequence[str]) -> list[str]:
         result.append(next(name for name in numbered if name not in taken))
         taken.add(result[-1])
     return result
+
+
+N = TypeVar("N", int, Decimal)
+
+
+def nested(sizes: Sequence[N]) -> Sequence[N]:
+    """Return the sizes if each is a multiple of the one before and larger.
+
+    Raises
+    ------
+    ValueError: they would not nest.
+    """
+    for smaller, larger in pairwise(sizes):
+        if larger <= smaller or Fraction(larger) % Fraction(smaller) != 0:
+            raise ValueError(
+                f"{larger} after {smaller}; accepted: ascending, each a multiple of the one before"
+            )
+    return sizes

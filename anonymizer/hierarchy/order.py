@@ -11,10 +11,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
-from anonymizer.hierarchy.labels import distinct, group_label
-from anonymizer.hierarchy.steps import nested
+from anonymizer.hierarchy.labels import distinct, group_label, nested
+from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.table import Column
 from anonymizer.plugins import Settings
 

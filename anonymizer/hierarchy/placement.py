@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.base import HierarchySource
-from anonymizer.hierarchy.compile import compile_tree
-from anonymizer.hierarchy.graph import Node, Tree
+from anonymizer.hierarchy.graph import Node, Tree, compile_tree
+from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.arrays import CodeArray, freeze
 from anonymizer.model.table import MISSING, Column, Hierarchy, QuasiIdentifier, SensitiveAttribute
 

@@ -13,10 +13,9 @@ import yaml
 from pydantic import ConfigDict, Field, RootModel
 
 from anonymizer.errors import HierarchyError, suggestion
-from anonymizer.hierarchy.base import HierarchySource
+from anonymizer.hierarchy.file import read_rows
 from anonymizer.hierarchy.graph import Tree
-from anonymizer.hierarchy.rows import read_rows
-from anonymizer.hierarchy.sources import make_source
+from anonymizer.hierarchy.source import HierarchySource, make_source
 from anonymizer.model.table import Column
 
 PACKAGE = "anonymizer.ready_hierarchies"

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import networkx as nx
 from pydantic import ConfigDict, Field, RootModel, model_validator
 
-from anonymizer.hierarchy.base import HierarchySource
 from anonymizer.hierarchy.graph import Tree, UserTree, pad
+from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.table import Column
 
 

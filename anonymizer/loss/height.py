@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.loss.base import LossMetric
-from anonymizer.loss.lattice import IndifferentLatticeLoss, LatticeLoss, TransformationFacts
+from anonymizer.loss.base import IndifferentLatticeLoss, LatticeLoss, LossMetric, TransformationFacts
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.classes import Released
 from anonymizer.model.table import Table

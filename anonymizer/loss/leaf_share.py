@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.loss.cells import CellMetric
+from anonymizer.loss.base import CellMetric
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.table import PublishedValues, QuasiIdentifier
 

@@ -6,8 +6,7 @@ from math import fsum
 
 import numpy as np
 
-from anonymizer.loss.base import LossMetric
-from anonymizer.loss.lattice import LatticeLoss, Marginals, TransformationFacts
+from anonymizer.loss.base import LatticeLoss, LossMetric, Marginals, TransformationFacts
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.model.classes import Released
 from anonymizer.model.table import Table

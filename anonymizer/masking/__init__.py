@@ -10,11 +10,9 @@ array([[ 1.5, 15. ],
        [ 8.5, 85. ]])
 """
 
-from anonymizer.masking.additive_noise import AdditiveNoise
 from anonymizer.masking.base import Masking
-from anonymizer.masking.correlated_noise import CorrelatedNoise
-from anonymizer.masking.individual_ranking import IndividualRanking
-from anonymizer.masking.microaggregation import Microaggregation
+from anonymizer.masking.microaggregation import IndividualRanking, Microaggregation
+from anonymizer.masking.noise import AdditiveNoise, CorrelatedNoise
 from anonymizer.masking.rank_swapping import RankSwapping
 
 __all__ = [

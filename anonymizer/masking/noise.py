@@ -1,8 +1,10 @@
-"""What methods that add noise have in common."""
+"""Noise addition: independent normal errors, or errors correlated as the attributes are."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+
+import numpy as np
 
 from anonymizer.masking.base import Given, Masking, require
 from anonymizer.model.arrays import FloatArray
@@ -27,3 +29,41 @@ class Noise(Masking):
     @abstractmethod
     def _errors(self, given: Given) -> FloatArray:
         """Return errors as large as the attributes' deviations, shape (records, attributes)."""
+
+
+class AdditiveNoise(Noise):
+    """Adds to each value an independent normal error in proportion to its attribute's standard deviation.
+
+    Source: Brand, Microdata protection through noise addition (Inference Control in Statistical Databases,
+    LNCS 2316, 2002), masking by uncorrelated noise.
+
+    Parameters
+    ----------
+    share: standard deviation of the error divided by that of the attribute, 0 or more.
+    """
+
+    def _errors(self, given: Given) -> FloatArray:
+        errors: FloatArray = given.random.standard_normal(given.values.shape) * given.values.std(axis=0)
+        return errors
+
+
+class CorrelatedNoise(Noise):
+    """Adds to each record a normal error whose covariances are those of the attributes times a share squared.
+
+    The correlations of the attributes are kept, as they are not by independent errors.
+
+    Source: Kim, A method for limiting disclosure in microdata based on random noise and transformation
+    (Proceedings of the ASA Section on Survey Research Methods, 1986).
+
+    Parameters
+    ----------
+    share: standard deviation of the error divided by that of the attribute, 0 or more.
+    """
+
+    def _errors(self, given: Given) -> FloatArray:
+        # With X = QR for the centred records, R'R are their covariances times the records.
+        triangle = np.linalg.qr(
+            (given.values - given.values.mean(axis=0)) / np.sqrt(len(given.values)), mode="r"
+        )
+        errors: FloatArray = given.random.standard_normal((len(given.values), len(triangle))) @ triangle
+        return errors

@@ -1,11 +1,18 @@
-"""What a privacy model is: a measure of the classes of a release, and whether it suffices."""
+"""Privacy models: a measure of the classes of a release, its threshold, and the attacks it mitigates.
+
+A constraint is a privacy model bound to the attribute that it protects. There are seven attacks that
+privacy models claim to mitigate.
+
+Source: the attack-by-model table of the overview of Diaz and Garcia; models that it does not list have an
+argued row on their page of the reference.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
-from enum import Enum
+from enum import Enum, StrEnum
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Self
 
@@ -14,12 +21,30 @@ from pydantic import Field
 
 from anonymizer.attacks.base import AdversaryView, Attack
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.model.classes import ClassView, Reference
+from anonymizer.model.classes import Classes, ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Exact
+from anonymizer.plugins import Exact, Registry
 from anonymizer.plugins import Settings as PlugInSettings
-from anonymizer.privacy.retention import CountConditions
-from anonymizer.privacy.threats import Threat
+from anonymizer.privacy.conditions import CountConditions
+
+
+class Threat(StrEnum):
+    """What an adversary is after."""
+
+    LINKAGE = "linkage"
+    RE_IDENTIFICATION = "re-identification"
+    HOMOGENEITY = "homogeneity"
+    BACKGROUND = "background knowledge"
+    SKEWNESS = "skewness"
+    SIMILARITY = "similarity"
+    INFERENCE = "inference"
+
+
+WHO = frozenset({Threat.LINKAGE, Threat.RE_IDENTIFICATION})
+"""What tells who a record is."""
+
+DIVERSE = frozenset({Threat.HOMOGENEITY, Threat.BACKGROUND})
+"""What several sensitive values in a class stop."""
 
 Measured = int | float | list[int | float]
 """What a report shows of a model: one number, or one for each of its conditions."""
@@ -267,3 +292,151 @@ class AttackModel(PrivacyModel):
         """
         # A share that was added up may miss a threshold that it meets by the last bit.
         return round(max(float(found.high) for found in self.attack().run(scene, random)), 12)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundView:
+    """The classes as a constraint sees them.
+
+    Attributes
+    ----------
+    owner: equivalence class that each of the view's classes lies in, shape (view classes,), int64.
+    """
+
+    view: ClassView
+    owner: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Binding:
+    """What all constraints have.
+
+    Attributes
+    ----------
+    attribute: name of the sensitive attribute, None for a model without one.
+    combined: whether the other sensitive attributes act as quasi-identifiers for this constraint.
+    missing_is_value: whether a missing sensitive value counts toward distinct values.
+    """
+
+    attribute: str | None = None
+    combined: bool = False
+    missing_is_value: bool = False
+    model: PrivacyModel = field(kw_only=True)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the model's parameters and the keys of the config that bind it in a way of their own."""
+        combined = {"quasi_identifiers": "combined"} if self.combined else {}
+        missing = {"missing_sensitive": "value"} if self.missing_is_value else {}
+        return self.model.parameters() | combined | missing
+
+    def view(self, classes: Classes) -> BoundView:
+        """Return the classes as this constraint sees them."""
+        if self.attribute is None:
+            return BoundView(ClassView(classes.sizes), np.arange(classes.number))
+        counts, owner = classes.sensitive_counts(self.attribute, combined=self.combined)
+        sizes = classes.sizes
+        if self.combined:
+            sizes = np.add.reduceat(counts.counts, counts.starts[:-1])
+        missing = None if self.missing_is_value else counts.attribute.column.missing
+        return BoundView(ClassView(sizes, counts, missing), owner)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassConstraint(_Binding):
+    """A class model as a constraint; a class of the release fails when a part of it fails (``combined``)."""
+
+    model: ClassModel
+
+    @property
+    def merging(self) -> Merging:
+        """What merging classes does; parts that only one of them has break the strongest promise."""
+        if self.combined and self.model.merging is Merging.ANY:
+            return Merging.SATISFYING
+        return self.model.merging
+
+    def holds(self, classes: Classes, reference: Reference | None) -> BoolArray:
+        """Tell which equivalence classes satisfy the model, shape (classes,)."""
+        bound = self.view(classes)
+        return _all_parts(self.model.holds(bound.view, reference), bound.owner, classes.number)
+
+    def certain_losses(self, classes: Classes, reference: Reference | None) -> IntArray:
+        """Bound the records of each class that every finer partition must lose, shape (classes,), int64."""
+        bound = self.view(classes)
+        held = self.model.holds(bound.view, reference)
+        losses = self.model.certain_losses(bound.view, reference, held)
+        return np.bincount(bound.owner, weights=losses, minlength=classes.number).astype(np.int64)
+
+    def retention(
+        self, attribute: SensitiveAttribute | None, reference: Reference | None
+    ) -> CountConditions | None:
+        """Return conditions on the counts that stay in each part of a class; None where unknown."""
+        missing = None if attribute is None or self.missing_is_value else attribute.column.missing
+        return self.model.retention(attribute, missing, reference)
+
+    def measured(self, classes: Classes, reference: Reference | None) -> Measured:
+        """Return the worst measure over all classes."""
+        return self.model.measured(self.view(classes).view, reference)
+
+    def is_worst(self, classes: Classes, reference: Reference | None) -> BoolArray:
+        """Tell which equivalence classes show the worst measure, shape (classes,)."""
+        bound = self.view(classes)
+        worst = np.zeros(classes.number, dtype=bool)
+        worst[bound.owner[self.model.is_worst(bound.view, reference)]] = True
+        return worst
+
+    def worst_classes(self, classes: Classes, reference: Reference | None) -> int:
+        """Return how many equivalence classes show the worst measure."""
+        return int(np.count_nonzero(self.is_worst(classes, reference)))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TableConstraint(_Binding):
+    """A model of the whole release as a constraint."""
+
+    model: TableModel
+
+    def holds(self, classes: Classes) -> bool:
+        """Tell whether a release of these classes satisfies the model."""
+        return self.model.holds(self.view(classes).view)
+
+    def measured(self, classes: Classes) -> Measured:
+        """Return the measure of a release of these classes."""
+        return self.model.measured(self.view(classes).view)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReleaseConstraint(_Binding):
+    """A model that an attack on the release measures, as a constraint."""
+
+    model: AttackModel
+
+    def holds(self, measured: float) -> bool:
+        """Tell whether a measure satisfies the model."""
+        return self.model.holds(measured)
+
+    def measured(self, scene: AdversaryView, random: np.random.Generator) -> float:
+        """Return what the attack reaches, at most; on the one attribute, where there is one."""
+        return self.model.measured(scene if self.attribute is None else scene.about(self.attribute), random)
+
+
+CountedConstraint = ClassConstraint | TableConstraint
+"""What the classes of a release suffice to measure."""
+
+Constraint = CountedConstraint | ReleaseConstraint
+
+
+def describe(constraint: Constraint) -> str:
+    """Return a constraint's name for messages and steps, such as ``l-diversity(occupation)``."""
+    name = constraint.model.name
+    return name if constraint.attribute is None else f"{name}({constraint.attribute})"
+
+
+def _all_parts(held: BoolArray, owner: IntArray, number: int) -> BoolArray:
+    whole = np.ones(number, dtype=bool)
+    whole[owner[~held]] = False
+    return whole
+
+
+PRIVACY_MODELS: Registry[PrivacyModel] = Registry(
+    "privacy model", PrivacyModel, "anonymizer.privacy", "anonymizer.privacy_models"
+)

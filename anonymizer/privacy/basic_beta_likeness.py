@@ -1,4 +1,4 @@
-"""Basic beta-likeness."""
+"""Basic beta-likeness, and the relative gains (q - p) / p that both beta-likeness models bound."""
 
 from __future__ import annotations
 
@@ -7,18 +7,49 @@ from fractions import Fraction
 from math import inf
 from typing import Annotated
 
+import numpy as np
 from pydantic import Field
 
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings
-from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
+from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threat, Threshold
+from anonymizer.privacy.conditions import (
+    CountConditions,
+    entry_shares,
+    excess_over_caps,
+    reference_shares,
+    whole_records,
+)
 from anonymizer.privacy.exact import resolve_near_ties
-from anonymizer.privacy.gains import entry_gains, exact_gains, largest_gains
-from anonymizer.privacy.retention import CountConditions
-from anonymizer.privacy.shares import excess_over_caps, reference_shares, whole_records
-from anonymizer.privacy.threats import Threat
+
+
+def entry_gains(view: ClassView, reference: Reference) -> FloatArray:
+    """Return the relative gain of each entry, shape (entries,), infinite where p = 0."""
+    shares = reference_shares(view.counted, reference)
+    with np.errstate(divide="ignore"):
+        return np.where(shares > 0, entry_shares(view) / shares - 1, np.inf)
+
+
+def largest_gains(view: ClassView, gains: FloatArray) -> FloatArray:
+    """Return the largest positive gain in each class, 0 if none, shape (classes,)."""
+    largest: FloatArray = np.maximum.reduceat(gains, view.counted.starts[:-1])
+    return np.maximum(largest, 0.0)
+
+
+def exact_gains(entries: list[tuple[int, int]], reference: Reference) -> list[Fraction]:
+    """Return the relative gain of each value of one class exactly; its values occur in the reference.
+
+    Parameters
+    ----------
+    entries: (value code, count) pairs of the class.
+    """
+    size = sum(count for _, count in entries)
+    return [
+        Fraction(count * reference.total, size * int(reference.counts[value])) - 1 for value, count in entries
+    ]
+
 
 Beta = Annotated[Exact, Field(gt=0, description="bound on the relative gain (q - p) / p of any value")]
 

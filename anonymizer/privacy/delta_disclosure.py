@@ -15,11 +15,15 @@ from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings
-from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
+from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threat, Threshold
+from anonymizer.privacy.conditions import (
+    CountConditions,
+    entry_shares,
+    excess_over_caps,
+    reference_shares,
+    whole_records,
+)
 from anonymizer.privacy.exact import exponential_of, log_of, resolve_near_ties
-from anonymizer.privacy.retention import CountConditions
-from anonymizer.privacy.shares import entry_shares, excess_over_caps, reference_shares, whole_records
-from anonymizer.privacy.threats import Threat
 
 
 class Absent(StrEnum):

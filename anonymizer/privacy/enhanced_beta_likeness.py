@@ -12,13 +12,10 @@ from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Settings
-from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
-from anonymizer.privacy.basic_beta_likeness import Beta
+from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threat, Threshold
+from anonymizer.privacy.basic_beta_likeness import Beta, entry_gains, exact_gains, largest_gains
+from anonymizer.privacy.conditions import CountConditions, excess_over_caps, reference_shares, whole_records
 from anonymizer.privacy.exact import log_of, resolve_near_ties
-from anonymizer.privacy.gains import entry_gains, exact_gains, largest_gains
-from anonymizer.privacy.retention import CountConditions
-from anonymizer.privacy.shares import excess_over_caps, reference_shares, whole_records
-from anonymizer.privacy.threats import Threat
 
 
 class EnhancedBetaLikenessSettings(Settings):

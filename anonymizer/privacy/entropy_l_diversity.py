@@ -15,11 +15,9 @@ from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings
-from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
+from anonymizer.privacy.base import DIVERSE, Merging, PrivacyModel, ScoredClassModel, Threshold
+from anonymizer.privacy.conditions import CountConditions, entry_shares, largest_counts, whole_records
 from anonymizer.privacy.exact import has_entropy, resolve_near_ties
-from anonymizer.privacy.retention import CountConditions
-from anonymizer.privacy.shares import entry_shares, largest_counts, whole_records
-from anonymizer.privacy.threats import DIVERSE
 
 
 class EntropyLDiversitySettings(Settings):

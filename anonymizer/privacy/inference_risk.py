@@ -11,8 +11,7 @@ from pydantic import Field
 from anonymizer.attacks.base import AdversaryView, Attack
 from anonymizer.attacks.definetti import Definetti, DefinettiSettings
 from anonymizer.plugins import Exact
-from anonymizer.privacy.base import AttackModel, RiskSettings
-from anonymizer.privacy.threats import Threat
+from anonymizer.privacy.base import AttackModel, RiskSettings, Threat
 
 CHAINS = 4
 """Independent starts: a search attacks many candidates."""

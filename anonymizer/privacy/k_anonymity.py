@@ -10,9 +10,8 @@ from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Settings, WholeNumber
-from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
-from anonymizer.privacy.retention import CountConditions
-from anonymizer.privacy.threats import WHO
+from anonymizer.privacy.base import WHO, ClassModel, Measured, Merging, PrivacyModel, Threshold
+from anonymizer.privacy.conditions import CountConditions
 
 GroupSize = Annotated[WholeNumber, Field(ge=1, description="smallest allowed size of an equivalence class")]
 

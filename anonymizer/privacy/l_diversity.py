@@ -10,10 +10,8 @@ from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Settings, WholeNumber
-from anonymizer.privacy.base import ClassModel, Measured, Merging, PrivacyModel, Threshold
-from anonymizer.privacy.retention import CountConditions, Distinct
-from anonymizer.privacy.shares import distinct_values
-from anonymizer.privacy.threats import DIVERSE
+from anonymizer.privacy.base import DIVERSE, ClassModel, Measured, Merging, PrivacyModel, Threshold
+from anonymizer.privacy.conditions import CountConditions, Distinct, distinct_values
 
 
 class LDiversitySettings(Settings):

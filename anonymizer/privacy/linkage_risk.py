@@ -9,8 +9,7 @@ from pydantic import Field, model_validator
 from anonymizer.attacks.base import Attack
 from anonymizer.attacks.linkage import DistanceName, Linkage, LinkageSettings, Method
 from anonymizer.plugins import Exact
-from anonymizer.privacy.base import AttackModel, RiskSettings
-from anonymizer.privacy.threats import WHO
+from anonymizer.privacy.base import WHO, AttackModel, RiskSettings
 
 
 class LinkageRiskSettings(RiskSettings):

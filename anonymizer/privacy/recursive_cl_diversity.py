@@ -14,11 +14,16 @@ from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings, WholeNumber
-from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
+from anonymizer.privacy.base import DIVERSE, Merging, PrivacyModel, ScoredClassModel, Threshold
+from anonymizer.privacy.conditions import (
+    CountConditions,
+    Distinct,
+    Dominance,
+    distinct_values,
+    largest_counts,
+    whole_records,
+)
 from anonymizer.privacy.exact import resolve_near_ties
-from anonymizer.privacy.retention import CountConditions, Distinct, Dominance
-from anonymizer.privacy.shares import distinct_values, largest_counts, whole_records
-from anonymizer.privacy.threats import DIVERSE
 
 
 class RecursiveCLDiversitySettings(Settings):

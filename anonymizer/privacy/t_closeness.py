@@ -1,24 +1,217 @@
-"""t-closeness."""
+"""t-closeness, and the earth mover's distance between a class and the reference distribution.
+
+There are three ground distances of the values: equal, ordered and hierarchical.
+
+Source of all three: Li, Li, Venkatasubramanian (ICDE 2007, doi:10.1109/ICDE.2007.367856), section 4.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from decimal import Decimal
 from fractions import Fraction
+from itertools import accumulate
 from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.model.classes import ClassView, Reference
-from anonymizer.model.table import SensitiveAttribute
+from anonymizer.model.classes import ClassView, Reference, SensitiveCounts
+from anonymizer.model.counting import group_keys
+from anonymizer.model.table import Hierarchy, SensitiveAttribute
 from anonymizer.plugins import Exact, Settings
-from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
+from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threat, Threshold
+from anonymizer.privacy.conditions import CountConditions, Deviation, whole_records
 from anonymizer.privacy.exact import resolve_near_ties
-from anonymizer.privacy.ground_distance import GROUND_DISTANCES, GroundDistance
-from anonymizer.privacy.retention import CountConditions
-from anonymizer.privacy.shares import whole_records
-from anonymizer.privacy.threats import Threat
+
+Entries = list[tuple[int, int]]
+
+
+class GroundDistance(ABC):
+    """How far sensitive values are from each other, between 0 and 1."""
+
+    @abstractmethod
+    def scores(self, counts: SensitiveCounts, sizes: IntArray, reference: Reference) -> FloatArray:
+        """Return EMD(q, p) of each class, shape (classes,), float64 in [0, 1]."""
+
+    @abstractmethod
+    def exactly(self, entries: Entries, attribute: SensitiveAttribute, reference: Reference) -> Fraction:
+        """Return EMD(q, p) of one class, given as (value code, count) pairs."""
+
+    @abstractmethod
+    def deviation(self, attribute: SensitiveAttribute, reference: Reference, t: Fraction) -> Deviation:
+        """Return EMD(q, p) <= t as a bound on the counts of nested groups of values."""
+
+
+def _extras(entries: Entries, reference: Reference) -> list[Fraction]:
+    """Return q - p of every value code exactly."""
+    size = sum(count for _, count in entries)
+    extras = [Fraction(-count, reference.total) for count in reference.counts.tolist()]
+    for value, count in entries:
+        extras[value] += Fraction(count, size)
+    return extras
+
+
+class EqualDistance(GroundDistance):
+    """All different values are at distance 1: half the sum of |q - p|."""
+
+    def scores(self, counts: SensitiveCounts, sizes: IntArray, reference: Reference) -> FloatArray:
+        """Add up what the values of the class have in excess; the rest lacks as much."""
+        extra = counts.counts / sizes[counts.owners] - reference.counts[counts.values] / reference.total
+        scores: FloatArray = np.add.reduceat(np.maximum(extra, 0), counts.starts[:-1])
+        return scores
+
+    def exactly(self, entries: Entries, attribute: SensitiveAttribute, reference: Reference) -> Fraction:
+        """Return half the sum of |q - p|."""
+        return sum((abs(extra) for extra in _extras(entries, reference)), Fraction(0)) / 2
+
+    def deviation(self, attribute: SensitiveAttribute, reference: Reference, t: Fraction) -> Deviation:
+        """Return one group for each value."""
+        values = np.arange(len(reference.counts))
+        return Deviation(values, np.full(len(values), -1), reference.counts, reference.total, 2 * t, 2)
+
+
+class OrderedDistance(GroundDistance):
+    """Values are equally spaced in their order: sum of |cumulative (q - p)| / (m - 1).
+
+    m counts the values of the reference; with m = 1 the distance is 0.
+    """
+
+    def scores(self, counts: SensitiveCounts, sizes: IntArray, reference: Reference) -> FloatArray:
+        """Sum |Q - P| over the stretches between the values of a class, on which Q is constant.
+
+        P ascends, so each stretch splits where P passes Q; prefix sums of P give both parts.
+        """
+        present = reference.present.copy()
+        present[counts.values] = True
+        values = int(present.sum())
+        if values <= 1:
+            return np.zeros(len(sizes))
+        cumulative = np.cumsum(reference.counts[present]) / reference.total
+        prefix = np.concatenate([[0.0], np.cumsum(cumulative)])
+        rank = (np.cumsum(present) - 1)[counts.values]
+        total = np.cumsum(counts.counts)
+        before = total[counts.starts[1:] - 1] - sizes
+        level = (total - before[counts.owners]) / sizes[counts.owners]
+        last = counts.starts[1:] - 1
+        end = np.append(rank[1:], 0)
+        end[last] = values - 1
+        split = np.clip(np.searchsorted(cumulative, level), rank, end)
+        stretch = level * (2 * split - rank - end) + prefix[rank] + prefix[end] - 2 * prefix[split]
+        sums = np.add.reduceat(stretch, counts.starts[:-1]) + prefix[rank[counts.starts[:-1]]]
+        scores: FloatArray = np.maximum(sums / (values - 1), 0)
+        return scores
+
+    def exactly(self, entries: Entries, attribute: SensitiveAttribute, reference: Reference) -> Fraction:
+        """Return the sum of |cumulative (q - p)| / (m - 1)."""
+        own = {value for value, _ in entries}
+        extras = [
+            extra
+            for value, extra in enumerate(_extras(entries, reference))
+            if reference.counts[value] > 0 or value in own
+        ]
+        if len(extras) <= 1:
+            return Fraction(0)
+        return sum((abs(part) for part in accumulate(extras)), Fraction(0)) / (len(extras) - 1)
+
+    def deviation(self, attribute: SensitiveAttribute, reference: Reference, t: Fraction) -> Deviation:
+        """Return one group for each value of the reference and all before it; the last one never deviates."""
+        present = reference.present
+        stretches = max(int(present.sum()) - 1, 0)
+        rank = np.cumsum(present) - 1
+        group_of = np.where(present & (rank < stretches), rank, -1)
+        parent = np.arange(1, stretches + 1)
+        parent[-1:] = -1
+        expected = np.cumsum(reference.counts[present])[:stretches]
+        return Deviation(group_of, parent, expected, reference.total, t * stretches, stretches, steady=False)
+
+
+class HierarchicalDistance(GroundDistance):
+    """The distance of two values is the height of their lowest common ancestor / height of the tree.
+
+    The cost is the sum over inner nodes of height / H times the smaller of the positive and the negative
+    extra of its children.
+    """
+
+    def scores(self, counts: SensitiveCounts, sizes: IntArray, reference: Reference) -> FloatArray:
+        """Walk up the levels; a node without values of the class moves nothing inside it."""
+        tree, leaf = _tree(counts.attribute)
+        scores = np.zeros(len(sizes))
+        owners, nodes = counts.owners, tree.ancestors[0][leaf[counts.values]].astype(np.int64)
+        shares = counts.counts / sizes[owners]
+        for height in range(tree.height):
+            expected = _node_shares(tree, leaf, reference, height)
+            excess = np.maximum(shares - expected[nodes], 0)
+            groups, distinct = group_keys(
+                owners * len(tree.labels) + tree.parent[nodes], len(sizes) * len(tree.labels)
+            )
+            owners, nodes = distinct // len(tree.labels), distinct % len(tree.labels)
+            positive = np.bincount(groups, weights=excess, minlength=len(distinct))
+            shares = np.bincount(groups, shares, len(distinct)).astype(np.float64)
+            extra = shares - _node_shares(tree, leaf, reference, height + 1)[nodes]
+            moved = np.minimum(positive, np.maximum(positive - extra, 0))
+            scores += (height + 1) / tree.height * np.bincount(owners, weights=moved, minlength=len(sizes))
+        return scores
+
+    def exactly(self, entries: Entries, attribute: SensitiveAttribute, reference: Reference) -> Fraction:
+        """Return the cost over all inner nodes."""
+        tree, leaf = _tree(attribute)
+        extras: dict[int, Fraction] = {}
+        for value, extra in enumerate(_extras(entries, reference)):
+            node = int(tree.ancestors[0][leaf[value]])
+            extras[node] = extras.get(node, Fraction(0)) + extra
+        total = Fraction(0)
+        for height in range(1, tree.height + 1):
+            inner: dict[int, list[Fraction]] = {}
+            for node, extra in extras.items():
+                inner.setdefault(int(tree.parent[node]), []).append(extra)
+            for children in inner.values():
+                positive = sum((extra for extra in children if extra > 0), Fraction(0))
+                negative = sum((-extra for extra in children if extra < 0), Fraction(0))
+                total += Fraction(height, tree.height) * min(positive, negative)
+            extras = {node: sum(children, Fraction(0)) for node, children in inner.items()}
+        return total
+
+    def deviation(self, attribute: SensitiveAttribute, reference: Reference, t: Fraction) -> Deviation:
+        """Return one group for each node but the root.
+
+        What a node's children move among them is half of what they deviate less half of what the node does:
+        in the sum over all nodes, each deviation is left with (height of its parent - its own) / 2 H.
+        """
+        tree, leaf = _tree(attribute)
+        nodes = len(tree.labels)
+        # Preorder, read backwards, puts children before parents.
+        parent = np.where(tree.parent > 0, nodes - 1 - tree.parent, -1)[:0:-1].astype(np.int64)
+        by_node = np.zeros(nodes, dtype=np.int64)
+        for level in range(tree.height):
+            np.add.at(by_node, tree.ancestors[level][leaf], reference.counts)
+        group_of = nodes - 1 - tree.ancestors[0][leaf].astype(np.int64)
+        if not tree.height:
+            group_of = np.full(len(leaf), -1)
+        return Deviation(
+            group_of, parent, by_node[:0:-1], reference.total, 2 * tree.height * t, 2 * tree.height
+        )
+
+
+def _tree(attribute: SensitiveAttribute) -> tuple[Hierarchy, IntArray]:
+    assert attribute.hierarchy is not None
+    assert attribute.leaf is not None, f"sensitive attribute {attribute.name} has no hierarchy"
+    return attribute.hierarchy, attribute.leaf.astype(np.int64)
+
+
+def _node_shares(tree: Hierarchy, leaf: IntArray, reference: Reference, level: int) -> FloatArray:
+    """Return p of each node at a level, shape (nodes,), 0 for the nodes of other levels."""
+    shares = reference.counts / reference.total
+    return np.bincount(tree.ancestors[level][leaf], shares, len(tree.labels)).astype(np.float64)
+
+
+GROUND_DISTANCES: dict[str, GroundDistance] = {
+    "equal": EqualDistance(),
+    "ordered": OrderedDistance(),
+    "hierarchical": HierarchicalDistance(),
+}
+"""The ground distances by their name in a config."""
 
 DistanceName = Literal["equal", "ordered", "hierarchical"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anonymizer.privacy.base import PrivacyModel
-from anonymizer.privacy.threats import WHO, Threat
+from anonymizer.privacy.base import WHO, PrivacyModel, Threat
 
 BY_ATTACK = {
     "linkage": Threat.LINKAGE,

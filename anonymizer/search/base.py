@@ -13,7 +13,7 @@ from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.table import Table
 from anonymizer.plugins import Settings as PlugInSettings
-from anonymizer.privacy.constraint import ClassConstraint, TableConstraint
+from anonymizer.privacy.base import ClassConstraint, TableConstraint
 from anonymizer.search.control import Control
 from anonymizer.search.gate import AttackCheck
 

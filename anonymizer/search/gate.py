@@ -15,7 +15,7 @@ from anonymizer.attacks.recoded import scene_of_recoding
 from anonymizer.attacks.ungrouped import adversary_from_anatomy
 from anonymizer.model.recoding import GroupRecoding, Recoding
 from anonymizer.model.table import Table
-from anonymizer.privacy.constraint import ReleaseConstraint, describe
+from anonymizer.privacy.base import ReleaseConstraint, describe
 
 
 class Stage(IntEnum):

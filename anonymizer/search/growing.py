@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.report import Status
-from anonymizer.privacy.constraint import ClassConstraint
+from anonymizer.privacy.base import ClassConstraint
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control

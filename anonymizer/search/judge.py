@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Classes
-from anonymizer.privacy.base import Merging
-from anonymizer.privacy.constraint import describe
+from anonymizer.privacy.base import Merging, describe
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.suppression.methods import suppressor_for
 from anonymizer.search.suppression.suppressor import Suppressed, holding

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from anonymizer.loss.lattice import TransformationFacts
+from anonymizer.loss.base import TransformationFacts
 from anonymizer.model.classes import Classes
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import FullDomainRecoding, levels_by_name

@@ -9,8 +9,8 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from anonymizer.core.mdav import Clustering, FixedSize
 from anonymizer.errors import InputError, Interrupted
+from anonymizer.masking.mdav import Clustering, FixedSize
 from anonymizer.model.classes import released
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import RegionRecoding

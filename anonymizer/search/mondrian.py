@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.errors import InputError
-from anonymizer.loss.cells import CellMetric
+from anonymizer.loss.base import CellMetric
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.arrays import CodeArray
 from anonymizer.model.classes import released
@@ -20,8 +20,7 @@ from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Status
 from anonymizer.model.table import Table
 from anonymizer.plugins import Settings
-from anonymizer.privacy.base import Merging
-from anonymizer.privacy.constraint import describe
+from anonymizer.privacy.base import Merging, describe
 from anonymizer.search.base import SearchAlgorithm, SearchProblem, SuppressionMethod
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.cutting.coding import Coding

@@ -8,9 +8,7 @@ from math import isclose
 
 import numpy as np
 
-from anonymizer.loss.base import LossMetric
-from anonymizer.loss.cells import CellMetric
-from anonymizer.loss.lattice import TransformationFacts
+from anonymizer.loss.base import CellMetric, LossMetric, TransformationFacts
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Classes, Released
 from anonymizer.model.recoding import FullDomainRecoding

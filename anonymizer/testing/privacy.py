@@ -14,14 +14,15 @@ from anonymizer.model.classes import Reference
 from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.privacy.base import (
     AttackModel,
+    ClassConstraint,
     ClassModel,
     Measured,
     Merging,
     PrivacyModel,
     ScoredClassModel,
+    TableConstraint,
     TableModel,
 )
-from anonymizer.privacy.constraint import ClassConstraint, TableConstraint
 from anonymizer.testing.samples import SENSITIVE, ClassSample, class_samples, fail, tables
 
 

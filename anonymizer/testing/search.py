@@ -16,9 +16,8 @@ from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import PublishedColumn, Recoding
 from anonymizer.model.report import Status
 from anonymizer.model.table import Table
-from anonymizer.privacy.base import ClassModel
+from anonymizer.privacy.base import ClassConstraint, ClassModel, ReleaseConstraint, TableConstraint
 from anonymizer.privacy.basic_beta_likeness import BasicBetaLikeness, BasicBetaLikenessSettings
-from anonymizer.privacy.constraint import ClassConstraint, ReleaseConstraint, TableConstraint
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.privacy.l_diversity import LDiversity, LDiversitySettings
 from anonymizer.privacy.linkage_risk import LinkageRisk, LinkageRiskSettings

@@ -1,4 +1,7 @@
-"""What a measure of utility is: originals and a release go in, one number beside two others comes out."""
+"""Measures of utility: originals and a release in, one number with two reference values out.
+
+The number of original records of a kind is estimated from the release alone.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,64 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.base import AdversaryView
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.table import Column
+from anonymizer.plugins import Registry
 from anonymizer.plugins import Settings as PlugInSettings
-from anonymizer.utility.estimate import Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """A conjunction: how many records have one of some values in each of some attributes?
+
+    Attributes
+    ----------
+    wanted: by attribute, which of the original column's values satisfy, shape (values,), bool.
+    """
+
+    wanted: Mapping[str, BoolArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """The values of an attribute put together to fewer.
+
+    Attributes
+    ----------
+    attribute: its name.
+    of_value: bin of each of the original column's values, shape (values,), int64.
+    number: of bins.
+    """
+
+    attribute: str
+    of_value: IntArray
+    number: int
+
+
+class Estimate(ABC):
+    """Expected numbers of records by their original values.
+
+    Of the originals these are the counts; of a release they are what its recipient can work out. Records
+    that were removed are nowhere in it, and a published value that stands for no original one is nowhere in
+    ``expected``, ``marginal`` and ``joint``, which may so add up to less than ``records``.
+    """
+
+    @property
+    @abstractmethod
+    def records(self) -> int:
+        """Number of records there are."""
+
+    @abstractmethod
+    def expected(self, query: Query) -> float:
+        """Return the expected number of records that satisfy a query."""
+
+    @abstractmethod
+    def marginal(self, attribute: str) -> FloatArray:
+        """Return the expected number of records with each value, shape (values,), float64."""
+
+    @abstractmethod
+    def joint(self, one: Bins, other: Bins) -> FloatArray:
+        """Return the expected number of records in each pair of bins, shape (one, other), float64."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,3 +179,8 @@ class Measure(ABC):
         ----------
         random: the source of all randomness.
         """
+
+
+UTILITY_MEASURES: Registry[Measure] = Registry(
+    "utility measure", Measure, "anonymizer.utility", "anonymizer.utility_measures"
+)

@@ -10,10 +10,16 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.plugins import WholeNumber
-from anonymizer.utility.base import Comparison, Deadline, Measure, TimedSettings, UtilityFinding
-from anonymizer.utility.bins import binned
-from anonymizer.utility.distances import total_variation
-from anonymizer.utility.estimate import Bins, Estimate
+from anonymizer.utility.base import (
+    Bins,
+    Comparison,
+    Deadline,
+    Estimate,
+    Measure,
+    TimedSettings,
+    UtilityFinding,
+)
+from anonymizer.utility.marginal_distance import binned, total_variation
 
 FARTHEST = 20
 """Pairs that the details list."""

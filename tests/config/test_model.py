@@ -8,9 +8,9 @@ import pytest
 
 from anonymizer.config.attribute import Role
 from anonymizer.config.load import load_config
-from anonymizer.loss.aggregate import GeometricMean
+from anonymizer.loss.base import GeometricMean
+from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.privacy.k_anonymity import KAnonymity
-from anonymizer.privacy.registry import PRIVACY_MODELS
 from tests.config.examples import constrained, small
 
 

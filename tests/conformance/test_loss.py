@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anonymizer.loss.aggregate import AGGREGATES, AggregateName
-from anonymizer.loss.lattice import LatticeLoss
-from anonymizer.loss.registry import LOSS_METRICS
+from anonymizer.loss.base import AGGREGATES, LOSS_METRICS, AggregateName, LatticeLoss
 from anonymizer.model.table import Table
 from anonymizer.testing import check_loss_metric
 from tests.helpers import stubs

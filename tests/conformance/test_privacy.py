@@ -9,8 +9,7 @@ import pytest
 
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
-from anonymizer.privacy.base import Measured, Merging, PrivacyModel
-from anonymizer.privacy.registry import PRIVACY_MODELS
+from anonymizer.privacy.base import PRIVACY_MODELS, Measured, Merging, PrivacyModel
 from anonymizer.testing import check_privacy_model
 from anonymizer.testing.privacy import measured, verdicts
 from anonymizer.testing.samples import class_samples

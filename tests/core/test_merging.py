@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anonymizer.loss.registry import LOSS_METRICS
+from anonymizer.loss.base import LOSS_METRICS
 from anonymizer.model.classes import released
 from anonymizer.model.recoding import FullDomainRecoding, NodeRecoding, Recoding
 from anonymizer.report.facts.distribution import distributions

@@ -15,8 +15,8 @@ import yaml
 from anonymizer.config.apply import ApplySettings
 from anonymizer.config.load import check_columns, load_config
 from anonymizer.config.model import Config
-from anonymizer.hierarchy.sources import HIERARCHY_SOURCES
-from anonymizer.privacy.registry import PRIVACY_MODELS
+from anonymizer.hierarchy.source import HIERARCHY_SOURCES
+from anonymizer.privacy.base import PRIVACY_MODELS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CONFIGS = sorted(path.name for path in EXAMPLES.glob("*.yaml"))

@@ -12,7 +12,7 @@ import pytest
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.model.report import Status
-from anonymizer.privacy.registry import PRIVACY_MODELS
+from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.search.base import SearchAlgorithm, SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.registry import SEARCH_ALGORITHMS

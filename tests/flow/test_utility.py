@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
-from anonymizer.utility.base import Comparison, Measure, UtilityFinding
-from anonymizer.utility.registry import UTILITY_MEASURES
+from anonymizer.utility.base import UTILITY_MEASURES, Comparison, Measure, UtilityFinding
 from tests.flow.commands import COLUMNS, CONFIG, Job, assert_message, call, people
 
 KEYS = [

@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from anonymizer.hierarchy.compile import compile_tree
+from anonymizer.hierarchy.graph import compile_tree
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.table import (
     MISSING,
@@ -20,8 +20,7 @@ from anonymizer.model.table import (
     Table,
     ValueType,
 )
-from anonymizer.privacy.base import PrivacyModel
-from anonymizer.privacy.registry import PRIVACY_MODELS
+from anonymizer.privacy.base import PRIVACY_MODELS, PrivacyModel
 from tests.twins.microdata import Microdata, Path, Value, in_order
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from anonymizer.loss.aggregate import AGGREGATES, AggregateName
-from anonymizer.loss.base import LossMetric
-from anonymizer.loss.registry import LOSS_METRICS
-from anonymizer.privacy.base import ClassModel, TableModel
-from anonymizer.privacy.constraint import ClassConstraint, Constraint, TableConstraint
+from anonymizer.loss.base import AGGREGATES, LOSS_METRICS, AggregateName, LossMetric
+from anonymizer.privacy.base import ClassConstraint, ClassModel, Constraint, TableConstraint, TableModel
 from anonymizer.search.base import SearchProblem
 from tests.helpers import build
 from tests.twins.microdata import Microdata

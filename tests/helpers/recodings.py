@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 
-from anonymizer.loss.lattice import Marginals, TransformationFacts
+from anonymizer.loss.base import Marginals, TransformationFacts
 from anonymizer.model.classes import Released
 from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.model.table import Table

@@ -13,9 +13,8 @@ import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 
-from anonymizer.hierarchy.base import HierarchySource
-from anonymizer.hierarchy.compile import compile_tree
-from anonymizer.hierarchy.sources import make_source
+from anonymizer.hierarchy.graph import compile_tree
+from anonymizer.hierarchy.source import HierarchySource, make_source
 from anonymizer.model.table import MISSING, Column, Hierarchy, ValueType
 
 NOWHERE = Path("no folder is read")

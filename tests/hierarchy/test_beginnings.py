@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.beginnings import SharedPrefixes
+from anonymizer.hierarchy.auto import SharedPrefixes
 from anonymizer.model.table import ValueType
 from tests.hierarchy.columns import above, column
 

@@ -13,11 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.cli.main import main
-from anonymizer.flow.building.registry import BUILDERS
-from anonymizer.flow.building.rules import rule_of
-from anonymizer.hierarchy.compile import compile_tree
-from anonymizer.hierarchy.graph import tree_of_rows
-from anonymizer.hierarchy.merge import merge_small
+from anonymizer.hierarchy.builder import BUILDERS, rule_of
+from anonymizer.hierarchy.graph import compile_tree, merge_small, tree_of_rows
 from anonymizer.model.table import ValueType
 
 DATA = "icd,age,town,county,state\n" + "".join(

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.compile import compile_tree
-from anonymizer.hierarchy.graph import pad
+from anonymizer.hierarchy.graph import compile_tree, pad
 from anonymizer.model.table import ValueType
 from tests.hierarchy.columns import NOWHERE, column, nested_tree, source
 

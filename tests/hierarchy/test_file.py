@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.compile import compile_tree
+from anonymizer.hierarchy.graph import compile_tree
 from tests.hierarchy.columns import chains, column, source
 from tests.shared import shared
 

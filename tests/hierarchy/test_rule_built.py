@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.hierarchy.base import HierarchySource
-from anonymizer.hierarchy.compile import compile_tree
-from anonymizer.hierarchy.flat import FlatSource
+from anonymizer.hierarchy.graph import compile_tree
 from anonymizer.hierarchy.placement import Placement, place
-from anonymizer.hierarchy.sources import HIERARCHY_SOURCES
+from anonymizer.hierarchy.source import HIERARCHY_SOURCES, FlatSource, HierarchySource
 from anonymizer.model.table import Column, ValueType
 from tests.hierarchy.columns import NOWHERE, chains, column, dates, decimals, integers, source, texts
 

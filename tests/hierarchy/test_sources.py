@@ -6,8 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from anonymizer.errors import HierarchyError, InputError
-from anonymizer.hierarchy.base import OptionalSettings
-from anonymizer.hierarchy.sources import HIERARCHY_SOURCES, make_source
+from anonymizer.hierarchy.source import HIERARCHY_SOURCES, OptionalSettings, make_source
 from tests.hierarchy.columns import source
 
 NAMES = ["auto", "date", "file", "intervals", "mask", "order", "ready", "tree"]

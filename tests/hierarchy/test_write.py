@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from anonymizer.errors import OutputError
-from anonymizer.hierarchy.write import write_rows
+from anonymizer.hierarchy.file import write_rows
 from anonymizer.model.table import Column
 from tests.hierarchy.columns import chains, column, compiled, texts
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anonymizer.loss.aggregate import AGGREGATES
-from anonymizer.loss.registry import LOSS_METRICS
+from anonymizer.loss.base import AGGREGATES, LOSS_METRICS
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share

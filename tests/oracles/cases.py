@@ -11,8 +11,7 @@ from typing import Any
 
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.table import Table
-from anonymizer.privacy.constraint import ClassConstraint
-from anonymizer.privacy.registry import PRIVACY_MODELS
+from anonymizer.privacy.base import PRIVACY_MODELS, ClassConstraint
 from anonymizer.search.base import SearchProblem
 from tests.helpers import adult, build
 from tests.shared import shared

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from pydantic import Field
 
-from anonymizer.loss.base import LossMetric
-from anonymizer.loss.lattice import (
+from anonymizer.loss.base import (
     IndifferentLatticeLoss,
     LatticeLoss,
+    LossMetric,
     Marginals,
     TransformationFacts,
     level_means,

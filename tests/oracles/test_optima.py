@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizer.loss.base import LossMetric
-from anonymizer.loss.registry import LOSS_METRICS
+from anonymizer.loss.base import LOSS_METRICS, LossMetric
 from anonymizer.model.outcome import Outcome
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice

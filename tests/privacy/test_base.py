@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.privacy.base import ClassModel, Merging
-from anonymizer.privacy.constraint import ClassConstraint
+from anonymizer.privacy.base import ClassConstraint, ClassModel, Merging
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share

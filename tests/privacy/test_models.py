@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.privacy.base import ClassModel, TableModel
-from anonymizer.privacy.registry import PRIVACY_MODELS
+from anonymizer.privacy.base import PRIVACY_MODELS, ClassModel, TableModel
 from tests import strategies
 from tests.helpers.examples import share
 from tests.helpers.partitions import Partition, partition

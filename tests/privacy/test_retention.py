@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.privacy.base import ClassModel
-from anonymizer.privacy.retention import CountConditions, Deviation
+from anonymizer.privacy.conditions import CountConditions, Deviation
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.privacy.registry import PRIVACY_MODELS
-from anonymizer.privacy.threats import Threat
+from anonymizer.privacy.base import PRIVACY_MODELS, Threat
 from anonymizer.report.matrix import attack_matrix
 from tests.helpers import build
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
-from anonymizer.privacy.constraint import ClassConstraint
+from anonymizer.privacy.base import ClassConstraint
 from anonymizer.search.base import SearchProblem
 from tests import strategies
 from tests.helpers import adult, build, problems

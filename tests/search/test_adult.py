@@ -8,7 +8,7 @@ import pytest
 
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Status
-from anonymizer.privacy.constraint import ClassConstraint
+from anonymizer.privacy.base import ClassConstraint
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from anonymizer.model.report import Status
-from anonymizer.privacy.constraint import ClassConstraint, Constraint, TableConstraint
-from anonymizer.privacy.registry import PRIVACY_MODELS
+from anonymizer.privacy.base import PRIVACY_MODELS, ClassConstraint, Constraint, TableConstraint
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control
 from anonymizer.search.lattice import Lattice

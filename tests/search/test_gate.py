@@ -16,7 +16,7 @@ from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import released
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Status
-from anonymizer.privacy.constraint import ClassConstraint, ReleaseConstraint
+from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint
 from anonymizer.privacy.linkage_risk import LinkageRisk
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control

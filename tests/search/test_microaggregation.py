@@ -15,7 +15,7 @@ from anonymizer.loss.height import Height
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.report import Status
 from anonymizer.model.table import Column, QuasiIdentifier, Table, ValueType
-from anonymizer.privacy.constraint import ClassConstraint
+from anonymizer.privacy.base import ClassConstraint
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control, Progress

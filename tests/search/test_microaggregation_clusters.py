@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.mdav import Clustering, FixedSize, Shares
-from anonymizer.core.mdav_points import whole_numbers
+from anonymizer.masking.mdav import Clustering, FixedSize, Shares, whole_numbers
 from anonymizer.model.arrays import FloatArray
 from anonymizer.search.regions.mdav_merging import merged
 from anonymizer.search.regions.mdav_variable import VariableSize

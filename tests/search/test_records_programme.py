@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.model.arrays import IntArray
-from anonymizer.privacy.retention import CountConditions
+from anonymizer.privacy.conditions import CountConditions
 from anonymizer.search.suppression.by_size import BySize
 from anonymizer.search.suppression.class_problem import ClassProblem, View
 from anonymizer.search.suppression.class_solver import solve

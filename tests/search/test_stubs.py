@@ -7,8 +7,7 @@ import pytest
 from anonymizer.errors import Interrupted
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.report import Status
-from anonymizer.privacy.base import ClassModel, PrivacyModel, TableModel
-from anonymizer.privacy.constraint import ClassConstraint, TableConstraint
+from anonymizer.privacy.base import ClassConstraint, ClassModel, PrivacyModel, TableConstraint, TableModel
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.control import Control, Progress
 from anonymizer.search.lattice import Lattice

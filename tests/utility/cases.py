@@ -10,9 +10,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.utility.base import Comparison, UtilityFinding
+from anonymizer.utility.base import UTILITY_MEASURES, Comparison, UtilityFinding
 from anonymizer.utility.comparison import comparison_of
-from anonymizer.utility.registry import UTILITY_MEASURES
 from tests.attacks.scenes import scene
 from tests.twins.utility import Cell, exact
 

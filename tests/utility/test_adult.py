@@ -13,7 +13,7 @@ from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
 from anonymizer.flow.scene import adversary_from_files
 from anonymizer.utility.comparison import comparison_of
-from anonymizer.utility.queries import QueryShape, random_query
+from anonymizer.utility.query_error import QueryShape, random_query
 from tests.helpers.adult import cells, paths
 from tests.shared import shared
 from tests.twins.utility import Cell, expected, total_variation

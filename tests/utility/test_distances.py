@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
-from anonymizer.utility.bins import binned
-from anonymizer.utility.distances import earth_movers, total_variation
+from anonymizer.utility.marginal_distance import binned, earth_movers, total_variation
 from tests.attacks.published import FEWER
 from tests.helpers.build import column
 from tests.twins import utility as twin

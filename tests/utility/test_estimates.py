@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.utility.base import Comparison
-from anonymizer.utility.estimate import Bins, Estimate, Query
+from anonymizer.utility.base import Bins, Comparison, Estimate, Query
 from tests.attacks.published import FEWER
 from tests.twins.utility import Cell, expected, joint
 from tests.utility.cases import NAMES, Case, cases, identity, kept_suppressed, random_rows

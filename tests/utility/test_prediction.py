@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from anonymizer.attacks.base import AdversaryView
 from anonymizer.model.adversary import Links
-from anonymizer.utility.held_out import held_out
-from anonymizer.utility.registry import UTILITY_MEASURES
+from anonymizer.utility.base import UTILITY_MEASURES
+from anonymizer.utility.prediction import held_out
 from tests.attacks.published import FEWER
 from tests.twins.utility import naive_bayes
 from tests.utility.cases import (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.utility.queries import QueryShape, random_query
+from anonymizer.utility.query_error import QueryShape, random_query
 from tests.attacks.published import FEWER
 from tests.helpers.build import column
 from tests.twins.utility import expected

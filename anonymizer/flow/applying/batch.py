@@ -14,7 +14,7 @@ from anonymizer.data.table import Key, ReadColumn, key_of
 from anonymizer.errors import DataError
 from anonymizer.flow.applying.previous import Previous
 from anonymizer.flow.prepare import Job, check_search, job_of, read_attributes
-from anonymizer.hierarchy.base import HierarchySource
+from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.table import Column
 
 

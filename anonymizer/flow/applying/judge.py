@@ -11,7 +11,7 @@ from anonymizer.audit.measure import measure
 from anonymizer.flow.applying.combined import Combined
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Classes, Measurement, Reference
-from anonymizer.privacy.constraint import ClassConstraint, CountedConstraint, TableConstraint, describe
+from anonymizer.privacy.base import ClassConstraint, CountedConstraint, TableConstraint, describe
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from anonymizer.flow.applying.cuts import KeptCuts, applied_cuts, keep_cuts
 from anonymizer.flow.applying.encoding import encoded
 from anonymizer.flow.placing import NO_SOURCES
 from anonymizer.flow.prepare import Job
-from anonymizer.hierarchy.base import HierarchySource
+from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.model.table import QuasiIdentifier, Table

@@ -34,7 +34,7 @@ from anonymizer.flow.verified import Verified, examined
 from anonymizer.flow.verify import auditing
 from anonymizer.flow.watch import RunMonitor
 from anonymizer.flow.weights import weight_columns
-from anonymizer.loss.all_metrics import all_losses
+from anonymizer.loss.base import all_losses
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.report import Report
 from anonymizer.model.table import SensitiveAttribute

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from anonymizer.model.classes import Released
-from anonymizer.privacy.constraint import Constraint
+from anonymizer.privacy.base import Constraint
 from anonymizer.report.facts.distribution import Distribution, distributions
 from anonymizer.report.facts.groups import SizeBin, group_sizes
 from anonymizer.report.facts.knowledge import RiskByKnowledge, knowing

@@ -9,7 +9,7 @@ import numpy as np
 
 from anonymizer.model.classes import Classes, Reference, Released, SensitiveCodes
 from anonymizer.model.counting import count, group_keys
-from anonymizer.privacy.constraint import ClassConstraint, Constraint
+from anonymizer.privacy.base import ClassConstraint, Constraint
 from anonymizer.report.facts.rounding import is_small_count, smallest_shown
 
 

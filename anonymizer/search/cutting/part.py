@@ -11,7 +11,7 @@ from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.classes import Traces
 from anonymizer.model.out_of_core import Stopped, never_stopped
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.privacy.constraint import ClassConstraint
+from anonymizer.privacy.base import ClassConstraint
 from anonymizer.search.cutting.coding import Coding
 from anonymizer.search.cutting.kernel import Kernel
 from anonymizer.search.cutting.log import CutLog

@@ -11,7 +11,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.loss.lattice import LatticeLoss
+from anonymizer.loss.base import LatticeLoss
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.search.full_domain.frontier import Frontier, Levels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.loss.lattice import Marginals
+from anonymizer.loss.base import Marginals
 from anonymizer.model.classes import Classes
 from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.search.judge import CandidateVerdict, Judge

@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from anonymizer.loss.lattice import Marginals
+from anonymizer.loss.base import Marginals
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.counting import DENSE_LIMIT, SPACE, Packing, add_up, group_keys

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from anonymizer.loss.lattice import LatticeLoss
+from anonymizer.loss.base import LatticeLoss
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.table import Table
 from anonymizer.search.full_domain.frontier import Frontier, Levels

@@ -13,7 +13,7 @@ from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.counting import count, group_keys
 from anonymizer.model.recoding import GroupRecoding
 from anonymizer.model.table import Table
-from anonymizer.privacy.constraint import describe
+from anonymizer.privacy.base import describe
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.grouping.deal import Records, groups_of
 from anonymizer.search.grouping.number import published_ranks, renumbered

@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from anonymizer.loss.aggregate import ArithmeticMean
-from anonymizer.loss.cells import CellMetric
+from anonymizer.loss.base import ArithmeticMean, CellMetric
 from anonymizer.model.arrays import FloatArray
 from anonymizer.search.base import SearchProblem, SuppressionMethod
 from anonymizer.search.local_recoding.facilities import Facilities, Pricing, Stopped, TooMany, segments

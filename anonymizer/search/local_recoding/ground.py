@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.loss.aggregate import ArithmeticMean
-from anonymizer.loss.cells import CellMetric
+from anonymizer.loss.base import ArithmeticMean, CellMetric
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes, SensitiveCodes

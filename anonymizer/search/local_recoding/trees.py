@@ -14,7 +14,7 @@ from math import prod
 
 import numpy as np
 
-from anonymizer.loss.cells import CellMetric
+from anonymizer.loss.base import CellMetric
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.model.table import QuasiIdentifier, Table
 

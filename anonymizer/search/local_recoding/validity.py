@@ -9,8 +9,7 @@ import numpy as np
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Reference, SensitiveCodes
 from anonymizer.model.counting import count
-from anonymizer.privacy.base import Merging
-from anonymizer.privacy.constraint import ClassConstraint
+from anonymizer.privacy.base import ClassConstraint, Merging
 from anonymizer.search.local_recoding.ground import LocalProblem
 
 

@@ -10,7 +10,7 @@ from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.classes import Classes, Reference, SensitiveCodes
 from anonymizer.model.counting import count
 from anonymizer.model.table import SensitiveAttribute, Table
-from anonymizer.privacy.constraint import ClassConstraint
+from anonymizer.privacy.base import ClassConstraint
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.regions.regions import Regions
 

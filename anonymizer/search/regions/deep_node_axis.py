@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.loss.cells import CellMetric
+from anonymizer.loss.base import CellMetric
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.classes import Reduction
 from anonymizer.model.table import QuasiIdentifier

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import ClassVar
 
-from anonymizer.loss.cells import CellMetric
+from anonymizer.loss.base import CellMetric
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Traces
 from anonymizer.model.recoding import Recoding

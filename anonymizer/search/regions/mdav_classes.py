@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.mdav import Shares
+from anonymizer.masking.mdav import Shares
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.counting import group_keys
 from anonymizer.model.table import QuasiIdentifier

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.core.mdav_pool import norms
+from anonymizer.masking.mdav import norms
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 
 CELLS_AT_ONCE = 1 << 24

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.mdav import Shares
+from anonymizer.masking.mdav import Shares
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.table import Table

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.core.mdav import Clustering, Shares, Tick
-from anonymizer.core.mdav_points import whole_numbers
 from anonymizer.errors import InputError
+from anonymizer.masking.mdav import Clustering, Shares, Tick, whole_numbers
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.table import QuasiIdentifier, Table
 

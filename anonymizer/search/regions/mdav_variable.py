@@ -7,8 +7,7 @@ from functools import reduce
 
 import numpy as np
 
-from anonymizer.core.mdav import Clustering, Shares, Tick
-from anonymizer.core.mdav_pool import Pool, Taken
+from anonymizer.masking.mdav import Clustering, Pool, Shares, Taken, Tick
 from anonymizer.model.arrays import FloatArray, IntArray
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.loss.cells import CellMetric
+from anonymizer.loss.base import CellMetric
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.model.classes import Reduction
 from anonymizer.model.table import Hierarchy, QuasiIdentifier

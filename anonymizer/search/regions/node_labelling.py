@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from anonymizer.loss.cells import CellMetric
+from anonymizer.loss.base import CellMetric
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Traces
 from anonymizer.model.recoding import NodeRecoding

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from anonymizer.loss.cells import CellMetric
+from anonymizer.loss.base import CellMetric
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Traces
 from anonymizer.model.recoding import RegionRecoding

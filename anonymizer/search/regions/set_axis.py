@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from anonymizer.core.region_columns import set_column
-from anonymizer.loss.cells import CellMetric
+from anonymizer.loss.base import CellMetric
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.model.classes import Reduction
 from anonymizer.model.recoding import RegionColumn

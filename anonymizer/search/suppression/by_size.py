@@ -13,8 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.privacy.conditions import CountConditions, Deviation
 from anonymizer.privacy.exact import has_entropy, resolve_near_ties
-from anonymizer.privacy.retention import CountConditions, Deviation
 from anonymizer.search.suppression.levelling import levelled
 from anonymizer.search.suppression.monotone import Monotone, distinct_counts
 from anonymizer.search.suppression.multiples import Multiples

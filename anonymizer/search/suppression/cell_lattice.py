@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anonymizer.errors import InputError
-from anonymizer.loss.cells import CellMetric
+from anonymizer.loss.base import CellMetric
 from anonymizer.model.classes import released
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import FullDomainRecoding, LocalSuppressionRecoding, levels_by_name

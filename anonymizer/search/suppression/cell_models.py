@@ -11,8 +11,8 @@ from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Classes, Reference, SensitiveCodes
 from anonymizer.model.counting import count
 from anonymizer.model.table import Table
-from anonymizer.privacy.constraint import ClassConstraint
-from anonymizer.privacy.retention import CountConditions
+from anonymizer.privacy.base import ClassConstraint
+from anonymizer.privacy.conditions import CountConditions
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.suppression.cell_problem import ClassJudge, ValueRule
 from anonymizer.search.suppression.suppressor import References, holding, reference_for, references_of

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.loss.aggregate import ArithmeticMean
-from anonymizer.loss.base import LossMetric
-from anonymizer.loss.cells import CellMetric
+from anonymizer.loss.base import ArithmeticMean, CellMetric, LossMetric
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.table import Table
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from anonymizer.model.arrays import IntArray
-from anonymizer.privacy.retention import CountConditions
+from anonymizer.privacy.conditions import CountConditions
 
 
 @dataclass(frozen=True, eq=False)

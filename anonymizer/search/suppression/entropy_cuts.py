@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 
 from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.privacy.conditions import CountConditions
 from anonymizer.privacy.exact import has_entropy
-from anonymizer.privacy.retention import CountConditions
 
 FLAT = 0.01
 """The largest slope of the entropy that is not told from 0."""

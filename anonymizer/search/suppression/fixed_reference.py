@@ -10,8 +10,7 @@ from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Classes
 from anonymizer.model.counting import count
 from anonymizer.model.table import SensitiveAttribute, Table
-from anonymizer.privacy.base import Merging
-from anonymizer.privacy.constraint import ClassConstraint
+from anonymizer.privacy.base import ClassConstraint, Merging
 from anonymizer.search.suppression.by_size import Retained
 from anonymizer.search.suppression.class_problem import ClassProblem, ClassSolution, View
 from anonymizer.search.suppression.class_solver import solve

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from anonymizer.model.arrays import BoolArray, IntArray
-from anonymizer.privacy.retention import CountConditions, Dominance
+from anonymizer.privacy.conditions import CountConditions, Dominance
 from anonymizer.search.suppression.multiples import Multiples, below
 
 

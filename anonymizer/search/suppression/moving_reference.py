@@ -15,8 +15,8 @@ from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, Reference
 from anonymizer.model.counting import count
 from anonymizer.model.table import SensitiveAttribute, Table
-from anonymizer.privacy.constraint import ClassConstraint
-from anonymizer.privacy.retention import CountConditions
+from anonymizer.privacy.base import ClassConstraint
+from anonymizer.privacy.conditions import CountConditions
 from anonymizer.search.suppression.class_problem import ClassProblem, View
 from anonymizer.search.suppression.class_solver import solve
 from anonymizer.search.suppression.fixed_reference import FixedReference

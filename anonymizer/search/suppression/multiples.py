@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from anonymizer.model.arrays import FloatArray, IntArray
-from anonymizer.privacy.retention import Shares
+from anonymizer.privacy.conditions import Shares
 
 SMALL = 2**31
 """Products of two numbers below it fit int64."""

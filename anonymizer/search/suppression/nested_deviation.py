@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.model.arrays import FloatArray, IntArray
-from anonymizer.privacy.retention import Deviation
+from anonymizer.privacy.conditions import Deviation
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from anonymizer.model.arrays import FloatArray, IntArray
-from anonymizer.privacy.retention import CountConditions, Deviation, Dominance
+from anonymizer.privacy.conditions import CountConditions, Deviation, Dominance
 from anonymizer.search.suppression.class_problem import ClassProblem, View
 from anonymizer.search.suppression.entropy_cuts import Cut
 from anonymizer.system import quiet_output

@@ -11,8 +11,8 @@ import numpy as np
 
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.table import SensitiveAttribute, Table
-from anonymizer.privacy.constraint import ClassConstraint
-from anonymizer.privacy.retention import CountConditions
+from anonymizer.privacy.base import ClassConstraint
+from anonymizer.privacy.conditions import CountConditions
 from anonymizer.search.suppression.by_size import BySize, Retained
 from anonymizer.search.suppression.sensitive_cells import SensitiveCells
 from anonymizer.search.suppression.suppressor import References, reference_for

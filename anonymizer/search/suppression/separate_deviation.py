@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anonymizer.model.arrays import FloatArray, IntArray
-from anonymizer.privacy.retention import Deviation
+from anonymizer.privacy.conditions import Deviation
 
 
 class SeparateDeviation:

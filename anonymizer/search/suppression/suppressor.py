@@ -13,7 +13,7 @@ import numpy as np
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Classes, Reference
 from anonymizer.model.counting import count
-from anonymizer.privacy.constraint import ClassConstraint
+from anonymizer.privacy.base import ClassConstraint
 from anonymizer.search.base import SearchProblem
 
 References = Mapping[str, Reference]

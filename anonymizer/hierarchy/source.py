@@ -1,4 +1,4 @@
-"""What a source of generalization hierarchies is."""
+"""The interface and the registry of hierarchy sources, and the hierarchy of a column without one."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.graph import Tree
+from anonymizer.hierarchy.graph import Tree, tree_of_rows
 from anonymizer.model.table import Column, ValueType
-from anonymizer.plugins import Settings
+from anonymizer.plugins import Registry, Settings
 
 S = TypeVar("S", bound=BaseModel)
 
@@ -133,3 +133,65 @@ class HierarchySource(ABC, Generic[S]):
     def describe(self) -> str:
         """Return what a message calls this hierarchy."""
         return f"hierarchy '{self.name}'"
+
+
+class FlatSource(HierarchySource[Settings]):
+    """Two levels: the value and ``*``. It has no name, as leaving ``hierarchy`` out is how to ask for it."""
+
+    rule_built = True
+
+    def __init__(self) -> None:
+        super().__init__(Settings())
+
+    def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
+        """Return every value under the root."""
+        return tree_of_rows([column.present])
+
+    def depends_on(self, column: Column) -> dict[str, Any]:  # noqa: ARG002 - on none
+        """Return nothing: every value stands under the root."""
+        return {}
+
+    def levels_of(self, texts: Sequence[str], folder: Path) -> frozenset[int] | None:  # noqa: ARG002
+        """Return the level of values, or that of ``*`` where there is nothing else."""
+        return frozenset({0 if texts else 1})
+
+    def describe(self) -> str:
+        """Return what a message calls this hierarchy."""
+        return "hierarchy of two levels"
+
+
+HIERARCHY_SOURCES: Registry[HierarchySource[Any]] = Registry(
+    "hierarchy source",
+    HierarchySource,
+    "anonymizer.hierarchy",
+    "anonymizer.hierarchy_sources",
+)
+"""Every ``HierarchySource`` with a name."""
+
+
+def make_source(mapping: Mapping[str, Any], where: str) -> HierarchySource[Any]:
+    """Return the source that a mapping of one key, as under ``hierarchy:``, describes.
+
+    Parameters
+    ----------
+    mapping: the source's name, to the value that its settings validate.
+    where: what messages call the place of the mapping.
+
+    Raises
+    ------
+    HierarchyError: not one key, or settings that the source refuses.
+    InputError: no source has the name.
+    """
+    if len(mapping) != 1:
+        raise HierarchyError(f"{where}: {sorted(mapping)}; accepted: one of {', '.join(HIERARCHY_SOURCES)}")
+    [(name, value)] = mapping.items()
+    kind = HIERARCHY_SOURCES[name]
+    try:
+        return kind(kind.Settings.model_validate(value))
+    except ValidationError as error:
+        faults = [
+            ".".join([where, name, *map(str, fault["loc"])])
+            + f": {fault['msg'].removeprefix('Value error, ')}"
+            for fault in error.errors(include_url=False, include_context=False)
+        ]
+        raise HierarchyError("\n".join(faults)) from None

@@ -1,1 +1,0 @@
-"""Ways to build a hierarchy for a column, as ``hierarchy build --by`` names them."""

@@ -1,0 +1,365 @@
+"""Builders of hierarchies for ``hierarchy build --by``: rules, columns of the data, config sources.
+
+A rule groups values by a pattern or by a comparison.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, ClassVar
+
+from anonymizer.data.open import open_file
+from anonymizer.data.table import ColumnRequest, encode, read_columns
+from anonymizer.errors import HierarchyError, InputError, suggestion
+from anonymizer.hierarchy.file import FileSettings, FileSource
+from anonymizer.hierarchy.graph import Tree, tree_of_rows
+from anonymizer.hierarchy.ready import ReadySettings, ReadySource, ready_names
+from anonymizer.hierarchy.source import FlatSource, HierarchySource, make_source
+from anonymizer.model.table import Column, ValueType
+from anonymizer.plugins import Registry, path_fault, shortened_path
+
+
+class Builder(ABC):
+    """One way to build a hierarchy for a column of a data file; ``--by NAME`` or ``--by NAME=VALUE``.
+
+    A class with a ``name`` in a module of this room, or behind an entry point of the group
+    ``anonymizer.hierarchy_builders``, takes part by being there.
+
+    Attributes
+    ----------
+    name: how the command line names it.
+    takes: what stands after ``=``, such as ``widths``; None where nothing does.
+
+    Parameters
+    ----------
+    value: what stands after ``=``; the empty text where nothing does.
+
+    Raises
+    ------
+    InputError: a value that is missing, or one too many.
+    """
+
+    name: ClassVar[str]
+    takes: ClassVar[str | None]
+
+    def __init__(self, value: str) -> None:
+        if self.takes is None and value:
+            raise InputError(f"--by {self.name}={value}: takes no value; accepted: {self.usage()}")
+        if self.takes is not None and not value:
+            raise InputError(f"--by {self.name}: needs a value; accepted: {self.usage()}")
+        self.value = value
+
+    @classmethod
+    def usage(cls) -> str:
+        """Return how it is asked for."""
+        return cls.name if cls.takes is None else f"{cls.name}={cls.takes}"
+
+    @abstractmethod
+    def build(self, data: Path, column: Column) -> Tree:
+        """Return the tree for a column.
+
+        Parameters
+        ----------
+        data: the file that the column is of.
+        column: as read from it, with a value at least.
+
+        Raises
+        ------
+        InputError: the value does not fit the column, or what it names is not there.
+        HierarchyError: the values make no tree.
+        """
+
+
+class ColumnsBuilder(Builder):
+    """Level i publishes what the i-th of some columns holds: the county of a town, then its state."""
+
+    name = "columns"
+    takes = "COUNTY,STATE"
+
+    def build(self, data: Path, column: Column) -> Tree:
+        """Return the tree; a value with two parents is left to who compiles it, which names both.
+
+        Raises
+        ------
+        InputError: a column is named twice, or is the values' own.
+        DataError: there is no such column.
+        """
+        names = [name.strip() for name in self.value.split(",")]
+        if len({column.name, *names}) <= len(names):
+            raise InputError(
+                f"--by {self.name}={self.value}: with '{column.name}' itself, a column stands there twice; "
+                "name each once, from fine to coarse"
+            )
+        with open_file(data) as relation:
+            requests = [ColumnRequest(column.name, column.type), *map(ColumnRequest, names)]
+            read = list(read_columns(relation, requests).values())
+            combinations = encode(relation, read).codes
+        known = combinations[combinations[:, 0] < len(column.present)]
+        levels = [
+            [each.column.texts[code] for code in codes]
+            for each, codes in zip(read, known.T.tolist(), strict=True)
+        ]
+        return tree_of_rows(levels)
+
+
+def named_source(source: str) -> HierarchySource[Any]:
+    """Return the hierarchy of a file, or else the ready-made one of that name.
+
+    Raises
+    ------
+    InputError: there is neither.
+    """
+    fault = path_fault(source)
+    if fault is not None:
+        raise InputError(f"{shortened_path(source)}: {fault}")
+    if source in ready_names() and not Path(source).is_file():
+        return ReadySource(ReadySettings(source))
+    if not Path(source).exists():
+        raise InputError(
+            f"{source}: no such file, and no ready hierarchy; {suggestion(source, ready_names())}"
+        )
+    return FileSource(FileSettings(source))
+
+
+BUILDERS: Registry[Builder] = Registry(
+    "builder", Builder, "anonymizer.hierarchy", "anonymizer.hierarchy_builders"
+)
+"""Every ``Builder`` with a name."""
+
+
+def make_builder(text: str) -> Builder:
+    """Return the builder that ``NAME`` or ``NAME=VALUE`` asks for.
+
+    Raises
+    ------
+    InputError: none has the name, or the value is missing or one too many.
+    """
+    name, _, value = text.partition("=")
+    if name not in BUILDERS:
+        raise InputError(f"--by {text}: unknown; {suggestion(name, BUILDERS)}")
+    return BUILDERS[name](value)
+
+
+def usages() -> str:
+    """Return how each builder is asked for."""
+    return ", ".join(kind.usage() for _, kind in sorted(BUILDERS.items()))
+
+
+_NUMBER = r"-?\d+(?:\.\d+)?"
+_COMPARISON = re.compile(rf"(<=|>=|<|>)\s*({_NUMBER})")
+_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})")
+_NAMED = 5
+
+
+class Rule(ABC):
+    """Says which values are in a group."""
+
+    @abstractmethod
+    def holds(self, text: str) -> bool:
+        """Tell whether a value is in the group."""
+
+
+class PatternRule(Rule):
+    """Texts that match a shell pattern: ``*`` any characters, ``?`` one, ``[ab]`` one of these."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+
+    def holds(self, text: str) -> bool:
+        """Tell whether a text matches, case mattering."""
+        return fnmatchcase(text, self._pattern)
+
+
+class RangeRule(Rule):
+    """Numbers between two bounds, each of which may be missing, and is in or out."""
+
+    def __init__(self, low: Decimal | None, high: Decimal | None, *, bounds_in: bool) -> None:
+        self._low = low
+        self._high = high
+        self._bounds_in = bounds_in
+
+    def holds(self, text: str) -> bool:
+        """Tell whether a number is between them."""
+        number = Decimal(text)
+        if number in (self._low, self._high):
+            return self._bounds_in
+        return (self._low is None or number > self._low) and (self._high is None or number < self._high)
+
+
+def rule_of(text: str, kind: ValueType) -> Rule:
+    """Return the rule that a text stands for in a column: ``<18``, ``18..64``, ``>=65``, else a pattern.
+
+    >>> rule_of("18..64", ValueType.INTEGER).holds("64"), rule_of("J*", ValueType.TEXT).holds("J45")
+    (True, True)
+    """
+    if kind not in (ValueType.INTEGER, ValueType.NUMBER):
+        return PatternRule(text)
+    between, compared = _RANGE.fullmatch(text), _COMPARISON.fullmatch(text)
+    if between:
+        return RangeRule(Decimal(between[1]), Decimal(between[2]), bounds_in=True)
+    if compared:
+        sign, bound = compared[1], Decimal(compared[2])
+        low, high = (None, bound) if "<" in sign else (bound, None)
+        return RangeRule(low, high, bounds_in="=" in sign)
+    return PatternRule(text)
+
+
+class RulesBuilder(Builder):
+    """Groups by rules in a headerless CSV file: rule, group, group of groups; the first to hold counts."""
+
+    name = "rules"
+    takes = "FILE"
+
+    def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - the column tells all
+        """Return the tree of the column's values.
+
+        Raises
+        ------
+        InputError: the file cannot be read, or its rows differ in length.
+        HierarchyError: no rule holds for a value.
+        """
+        rows = self._rows()
+        rules = [rule_of(row[0].strip(), column.type) for row in rows]
+        chosen = {value: _first(rules, value) for value in column.present}
+        without = [value for value, place in chosen.items() if place is None]
+        if without:
+            named = ", ".join(f"'{value}'" for value in without[:_NAMED])
+            raise HierarchyError(
+                f"{self.value}: no rule holds for {len(without)} of {len(chosen)} values, such as {named}; "
+                f"add rules, or a last one '*' for all others"
+            )
+        found = [rows[place] for place in chosen.values() if place is not None]
+        groups = [[row[level] for row in found] for level in range(1, len(rows[0]))]
+        return tree_of_rows([list(chosen), *groups])
+
+    def _rows(self) -> list[list[str]]:
+        path = Path(self.value)
+        try:
+            with path.open(encoding="utf-8-sig", newline="") as stream:
+                rows = [row for row in csv.reader(stream) if row]
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            reason = getattr(error, "strerror", None) or "not UTF-8 text in CSV"
+            raise InputError(f"{path}: cannot be read: {reason}") from None
+        lengths = {len(row) for row in rows}
+        if len(lengths) != 1 or min(lengths) < 2 or any(not cell.strip() for row in rows for cell in row):
+            raise InputError(
+                f"{path}: accepted: one rule a row, as many cells in each, none empty, as in J*,respiratory"
+            )
+        return rows
+
+
+def _first(rules: Sequence[Rule], value: str) -> int | None:
+    return next((place for place, rule in enumerate(rules) if rule.holds(value)), None)
+
+
+class SourceBuilder(Builder):
+    """A source with a key in the config."""
+
+    source: ClassVar[str]
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """Return what would stand under the source's key."""
+
+    def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - the column tells all
+        """Return the tree that the source builds."""
+        source = self._made()
+        return source.build(column, Path())
+
+    def _made(self) -> HierarchySource[Any]:
+        """Return the source, what it refuses said of the option rather than of a config.
+
+        Raises
+        ------
+        HierarchyError: the value of the option is refused.
+        """
+        try:
+            return make_source({self.source: self.settings()}, "")
+        except HierarchyError as error:
+            said = "; ".join(line.partition(": ")[2] for line in str(error).splitlines())
+            if "accepted: " not in said:
+                said = f"not of this form; accepted: {self.usage()}"
+            raise HierarchyError(f"--by {self.name}={self.value}: {said}") from None
+
+
+class ValuesBuilder(Builder):
+    """Every value under ``*``: what small values are merged in, for one."""
+
+    name = "values"
+    takes = None
+
+    def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - the column tells all
+        """Return two levels."""
+        return FlatSource().build(column, Path())
+
+
+class LikeBuilder(Builder):
+    """A copy of a hierarchy that exists."""
+
+    name = "like"
+    takes = "FILE or the name of a ready-made hierarchy"
+
+    def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - the column tells all
+        """Return its tree."""
+        return named_source(self.value).build(column, Path())
+
+
+class AutoBuilder(SourceBuilder):
+    """Groups balanced by the data's frequencies."""
+
+    name = source = "auto"
+    takes = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return the defaults."""
+        return {}
+
+
+class DateBuilder(SourceBuilder):
+    """Month, quarter, year, decade."""
+
+    name = source = "date"
+    takes = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return the defaults."""
+        return {}
+
+
+class IntervalsBuilder(SourceBuilder):
+    """Intervals of these widths."""
+
+    name = source = "intervals"
+    takes = "5,10,20"
+
+    def settings(self) -> dict[str, Any]:
+        """Return the widths."""
+        return {"width": self.value.split(",")}
+
+
+class MaskBuilder(SourceBuilder):
+    """Characters masked from this end."""
+
+    name = source = "mask"
+    takes = "right"
+
+    def settings(self) -> dict[str, Any]:
+        """Return the end."""
+        return {"from": self.value}
+
+
+class OrderBuilder(SourceBuilder):
+    """Groups of so many consecutive values."""
+
+    name = source = "order"
+    takes = "2,4"
+
+    def settings(self) -> dict[str, Any]:
+        """Return the sizes."""
+        return {"sizes": self.value.split(",")}
