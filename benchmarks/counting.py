@@ -12,8 +12,7 @@ from statistics import median
 
 import numpy as np
 
-from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.registry import ATTACKS
+from anonymizer.attacks.base import ATTACKS, AdversaryView
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from anonymizer.data.open import open_parquet

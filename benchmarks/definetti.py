@@ -15,12 +15,18 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from anonymizer.attacks.exchangeable.chain import Chain, LatentAssignment
-from anonymizer.attacks.exchangeable.features import ExactFeature
-from anonymizer.attacks.exchangeable.groups import Groups, groups_of
-from anonymizer.attacks.exchangeable.model import NaiveBayes
-from anonymizer.attacks.exchangeable.posterior import Posterior, SamplerSettings, posterior
-from anonymizer.attacks.exchangeable.score import Score
+from anonymizer.attacks.definetti.attack import Score
+from anonymizer.attacks.definetti.posterior import (
+    Chain,
+    ExactFeature,
+    Groups,
+    LatentAssignment,
+    NaiveBayes,
+    Posterior,
+    SamplerSettings,
+    groups_of,
+    posterior,
+)
 from anonymizer.model.arrays import IntArray
 from benchmarks.common import machine, table
 from benchmarks.shared import shared

@@ -15,17 +15,17 @@ import numpy as np
 import pandas as pd
 
 import anonymizer as an
-from anonymizer.attacks.learning.bilinear import Bilinear
-from anonymizer.attacks.learning.choquet import TwoAdditiveChoquet
-from anonymizer.attacks.learning.exact import Exact
-from anonymizer.attacks.learning.family import Family
-from anonymizer.attacks.learning.fast import Fast
-from anonymizer.attacks.learning.learn import learn
-from anonymizer.attacks.learning.learner import Fit
-from anonymizer.attacks.learning.metric import Metric
-from anonymizer.attacks.learning.owa import Owa
-from anonymizer.attacks.learning.pairs import Pairs, deviations
-from anonymizer.attacks.learning.weighted_mean import WeightedMean
+from anonymizer.attacks.linkage.families import (
+    Bilinear,
+    Family,
+    Metric,
+    Owa,
+    TwoAdditiveChoquet,
+    WeightedMean,
+)
+from anonymizer.attacks.linkage.learned import Exact, learn
+from anonymizer.attacks.linkage.local_search import Fast, Fit
+from anonymizer.attacks.linkage.pairs import Pairs, deviations
 from anonymizer.masking import AdditiveNoise, Masking, Microaggregation, RankSwapping
 from benchmarks.common import machine, table
 from benchmarks.shared import shared

@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.knowing import ClassDisclosure, KnowledgeSettings
+from anonymizer.attacks.attribute_disclosure import ClassDisclosure, KnowledgeSettings
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Reference, SensitiveCounts
 from anonymizer.plugins import WholeNumber

@@ -1,4 +1,8 @@
-"""What an attack is: what the adversary has goes in, a number with its baseline comes out."""
+"""The interface of attacks: adversary knowledge in, success rate with baseline out.
+
+An attack may need links from original to released records. If targets are drawn, the success rate is an
+estimate with a confidence interval.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import AnatomyRelease, MechanismKnowledge, Original, PublishedTable
+from anonymizer.model.adversary import (
+    AnatomyRelease,
+    Links,
+    MechanismKnowledge,
+    Original,
+    PublishedTable,
+    Truth,
+)
+from anonymizer.model.arrays import IntArray
+from anonymizer.plugins import Registry, Settings
 from anonymizer.plugins import Settings as PlugInSettings
 
 Share = Fraction | float
@@ -151,3 +165,65 @@ class Attack(ABC):
         return AttackResult(
             self.name, knowledge, success, baseline, exact, exact, scene.release.records, details or {}
         )
+
+
+class AlignedSettings(Settings):
+    """Where it is known from which record became which."""
+
+    aligned: Annotated[
+        bool, Field(description="row i of the release is row i of the original, as masked data have it")
+    ] = False
+
+    def links(self, original: Original) -> Links:
+        """Return which original combination became which released one."""
+        if self.aligned and original.aligned_links is not None:
+            return original.aligned_links
+        return original.links
+
+    def missing_requirement(self, scene: AdversaryView) -> str | None:
+        """Return why a scene does not tell, None when it does."""
+        if scene.original is None:
+            return "original records"
+        if self.aligned and scene.original.aligned_links is None:
+            return "an original with as many rows as the release, which aligned: true asks for"
+        if not self.aligned and scene.original.truth is Truth.UNKNOWN:
+            return (
+                "to know which record became which: no published value stands for those of an original "
+                "record; where row i of the release is row i of the original, say aligned: true"
+            )
+        return None
+
+
+ATTACKS: Registry[Attack] = Registry("attack", Attack, "anonymizer.attacks", "anonymizer.attacks")
+
+CONFIDENCE = 0.95
+
+
+def clopper_pearson(successes: float, targets: int) -> tuple[float, float]:
+    """Return the ends of the 95 % interval of Clopper and Pearson for a share.
+
+    It holds its level for rare successes too, where Wilson's does not. Successes may be fractions: a tie that
+    is resolved at random scatters more than its expected value, so the interval is wide enough for that one.
+
+    Source: Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+    binomial" (Biometrika 26, 1934, doi:10.1093/biomet/26.4.404).
+    """
+    from scipy.special import betaincinv  # noqa: PLC0415  quick start-up
+
+    tail, failures = (1 - CONFIDENCE) / 2, max(targets - successes, 0.0)
+    low = float(betaincinv(successes, failures + 1, tail)) if successes > 0 else 0.0
+    high = float(betaincinv(successes + 1, failures, 1 - tail)) if failures > 0 else 1.0
+    return low, high
+
+
+def draw_sample(counts: IntArray, number: int, random: np.random.Generator) -> IntArray:
+    """Draw records without replacement; return how many of each kind, shape as ``counts``, int64.
+
+    Parameters
+    ----------
+    counts: records of each kind.
+    number: to be drawn; all of them when there are no more.
+    """
+    if number >= int(counts.sum()):
+        return counts
+    return random.multivariate_hypergeometric(counts, number, method="marginals")

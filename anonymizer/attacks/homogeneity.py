@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.attacks.knowing import ClassDisclosure
+from anonymizer.attacks.attribute_disclosure import ClassDisclosure
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Reference, SensitiveCounts
 

@@ -10,11 +10,16 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.aligned import AlignedSettings
-from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
-from anonymizer.attacks.knowing import KnowledgeSettings
+from anonymizer.attacks.attribute_disclosure import KnowledgeSettings
+from anonymizer.attacks.base import (
+    AdversaryView,
+    AlignedSettings,
+    Attack,
+    AttackResult,
+    clopper_pearson,
+    draw_sample,
+)
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
-from anonymizer.attacks.sampling import clopper_pearson, draw_sample
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import Links, Original, ValueCoverage
 from anonymizer.model.arrays import BoolArray, IntArray

@@ -10,12 +10,17 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.aligned import AlignedSettings
-from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
-from anonymizer.attacks.covering import CoveringJoin, spans
-from anonymizer.attacks.knowing import KnowledgeSettings
-from anonymizer.attacks.sampling import clopper_pearson, draw_sample
-from anonymizer.attacks.truth import same_values
+from anonymizer.attacks.adversary_view import same_values
+from anonymizer.attacks.attribute_disclosure import KnowledgeSettings
+from anonymizer.attacks.base import (
+    AdversaryView,
+    AlignedSettings,
+    Attack,
+    AttackResult,
+    clopper_pearson,
+    draw_sample,
+)
+from anonymizer.attacks.generalized_values import CoveringJoin, spans
 from anonymizer.errors import InputError, suggestion
 from anonymizer.model.adversary import Original, PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray

@@ -14,9 +14,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.aligned import AlignedSettings
-from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
-from anonymizer.attacks.sampling import clopper_pearson
+from anonymizer.attacks.base import AdversaryView, AlignedSettings, Attack, AttackResult, clopper_pearson
 from anonymizer.errors import InputError, suggestion
 from anonymizer.model.adversary import Original
 from anonymizer.model.arrays import FloatArray, IntArray

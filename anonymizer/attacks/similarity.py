@@ -7,8 +7,8 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
+from anonymizer.attacks.attribute_disclosure import ClassDisclosure, KnowledgeSettings
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.knowing import ClassDisclosure, KnowledgeSettings
 from anonymizer.errors import InputError
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Reference, SensitiveCounts

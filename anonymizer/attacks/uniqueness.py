@@ -1,25 +1,203 @@
-"""Uniqueness: records that nobody else in the release resembles."""
+"""Uniqueness: sample uniques in the release, and estimates of population uniques and individual risk.
+
+Zayatz: class sizes in the population are distributed as those of the sample. Pitman: the population is a
+random partition with two parameters, fitted to the sample. Benedetti and Franconi: the population frequency
+F given the sample frequency f is negative binomial.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
+from anonymizer.attacks.attribute_disclosure import SubsetSettings
 from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
-from anonymizer.attacks.knowing import SubsetSettings
-from anonymizer.attacks.population.base import SampleClasses, UniquesEstimator
-from anonymizer.attacks.population.negative_binomial import NegativeBinomialUniques, individual_risk
-from anonymizer.attacks.population.pitman import PitmanUniques
-from anonymizer.attacks.population.zayatz import ZayatzUniques
 from anonymizer.attacks.subsets import KnownSubset, by_size, known_subset, known_subsets
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import PublishedTable
-from anonymizer.model.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.plugins import WholeNumber
+
+
+@dataclass(frozen=True, eq=False)
+class SampleClasses:
+    """The equivalence classes of a sample.
+
+    Attributes
+    ----------
+    sizes: records of each class, f, shape (classes,), int64, positive.
+    population: estimated records of the population with these values, F: the sum of the sampling weights, at
+        least f, shape (classes,), float64.
+    """
+
+    sizes: IntArray
+    population: FloatArray
+
+    @property
+    def records(self) -> int:
+        """Records of the sample, n."""
+        return int(self.sizes.sum())
+
+    @property
+    def people(self) -> float:
+        """Estimated records of the population, N, at least n."""
+        return float(self.population.sum())
+
+    @property
+    def uniques(self) -> int:
+        """Records that are alone in the sample."""
+        return int((self.sizes == 1).sum())
+
+
+class UniquesEstimator(ABC):
+    """Estimates how many records of a sample are unique in the population.
+
+    Class attributes
+    ----------------
+    name: as in the report.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def uniques(self, sample: SampleClasses) -> float:
+        """Return the expected number of records of the sample that are unique in the population."""
+
+
+def individual_risk(sample: SampleClasses) -> FloatArray:
+    """Return the chance to be re-identified of the records of each class, E(1/F | f), shape (classes,).
+
+    With p = f / F estimated from the weights, and F - f negative binomial, this is
+    (p/f) 2F1(1, 1; f + 1; 1 - p): p/(1-p) ln(1/p) for f = 1, p/(1-p)² (p ln p + 1 - p) for f = 2, and 1/f
+    where the sample has all of the class. It is evaluated as such for every f, large ones included.
+
+    Source: Benedetti, Franconi, "Statistical and technological solutions for controlled data dissemination"
+    (NTTS 1998); Capobianchi, Polettini, Lucarelli, "Strategy for the implementation of individual risk
+    methodology into mu-Argus" (2001), section 3; the hypergeometric form by Pfaff's transformation.
+    """
+    from scipy.special import hyp2f1  # noqa: PLC0415  quick start-up
+
+    share = np.minimum(sample.sizes / sample.population, 1.0)
+    risk: FloatArray = share / sample.sizes * hyp2f1(1, 1, sample.sizes + 1.0, 1 - share)
+    return risk
+
+
+class NegativeBinomialUniques(UniquesEstimator):
+    """The sum over the sample's uniques of P(F = 1 | f = 1) = 1 / weight."""
+
+    name = "negative-binomial"
+
+    def uniques(self, sample: SampleClasses) -> float:
+        """Add up the chances."""
+        alone = sample.sizes == 1
+        return float(np.minimum(1 / sample.population[alone], 1.0).sum())
+
+
+_EDGE = 1e-6
+"""How close alpha may come to 0 and 1."""
+
+
+class PitmanUniques(UniquesEstimator):
+    """The uniques expected in a population of N by Pitman's sampling formula, times n / N.
+
+    The parameters alpha and theta are those of largest likelihood for the class sizes of the sample. Of the
+    weights only their sum, N, is used.
+
+    Source: Hoshino, "Applying Pitman's sampling formula to microdata disclosure risk assessment" (Journal of
+    Official Statistics 17(4), 2001).
+    """
+
+    name = "pitman"
+
+    def uniques(self, sample: SampleClasses) -> float:
+        """Fit the model to the sample and read it at N."""
+        if sample.uniques in (0, sample.records):
+            return float(sample.uniques)  # no finite estimate: alpha would be at its end
+        alpha, theta = fitted(sample)
+        rising = _log_rising(theta + alpha, sample.people) - _log_rising(theta + 1, sample.people)
+        return min(sample.records * float(np.exp(rising)), float(sample.uniques))
+
+
+def log_likelihood(sample: SampleClasses, alpha: float, theta: float) -> float:
+    """Return the logarithm of the probability of the sample's class sizes, without what is constant."""
+    from scipy.special import gammaln  # noqa: PLC0415  quick start-up
+
+    sizes, classes = np.unique(sample.sizes, return_counts=True)
+    number = int(classes.sum())
+    opened = (number - 1) * np.log(alpha) + gammaln(theta / alpha + number) - gammaln(theta / alpha + 1)
+    joined = classes @ (gammaln(sizes - alpha) - gammaln(1 - alpha))
+    return float(opened + joined - gammaln(theta + sample.records) + gammaln(theta + 1))
+
+
+def fitted(sample: SampleClasses) -> tuple[float, float]:
+    """Return alpha and theta of largest likelihood, 0 < alpha < 1 and theta > -alpha."""
+    from scipy.optimize import minimize  # noqa: PLC0415  quick start-up
+
+    def parameters(point: FloatArray) -> tuple[float, float]:
+        alpha = _EDGE + (1 - 2 * _EDGE) / (1 + float(np.exp(-np.clip(point[0], -50, 50))))
+        return alpha, float(np.exp(np.clip(point[1], -50, 50))) - alpha
+
+    start = np.array([0.0, np.log(1 + sample.uniques)])
+    best = minimize(
+        lambda point: -log_likelihood(sample, *parameters(point)),
+        start,
+        method="Nelder-Mead",
+        options={"xatol": 1e-7, "fatol": 1e-9, "maxiter": 2000},
+    )
+    return parameters(best.x)
+
+
+def _log_rising(start: float, number: float) -> float:
+    """Return the logarithm of start (start + 1) … (start + number - 2)."""
+    from scipy.special import gammaln  # noqa: PLC0415  quick start-up
+
+    return float(gammaln(start + number - 1) - gammaln(start))
+
+
+ROUNDING = 1e-9
+"""Relative error that a sum of weights may have."""
+
+
+class ZayatzUniques(UniquesEstimator):
+    """The sample's uniques times the chance that one of them is unique in the population.
+
+    A class of i people leaves one record in a simple random sample with hypergeometric probability P(1 | i);
+    with the sample's share of classes of each size standing for the population's, Bayes' theorem gives the
+    chance that a class which left one record has one person. Of the weights only their sum, N, is used.
+
+    Source: Zayatz, "Estimation of the percent of unique population elements on a microdata file using the
+    sample" (US Bureau of the Census, SRD Report 91/08, 1991).
+    """
+
+    name = "zayatz"
+
+    def uniques(self, sample: SampleClasses) -> float:
+        """Weigh the sizes by how likely they leave one record."""
+        sizes, classes = np.unique(sample.sizes, return_counts=True)
+        if sizes[0] != 1:
+            return 0.0
+        chance = np.exp(_log_left_one(sizes.astype(np.float64), float(sample.records), sample.people))
+        return float(sample.uniques * classes[0] * chance[0] / (classes @ chance))
+
+
+def _log_left_one(sizes: np.ndarray, sample: float, people: float) -> np.ndarray:
+    """Return ln(i C(N - i, n - 1) / C(N, n)) for class sizes i, -inf where it cannot be."""
+    from scipy.special import gammaln  # noqa: PLC0415  quick start-up
+
+    rest = people - sizes - sample + 1
+    # The people are a sum of weights, which rounding may leave below the whole number that they are.
+    possible = rest > -ROUNDING * people
+    rest = np.maximum(rest, 0)
+    choices = gammaln(people - sizes + 1) - gammaln(sample) - gammaln(rest + 1)
+    whole = gammaln(people + 1) - gammaln(sample + 1) - gammaln(people - sample + 1)
+    return np.where(possible, np.log(sizes) + choices - whole, -np.inf)
+
 
 ESTIMATORS: tuple[UniquesEstimator, ...] = (NegativeBinomialUniques(), ZayatzUniques(), PitmanUniques())
 

@@ -34,7 +34,7 @@ def search_algorithms() -> AnyRegistry:
 
 def attacks() -> AnyRegistry:
     """Return what ``attacks`` may name."""
-    from anonymizer.attacks.registry import ATTACKS
+    from anonymizer.attacks.base import ATTACKS
 
     return ATTACKS
 

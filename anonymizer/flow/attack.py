@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
-from anonymizer.attacks.registry import ATTACKS
+from anonymizer.attacks.base import ATTACKS, AdversaryView, Attack, AttackResult
 from anonymizer.config.model import Config
 from anonymizer.errors import InputError
 from anonymizer.flow.timed import EvaluatorKind, Timed, run_timed

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.attacks.meaning import meaning_of
-from anonymizer.attacks.truth import reconstructed, same_values
+from anonymizer.attacks.adversary_view import reconstructed, same_values
+from anonymizer.attacks.generalized_values import meaning_of
 from anonymizer.audit.claims import ABSENT
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config, Origin

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from anonymizer.attacks.adversary_view import known_truth, original_of_groups
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.ungrouped import known_truth, original_of_groups
 from anonymizer.audit.compare import misassigned_records
 from anonymizer.audit.pair import measure_pair, read_pair
 from anonymizer.config.attribute import Role

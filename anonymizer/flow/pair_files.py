@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from anonymizer.attacks.adversary_view import truth_of_tuples
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.ungrouped import truth_of_tuples
 from anonymizer.audit.pair import measure_pair, read_pair
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config

@@ -6,10 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from anonymizer.attacks.adversary_view import (
+    known_original,
+    links_of_pairs,
+    located,
+    reconstructed,
+    same_values,
+)
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.meaning import meaning_of
-from anonymizer.attacks.recoded import known_original
-from anonymizer.attacks.truth import links_of_pairs, located, reconstructed, same_values
+from anonymizer.attacks.generalized_values import meaning_of
 from anonymizer.audit.count import value_codes
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from anonymizer.attacks.base import Attack
-from anonymizer.attacks.linkage import DistanceName, Linkage, LinkageSettings, Method
+from anonymizer.attacks.linkage.attack import DistanceName, Linkage, LinkageSettings, Method
 from anonymizer.plugins import Exact
 from anonymizer.privacy.base import WHO, AttackModel, RiskSettings
 

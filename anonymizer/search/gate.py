@@ -10,9 +10,8 @@ from zlib import crc32
 
 import numpy as np
 
+from anonymizer.attacks.adversary_view import adversary_from_anatomy, scene_of_recoding
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.recoded import scene_of_recoding
-from anonymizer.attacks.ungrouped import adversary_from_anatomy
 from anonymizer.model.recoding import GroupRecoding, Recoding
 from anonymizer.model.table import Table
 from anonymizer.privacy.base import ReleaseConstraint, describe

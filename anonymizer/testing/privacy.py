@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from anonymizer.attacks.recoded import scene_of_recoding
+from anonymizer.attacks.adversary_view import scene_of_recoding
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Reference
 from anonymizer.model.recoding import FullDomainRecoding

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonymizer.attacks.adversary_view import same_values
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.spreading import UniformExpansion, expand_uniformly
-from anonymizer.attacks.truth import same_values
+from anonymizer.attacks.generalized_values import UniformExpansion, expand_uniformly
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AnatomyRelease, Original
 from anonymizer.model.arrays import FloatArray, IntArray

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
+from anonymizer.attacks.adversary_view import same_values
+from anonymizer.attacks.base import clopper_pearson, draw_sample
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
-from anonymizer.attacks.sampling import clopper_pearson, draw_sample
-from anonymizer.attacks.truth import same_values
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import Links, Original, PublishedTable, ValueCoverage
 from anonymizer.model.arrays import IntArray

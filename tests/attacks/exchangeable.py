@@ -8,10 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.attacks.exchangeable.features import ExactFeature, Feature
-from anonymizer.attacks.exchangeable.groups import Groups, groups_of
-from anonymizer.attacks.exchangeable.model import NaiveBayes
-from anonymizer.attacks.exchangeable.posterior import Posterior, SamplerSettings, posterior
+from anonymizer.attacks.definetti.posterior import (
+    ExactFeature,
+    Feature,
+    Groups,
+    NaiveBayes,
+    Posterior,
+    SamplerSettings,
+    groups_of,
+    posterior,
+)
 from anonymizer.model.arrays import FloatArray, IntArray
 
 People = Sequence[Sequence[Sequence[str]]]

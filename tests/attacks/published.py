@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import settings
 
-from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
-from anonymizer.attacks.registry import ATTACKS
+from anonymizer.attacks.base import ATTACKS, AdversaryView, Attack, AttackResult
 from anonymizer.model.adversary import PublishedTable
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.table import SensitiveAttribute

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.exchangeable.bins import compared, discretize
-from anonymizer.attacks.exchangeable.features import Similar
-from anonymizer.attacks.exchangeable.score import Score
-from anonymizer.attacks.exchangeable.settling import effective_draws, scale_reduction, split_scale_reduction
-from anonymizer.attacks.meaning import meaning_of
+from anonymizer.attacks.definetti.attack import Score, compared, discretize
+from anonymizer.attacks.definetti.posterior import (
+    Similar,
+    effective_draws,
+    scale_reduction,
+    split_scale_reduction,
+)
+from anonymizer.attacks.generalized_values import meaning_of
 from anonymizer.errors import InputError
 from anonymizer.model.table import QuasiIdentifier
 from tests.attacks.exchangeable import dealt

@@ -12,9 +12,9 @@ from random import Random
 import numpy as np
 import pytest
 
+from anonymizer.attacks.adversary_view import adversary_from_anatomy
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.exchangeable.in_groups import AnatomyFeatures
-from anonymizer.attacks.ungrouped import adversary_from_anatomy
+from anonymizer.attacks.definetti.attack import AnatomyFeatures
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AnatomyRelease, AnatomyTruth
 from anonymizer.model.classes import SensitiveCounts

@@ -8,9 +8,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from anonymizer.attacks.exchangeable.features import Similar
-from anonymizer.attacks.exchangeable.posterior import Posterior, SamplerSettings
-from anonymizer.attacks.exchangeable.score import Score, expected_accuracy
+from anonymizer.attacks.definetti.attack import Score, expected_accuracy
+from anonymizer.attacks.definetti.posterior import Posterior, SamplerSettings, Similar
 from tests.attacks.exchangeable import Dealt, dealt, spread
 from tests.twins import exchangeable as twin
 

@@ -10,18 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.attacks.learning.bilinear import Bilinear
-from anonymizer.attacks.learning.choquet import FEW, Choquet, TwoAdditiveChoquet, choquet
-from anonymizer.attacks.learning.families import FAMILIES as FAMILIES_BY_NAME
-from anonymizer.attacks.learning.family import Family
-from anonymizer.attacks.learning.fast import Fast
-from anonymizer.attacks.learning.learn import learn
-from anonymizer.attacks.learning.line_search import best_step
-from anonymizer.attacks.learning.metric import Metric
-from anonymizer.attacks.learning.owa import Owa
-from anonymizer.attacks.learning.pairs import TIE, Pairs, deviations
-from anonymizer.attacks.learning.rows import Chosen
-from anonymizer.attacks.learning.weighted_mean import WeightedMean
+from anonymizer.attacks.linkage.families import FAMILIES as FAMILIES_BY_NAME
+from anonymizer.attacks.linkage.families import (
+    FEW,
+    Bilinear,
+    Choquet,
+    Family,
+    Metric,
+    Owa,
+    TwoAdditiveChoquet,
+    WeightedMean,
+    choquet,
+)
+from anonymizer.attacks.linkage.learned import learn
+from anonymizer.attacks.linkage.local_search import Fast, best_step
+from anonymizer.attacks.linkage.pairs import TIE, Chosen, Pairs, deviations
 from anonymizer.errors import InputError
 from anonymizer.masking import Microaggregation
 from anonymizer.model.arrays import FloatArray
@@ -185,8 +188,8 @@ def test_gaps_that_are_not_kept_are_the_same(monkeypatch: pytest.MonkeyPatch) ->
     original, masked = files(8)
     pairs = Pairs(original, masked, TwoAdditiveChoquet(3))
     fit = Fast(searches=100).fit(pairs, np.random.default_rng(0))
-    monkeypatch.setattr("anonymizer.attacks.learning.pairs.KEPT", 0)
-    monkeypatch.setattr("anonymizer.attacks.learning.pairs.BLOCK", 2000)
+    monkeypatch.setattr("anonymizer.attacks.linkage.pairs.KEPT", 0)
+    monkeypatch.setattr("anonymizer.attacks.linkage.pairs.BLOCK", 2000)
     again = Fast(searches=100).fit(Pairs(original, masked, TwoAdditiveChoquet(3)), np.random.default_rng(0))
     assert again.right == fit.right
     assert again.weights == pytest.approx(fit.weights)

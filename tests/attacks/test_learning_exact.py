@@ -15,16 +15,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.attacks.learning.bilinear import Bilinear
-from anonymizer.attacks.learning.choquet import Choquet, TwoAdditiveChoquet
-from anonymizer.attacks.learning.exact import Exact
-from anonymizer.attacks.learning.family import Family
-from anonymizer.attacks.learning.fast import Fast
-from anonymizer.attacks.learning.learner import Fit
-from anonymizer.attacks.learning.metric import Metric
-from anonymizer.attacks.learning.owa import Owa
-from anonymizer.attacks.learning.pairs import TIE, Pairs, deviations
-from anonymizer.attacks.learning.weighted_mean import WeightedMean
+from anonymizer.attacks.linkage.families import (
+    Bilinear,
+    Choquet,
+    Family,
+    Metric,
+    Owa,
+    TwoAdditiveChoquet,
+    WeightedMean,
+)
+from anonymizer.attacks.linkage.learned import Exact
+from anonymizer.attacks.linkage.local_search import Fast, Fit
+from anonymizer.attacks.linkage.pairs import TIE, Pairs, deviations
 from anonymizer.masking import Microaggregation
 from tests.helpers.examples import share
 from tests.helpers.learning import distance_of

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.recoded import scene_of_recoding
+from anonymizer.attacks.adversary_view import scene_of_recoding
 from anonymizer.model.adversary import Truth
 from tests import strategies
 from tests.helpers import build
@@ -122,7 +122,7 @@ def test_assignment_expects_as_much_as_nearest_on_a_release_without_stars(random
 
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_the_shortcut_through_coverings_changes_nothing(distance, monkeypatch):
-    from anonymizer.attacks.linking.base import Distance
+    from anonymizer.attacks.linkage.distances import Distance
 
     random = Random(5)
     scenes = []

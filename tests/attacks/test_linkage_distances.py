@@ -9,12 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.linking.gaps import gaps_of, rank_scale, standard_scale
-from anonymizer.attacks.linking.mahalanobis import Mahalanobis
-from anonymizer.attacks.linking.rank import RankDistance
-from anonymizer.attacks.linking.space import ComparisonSpace
-from anonymizer.attacks.meaning import meaning_of
-from anonymizer.attacks.truth import NOTHING
+from anonymizer.attacks.adversary_view import NOTHING
+from anonymizer.attacks.generalized_values import meaning_of
+from anonymizer.attacks.linkage.distances import (
+    ComparisonSpace,
+    Mahalanobis,
+    RankDistance,
+    gaps_of,
+    rank_scale,
+    standard_scale,
+)
 from tests import strategies
 from tests.helpers.linkage import TREE, attribute
 from tests.twins.microdata import QuasiIdentifierSpec

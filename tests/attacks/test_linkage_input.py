@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anonymizer.attacks.linkage import Linkage
+from anonymizer.attacks.linkage.attack import Linkage
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
 from anonymizer.errors import InputError

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.learning.fast import Fast
-from anonymizer.attacks.sampling import clopper_pearson
+from anonymizer.attacks.base import clopper_pearson
+from anonymizer.attacks.linkage.local_search import Fast
 from tests.helpers.examples import share
 from tests.helpers.linkage import EVERY, UNLEARNED, linkage, noisy
 from tests.helpers.linkage import frame_scene as scene
@@ -91,7 +91,7 @@ def test_blocks_of_an_assignment_share_what_is_left(monkeypatch):
     original, masked = noisy(6)
     given_scene = scene(original, masked)
     whole = linkage(given_scene, aligned=True, linkage="assignment")
-    monkeypatch.setattr("anonymizer.attacks.linking.assignment.BLOCK", 20)
+    monkeypatch.setattr("anonymizer.attacks.linkage.linkers.BLOCK", 20)
     parts = linkage(given_scene, aligned=True, linkage="assignment")
     assert (whole.details["blocks"], parts.details["blocks"]) == (1, 3)
     assert parts.success == pytest.approx(whole.success, abs=0.2)
@@ -143,8 +143,8 @@ def test_an_intruder_may_hold_a_share_and_know_some_attributes():
 
 
 def test_too_much_work_is_sampled(monkeypatch):
-    monkeypatch.setattr("anonymizer.attacks.linkage.WORK", 100)
-    monkeypatch.setattr("anonymizer.attacks.linkage.LEAST", 10)
+    monkeypatch.setattr("anonymizer.attacks.linkage.attack.WORK", 100)
+    monkeypatch.setattr("anonymizer.attacks.linkage.attack.LEAST", 10)
     original, masked = noisy(9)
     given_scene = scene(original, masked)
     assert linkage(given_scene, aligned=True).records == 10

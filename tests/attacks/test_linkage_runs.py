@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizer.attacks.recoded import scene_of_recoding
-from anonymizer.attacks.registry import ATTACKS
+from anonymizer.attacks.adversary_view import scene_of_recoding
+from anonymizer.attacks.base import ATTACKS
 from anonymizer.config.load import load_config
 from anonymizer.errors import InputError
 from anonymizer.flow.prepare import open_as, open_release, prepare
@@ -96,7 +96,7 @@ def test_another_release_is_not_of_the_run(tmp_path):
     table = job.problem.table
     none = np.zeros(table.combinations, dtype=bool)
     other = FullDomainRecoding(table, [0, 1], none, none)
-    from anonymizer.attacks.recoded import known_original, published_table
+    from anonymizer.attacks.adversary_view import known_original, published_table
 
     with pytest.raises(InputError, match="not what the recoding publishes"):
         known_original("x", table, recoding, published_table("y", other))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from anonymizer.attacks.linkage import Linkage
+from anonymizer.attacks.linkage.attack import Linkage
 from anonymizer.masking import RankSwapping
 from tests.helpers.examples import share
 from tests.helpers.linkage import frame_scene, linkage

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.subsets import iter_subset_risks, known_subsets
-from anonymizer.attacks.told import risk_by_subset
+from anonymizer.attacks.subsets import iter_subset_risks, known_subsets, risk_by_subset
 from tests.attacks.published import FEWER, release
 
 NAMES = ("q", "r", "t", "s", "u")

@@ -14,11 +14,17 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.attacks.population.base import SampleClasses
-from anonymizer.attacks.population.negative_binomial import NegativeBinomialUniques, individual_risk
-from anonymizer.attacks.population.pitman import PitmanUniques, fitted, log_likelihood
-from anonymizer.attacks.population.zayatz import ZayatzUniques
-from anonymizer.attacks.uniqueness import Uniqueness, UniquenessSettings
+from anonymizer.attacks.uniqueness import (
+    NegativeBinomialUniques,
+    PitmanUniques,
+    SampleClasses,
+    Uniqueness,
+    UniquenessSettings,
+    ZayatzUniques,
+    fitted,
+    individual_risk,
+    log_likelihood,
+)
 from anonymizer.errors import InputError
 from tests.attacks.published import FEWER, attack, one, release
 from tests.shared import shared

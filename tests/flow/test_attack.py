@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
-from anonymizer.attacks.registry import ATTACKS
+from anonymizer.attacks.base import ATTACKS
 from tests.flow.commands import COLUMNS, CONFIG, Job, assert_message, call, people, read_rows
 
 KEYS = ["attack", "knowledge", "success", "baseline", "low", "high", "records", "seconds", "details"]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.recoded import scene_of_recoding
+from anonymizer.attacks.adversary_view import scene_of_recoding
 from anonymizer.flow.recipe import mechanism_of
 from anonymizer.model.adversary import MechanismKnowledge, SensitiveConstraint
 from anonymizer.model.outcome import Outcome

@@ -5,11 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import chain, combinations
 
-from anonymizer.attacks.learning.bilinear import Bilinear
-from anonymizer.attacks.learning.choquet import TwoAdditiveChoquet
-from anonymizer.attacks.learning.family import Family
-from anonymizer.attacks.learning.owa import Owa
-from anonymizer.attacks.learning.weighted_mean import WeightedMean
+from anonymizer.attacks.linkage.families import Bilinear, Family, Owa, TwoAdditiveChoquet, WeightedMean
 from anonymizer.model.arrays import FloatArray
 from tests.twins import learning as twin
 

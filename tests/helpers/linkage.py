@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from anonymizer.attacks.base import AdversaryView, AttackResult
-from anonymizer.attacks.linkage import Linkage
+from anonymizer.attacks.linkage.attack import Linkage
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from anonymizer.data.open import open_frame

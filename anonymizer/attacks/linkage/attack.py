@@ -11,24 +11,31 @@ from typing import Annotated, Any, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from anonymizer.attacks.aligned import AlignedSettings
-from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
-from anonymizer.attacks.knowing import KnowledgeSettings
-from anonymizer.attacks.learning.exact import Exact
-from anonymizer.attacks.learning.families import FAMILIES
-from anonymizer.attacks.learning.fast import Fast
-from anonymizer.attacks.learning.metric import Metric
-from anonymizer.attacks.linking.assignment import AssignmentLinking
-from anonymizer.attacks.linking.base import Distance, Distancing, Linked, Linking
-from anonymizer.attacks.linking.euclidean import Euclidean
-from anonymizer.attacks.linking.learned import LearnedLinking
-from anonymizer.attacks.linking.mahalanobis import Mahalanobis
-from anonymizer.attacks.linking.nearest import NearestLinking
-from anonymizer.attacks.linking.probabilistic import ProbabilisticLinking
-from anonymizer.attacks.linking.rank import RankDistance
-from anonymizer.attacks.linking.space import ComparisonSpace, comparison_space
-from anonymizer.attacks.linking.swapped import SwapRange
-from anonymizer.attacks.sampling import clopper_pearson, draw_sample
+from anonymizer.attacks.attribute_disclosure import KnowledgeSettings
+from anonymizer.attacks.base import (
+    AdversaryView,
+    AlignedSettings,
+    Attack,
+    AttackResult,
+    clopper_pearson,
+    draw_sample,
+)
+from anonymizer.attacks.linkage.distances import (
+    ComparisonSpace,
+    Distance,
+    Distancing,
+    Euclidean,
+    Linked,
+    Linking,
+    Mahalanobis,
+    RankDistance,
+    SwapRange,
+    comparison_space,
+)
+from anonymizer.attacks.linkage.families import FAMILIES, Metric
+from anonymizer.attacks.linkage.learned import Exact, LearnedLinking
+from anonymizer.attacks.linkage.linkers import AssignmentLinking, NearestLinking, ProbabilisticLinking
+from anonymizer.attacks.linkage.local_search import Fast
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import Links, Original, Truth
 from anonymizer.model.arrays import IntArray

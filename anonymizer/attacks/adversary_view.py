@@ -1,0 +1,387 @@
+"""The adversary's view of a release whose recoding is known, as a search or a run has it.
+
+Links from original to released records follow from the recoding, for Anatomy releases from its buckets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from anonymizer.attacks.base import AdversaryView
+from anonymizer.attacks.generalized_values import CoveringJoin, meanings_of
+from anonymizer.errors import InputError
+from anonymizer.model.adversary import (
+    AnatomyRelease,
+    AnatomyTruth,
+    Links,
+    Original,
+    PublishedTable,
+    ValueCoverage,
+)
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.counting import count, group_keys, numbered
+from anonymizer.model.recoding import GroupRecoding, Recoding
+from anonymizer.model.table import SensitiveAttribute, Table
+
+NOTHING = Links(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+"""No record's fate is told."""
+
+
+def links_of_pairs(original: IntArray | CodeArray, release: IntArray, counts: IntArray) -> Links:
+    """Return links from pairs of combinations, equal ones put together.
+
+    Parameters
+    ----------
+    original, release: positions of combinations, shape (pairs,).
+    counts: records of each pair, shape (pairs,), int64.
+    """
+    some = counts > 0
+    original, release, counts = original[some].astype(np.int64), release[some].astype(np.int64), counts[some]
+    if not len(counts):
+        return NOTHING
+    width = int(release.max()) + 1
+    group_of, keys = group_keys(original * width + release, (int(original.max()) + 1) * width)
+    return Links(keys // width, keys % width, count(group_of, counts, len(keys)))
+
+
+def located(wanted: IntArray, known: IntArray) -> IntArray:
+    """Return where each wanted combination stands among known ones, -1 for nowhere.
+
+    Parameters
+    ----------
+    wanted, known: codes, shape (combinations, columns), int64; the known ones distinct, none negative.
+
+    Returns
+    -------
+    Positions in ``known``, shape (wanted,), int64.
+    """
+    possible = (wanted >= 0).all(axis=1)
+    both = np.concatenate([known, np.maximum(wanted, 0)])
+    keys, first = numbered(both.T, len(both))
+    place = np.full(len(first), -1, dtype=np.int64)
+    place[keys[: len(known)]] = np.arange(len(known))
+    found: IntArray = np.where(possible, place[keys[len(known) :]], -1)
+    return found
+
+
+def same_values(values: SensitiveCodes, published: SensitiveCodes) -> ValueCoverage:
+    """Return what the values of a sensitive attribute of a release stand for: the same ones of the original.
+
+    Parameters
+    ----------
+    values, published: of the original and of the release.
+    """
+    own, other = values.attribute.column, published.attribute.column
+    code = {text: position for position, text in enumerate(own.present)}
+    by_number = {}
+    if own.numbers is not None:
+        by_number = {number: position for position, number in enumerate(own.numbers[: len(own.present)])}
+    found = []
+    for position, text in enumerate(other.texts):
+        if position == other.missing:
+            found.append(own.missing)
+        elif text in code or other.numbers is None:
+            found.append(code.get(text))
+        else:
+            found.append(by_number.get(other.numbers[position]))
+    exists = np.array([each is not None for each in found], dtype=np.int64)
+    nothing = np.full(len(found), np.nan)
+    codes = np.array([each for each in found if each is not None], dtype=np.int64)
+    return ValueCoverage(own, np.concatenate([[0], np.cumsum(exists)]), codes, nothing, nothing)
+
+
+def codes_in_release(published: SensitiveCodes, own: SensitiveCodes) -> IntArray:
+    """Return the code in a release of each sensitive value of the original, -1 for those that it has not.
+
+    Returns
+    -------
+    Shape (values of the original,), int64.
+    """
+    same = same_values(published, own)
+    codes = np.full(own.attribute.column.size, -1, dtype=np.int64)
+    codes[np.flatnonzero(same.sizes)] = same.values
+    return codes
+
+
+def labels_in_release(known: Sequence[str | None], published: Sequence[str]) -> IntArray:
+    """Return where each published text stands among those of a release, -1 for nowhere, int64."""
+    place = {label: code for code, label in enumerate(known)}
+    return np.array([place.get(label, -1) for label in published], dtype=np.int64)
+
+
+def reconstructed(
+    meanings: Sequence[ValueCoverage],
+    original: tuple[CodeArray, IntArray],
+    published: tuple[CodeArray, IntArray],
+) -> Links:
+    """Return one way in which the original can have become the release, as many records as possible linked.
+
+    A record can be linked to one whose values all stand for its own. Where recoding is full-domain this is
+    the only way; else it is one of several, a maximum flow.
+
+    Parameters
+    ----------
+    meanings: of the compared columns, sensitive ones among them.
+    original, published: codes of the distinct combinations in these columns, shape (combinations, columns),
+        and their records.
+    """
+    (codes, records), (texts, released) = original, published
+    left, right = [], []
+    for block, pairs in CoveringJoin(meanings, texts.astype(np.int64)).blocks(codes.astype(np.int64)):
+        left.append(block[pairs.original])
+        right.append(pairs.published)
+    sources, targets = np.concatenate(left), np.concatenate(right)
+    lone = np.bincount(sources, minlength=len(records)) <= 1
+    if lone.all() and np.array_equal(count(targets, records[sources], len(released)), released):
+        return links_of_pairs(sources, targets, records[sources])
+    return _flow(sources, targets, records, released)
+
+
+def _flow(sources: IntArray, targets: IntArray, records: IntArray, released: IntArray) -> Links:
+    """Return the links that a maximum flow from the original to the released records goes along."""
+    from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
+    from scipy.sparse.csgraph import maximum_flow  # noqa: PLC0415  the same
+
+    if not len(sources):
+        return NOTHING
+    left, right = len(records), len(released)
+    source, sink = left + right, left + right + 1
+    rows = np.concatenate([np.full(left, source), sources, left + np.arange(right)])
+    columns = np.concatenate([np.arange(left), left + targets, np.full(right, sink)])
+    room = np.concatenate([records, np.minimum(records[sources], released[targets]), released])
+    graph = csr_matrix((room.astype(np.int32), (rows, columns)), shape=(sink + 1, sink + 1))
+    flow = maximum_flow(graph, source, sink).flow.tocoo()
+    used = (flow.data > 0) & (flow.row < left) & (flow.col >= left) & (flow.col < source)
+    return links_of_pairs(flow.row[used], flow.col[used] - left, flow.data[used].astype(np.int64))
+
+
+def scene_of_recoding(table: Table, recoding: Recoding) -> AdversaryView:
+    """Return the scene of a release that was not written: the recoding, the table, and which became which.
+
+    Parameters
+    ----------
+    table: the searched one.
+    recoding: of it; at least one record is released.
+    """
+    release = published_table("the candidate", recoding)
+    return AdversaryView(release, original=known_original("the input", table, recoding, release))
+
+
+def published_table(source: str, recoding: Recoding) -> PublishedTable:
+    """Return what a recoding publishes, counted.
+
+    Parameters
+    ----------
+    source: what messages call it.
+    """
+    kept = ~recoding.removed
+    columns = recoding.published()
+    rows = _published_rows(recoding)[kept]
+    keys, first = numbered(rows.T, len(rows))
+    counts = count(keys, recoding.table.counts[kept], len(first))
+    codes = rows[first]
+    width = len(columns)
+    return PublishedTable(
+        source,
+        tuple(column.name for column in columns),
+        tuple(column.labels for column in columns),
+        codes[:, :width].astype(np.int32),
+        _sensitive(recoding.table.sensitive, codes[:, width:]),
+        counts,
+    )
+
+
+def known_original(
+    source: str,
+    table: Table,
+    recoding: Recoding,
+    release: PublishedTable,
+    missing: Collection[str] = ("",),
+) -> Original:
+    """Return the original of a release whose recoding is known, with the links that the recoding tells.
+
+    Parameters
+    ----------
+    source: what messages call the input.
+    table: the searched one.
+    release: counted from the file, or by ``published_table``.
+    missing: texts that are read as missing.
+
+    Raises
+    ------
+    InputError: the release is not what the recoding publishes.
+    """
+    width = len(table.quasi_identifiers)
+    sensitive = _sensitive(table.sensitive, table.codes[:, width:].astype(np.int64))
+    return Original(
+        source,
+        meanings_of(table.quasi_identifiers, release.labels, missing),
+        table.codes[:, :width],
+        sensitive,
+        table.counts,
+        _links(recoding, release, sensitive),
+        release.names,
+    )
+
+
+def _links(recoding: Recoding, release: PublishedTable, sensitive: dict[str, SensitiveCodes]) -> Links:
+    kept = ~recoding.removed
+    rows = _published_rows(recoding)[kept]
+    known = [release.codes.astype(np.int64)]
+    for position, published in enumerate(recoding.published()):
+        codes = labels_in_release(release.labels[position], published.labels)
+        rows[:, position] = codes[rows[:, position]]
+    for position, name in enumerate(sensitive, start=len(release.names)):
+        other = release.sensitive[name]
+        rows[:, position] = codes_in_release(other, sensitive[name])[rows[:, position]]
+        known.append(other.codes[:, None].astype(np.int64))
+    found = located(rows, np.concatenate(known, axis=1))
+    if (found < 0).any():
+        raise InputError(f"{release.source}: is not what the recoding publishes")
+    return links_of_pairs(recoding.owners[kept], found, recoding.table.counts[kept])
+
+
+def _published_rows(recoding: Recoding) -> IntArray:
+    """Return the published label and the sensitive codes of each row, shape (rows, columns), int64."""
+    table = recoding.table
+    width = len(table.quasi_identifiers)
+    labels = [column.codes for column in recoding.published()]
+    return np.column_stack([*labels, *table.codes[:, width:].T]).astype(np.int64)
+
+
+def _sensitive(attributes: tuple[SensitiveAttribute, ...], codes: IntArray) -> dict[str, SensitiveCodes]:
+    return {
+        attribute.name: SensitiveCodes(attribute, codes[:, position].astype(np.int64))
+        for position, attribute in enumerate(attributes)
+    }
+
+
+def known_truth(grouped: AnatomyRelease, recoding: GroupRecoding) -> AnatomyTruth:
+    """Return which records of a release have which value, as its recoding tells.
+
+    Parameters
+    ----------
+    grouped: what the recoding publishes, its groups named by their numbers from 1.
+    """
+    table, kept = recoding.table, ~recoding.removed
+    columns = _tuples(grouped.labels, recoding)
+    names = recoding.class_columns()[0].labels
+    columns.append(labels_in_release(grouped.groups, names)[recoding.group_of[kept]])
+    own = SensitiveCodes(table.sensitive[0], table.sensitive_codes(table.sensitive_names[0]).astype(np.int64))
+    published = SensitiveCodes(grouped.sensitive.attribute, grouped.sensitive.values)
+    values = codes_in_release(published, own)[own.codes[kept]]
+    known = np.column_stack([grouped.codes.astype(np.int64), grouped.group])
+    rows = located(np.column_stack(columns), known)
+    links = links_of_pairs(rows, values, table.counts[kept])
+    return AnatomyTruth(links.original, links.release, links.counts)
+
+
+def adversary_from_anatomy(table: Table, recoding: GroupRecoding) -> AdversaryView:
+    """Return the scene of a release in groups that was not written.
+
+    Parameters
+    ----------
+    table: the searched one.
+    recoding: of it; at least one record is released.
+    """
+    grouped = grouped_table("the candidate", recoding)
+    release = grouped.tuples
+    original = original_of_groups("the input", table, recoding, release)
+    return AdversaryView(
+        release, original=original, grouped=replace(grouped, truth=known_truth(grouped, recoding))
+    )
+
+
+def grouped_table(source: str, recoding: GroupRecoding) -> AnatomyRelease:
+    """Return what a recoding publishes, counted.
+
+    Parameters
+    ----------
+    source: what messages call it.
+    """
+    kept, table = ~recoding.removed, recoding.table
+    columns, group = recoding.published(), recoding.group_of[kept]
+    codes = np.column_stack([column.codes[kept] for column in columns])
+    rows, first = numbered([group, *codes.T], len(group))
+    own = table.sensitive[0]
+    values = SensitiveCodes(own, table.sensitive_codes(own.name)[kept].astype(np.int64))
+    held, _ = Classes(group, table.counts[kept], recoding.groups, {own.name: values}).sensitive_counts(
+        own.name
+    )
+    return AnatomyRelease(
+        source,
+        tuple(column.name for column in columns),
+        tuple(column.labels for column in columns),
+        codes[first].astype(np.int32),
+        recoding.class_columns()[0].labels,
+        group[first],
+        count(rows, table.counts[kept], len(first)),
+        held,
+    )
+
+
+def original_of_groups(
+    source: str,
+    table: Table,
+    recoding: GroupRecoding,
+    release: PublishedTable,
+    missing: Collection[str] = ("",),
+) -> Original:
+    """Return the input with what became of the quasi-identifiers of each record.
+
+    Parameters
+    ----------
+    source: what messages call the input.
+    table: the searched one.
+    release: the exact tuples that are published.
+    missing: texts that are read as missing.
+    """
+    kept, width = ~recoding.removed, len(table.quasi_identifiers)
+    columns = _tuples(release.labels, recoding)
+    found = located(np.column_stack(columns), release.codes.astype(np.int64))
+    own = table.sensitive[0]
+    values = SensitiveCodes(own, table.sensitive_codes(own.name).astype(np.int64))
+    return Original(
+        source,
+        meanings_of(table.quasi_identifiers, release.labels, missing),
+        table.codes[:, :width],
+        {own.name: values},
+        table.counts,
+        links_of_pairs(recoding.owners[kept], found, recoding.table.counts[kept]),
+        release.names,
+    )
+
+
+def truth_of_tuples(grouped: AnatomyRelease, original: Original, release: PublishedTable) -> AnatomyTruth:
+    """Return which records have which value, as far as tuples of one group tell who has the originals.
+
+    A tuple that is in several groups does not tell which of its records are in which; such rows are left out.
+
+    Parameters
+    ----------
+    release: the exact tuples, as ``original`` is linked to them.
+    """
+    of_row = located(grouped.codes.astype(np.int64), release.codes.astype(np.int64))
+    row = np.full(len(release.counts), -1, dtype=np.int64)
+    row[of_row] = np.arange(len(of_row))
+    row[np.bincount(of_row, minlength=len(row)) > 1] = -1
+    links, (name,) = original.links, tuple(original.sensitive)
+    own = SensitiveCodes(grouped.sensitive.attribute, grouped.sensitive.values)
+    values = codes_in_release(own, original.sensitive[name])[original.sensitive[name].codes[links.original]]
+    whole = np.bincount(links.release, weights=links.counts, minlength=len(row)) == release.counts
+    told = (row[links.release] >= 0) & whole[links.release] & (values >= 0)
+    pairs = links_of_pairs(row[links.release[told]], values[told], links.counts[told])
+    return AnatomyTruth(pairs.original, pairs.release, pairs.counts)
+
+
+def _tuples(labels: Sequence[Sequence[str | None]], recoding: GroupRecoding) -> list[IntArray]:
+    """Return the released rows by the position of what is published of them among a file's labels."""
+    kept = ~recoding.removed
+    return [
+        labels_in_release(known, published.labels)[published.codes[kept]]
+        for known, published in zip(labels, recoding.published(), strict=True)
+    ]

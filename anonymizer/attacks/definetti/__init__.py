@@ -1,0 +1,1 @@
+"""The deFinetti attack on the sensitive values of classes and buckets."""

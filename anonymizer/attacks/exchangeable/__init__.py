@@ -1,1 +1,0 @@
-"""Who has which sensitive value in a group of exchangeable people: a model, its sampler, its scores."""

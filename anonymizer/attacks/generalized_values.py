@@ -1,0 +1,379 @@
+"""The original values that each generalized value covers.
+
+Texts are read by an adversary who knows the original values and the hierarchies. A join along the
+attributes finds the released distinct rows that cover an original one. An adversary without further
+knowledge takes the covered values as equally likely.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+
+from anonymizer.model.adversary import ValueCoverage
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.recoding import value_labels
+from anonymizer.model.table import MISSING, SUPPRESSED, QuasiIdentifier, ValueType
+
+BLOCK = 4096
+"""Original combinations that are joined at once, unless their pairs are too many."""
+
+PAIRS = 1 << 23
+"""Most pairs that are held at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConsistentPairs:
+    """Pairs of an original and a published combination of which every value covers the original one.
+
+    Attributes
+    ----------
+    original, published: positions, shape (pairs,), int64; ascending by ``original``, then ``published``.
+    """
+
+    original: IntArray
+    published: IntArray
+
+
+def spans(starts: IntArray, lengths: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the positions in several ranges one after another, and the range that each is in."""
+    of_range = np.repeat(np.arange(len(lengths)), lengths)
+    first = np.cumsum(lengths) - lengths
+    return np.arange(len(of_range)) + (starts - first)[of_range], of_range
+
+
+class CoveringJoin:
+    """Joins original combinations with the published ones that cover them.
+
+    One attribute after another, those that tell most first: pairs of beginnings that fit are prolonged by the
+    values of the original and the texts that stand for these.
+
+    Parameters
+    ----------
+    meanings: what the texts of each attribute stand for.
+    published: texts of each published combination, shape (published, attributes).
+    """
+
+    def __init__(self, meanings: Sequence[ValueCoverage], published: IntArray) -> None:
+        self._order = sorted(range(len(meanings)), key=lambda own: _share(meanings[own]))
+        self._meanings = [_Inverse.of(meanings[own]) for own in self._order]
+        self._tree = _Beginnings(published[:, self._order])
+
+    def blocks(self, original: IntArray) -> Iterator[tuple[IntArray, ConsistentPairs]]:
+        """Yield blocks of original combinations with their pairs.
+
+        Parameters
+        ----------
+        original: codes, shape (original, attributes); equal ones have the same pairs.
+
+        Yields
+        ------
+        Positions of the combinations of a block, and the pairs, ``original`` being positions in the block.
+        """
+        ordered = original[:, self._order]
+        order = np.lexsort(ordered.T[::-1])
+        waiting = [order[start : start + BLOCK] for start in range(0, len(order), BLOCK)][::-1]
+        while waiting:
+            block = waiting.pop()
+            covering = self._join(ordered[block])
+            if covering is None:
+                half = len(block) // 2
+                waiting += [block[half:], block[:half]]
+            else:
+                yield block, covering
+
+    def _join(self, original: IntArray) -> ConsistentPairs | None:
+        """Return the pairs of sorted combinations; None when they are too many to be held at once."""
+        tree = _Beginnings(original)
+        left, right = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        for depth, inverse in enumerate(self._meanings):
+            if tree.fan(depth, left) > PAIRS and len(original) > 1:
+                return None
+            child, pair = tree.children(depth, left)
+            values = tree.values[depth][child]
+            if inverse.fan(values) > PAIRS and len(original) > 1:
+                return None
+            texts, of_child = inverse.texts(values)
+            parents = right[pair[of_child]]
+            found, exists = self._tree.find(depth, parents, texts)
+            left, right = child[of_child[exists]], found[exists]
+        columns, pair = self._tree.members(right)
+        # Originals that differ only in what is not compared are at one node.
+        rows, pair = tree.members(left[pair])
+        columns = columns[pair]
+        by_original = np.lexsort((columns, rows))
+        return ConsistentPairs(rows[by_original], columns[by_original])
+
+
+class _Beginnings:
+    """The beginnings of combinations as a tree: level j has one node for each of its first j + 1 values.
+
+    Nodes of a level are in the order of their values, so the children of a node are neighbours.
+    """
+
+    def __init__(self, combinations: IntArray) -> None:
+        self.rows = np.lexsort(combinations.T[::-1])
+        ordered = combinations[self.rows].astype(np.int64)
+        new: BoolArray = np.zeros(len(ordered), dtype=bool)
+        new[:1] = True
+        above = np.zeros(len(ordered), dtype=np.int64)
+        self.values: list[IntArray] = []
+        self._starts: list[IntArray] = []
+        self._keys: list[IntArray] = []
+        self._sizes: list[int] = []
+        for column in ordered.T:
+            new[1:] |= column[1:] != column[:-1]
+            first = np.flatnonzero(new)
+            parents, values = above[first], column[first]
+            size = int(values.max(initial=0)) + 1
+            number = int(parents.max(initial=-1)) + 1
+            self.values.append(values)
+            self._starts.append(np.searchsorted(parents, np.arange(number + 1)))
+            self._keys.append(parents * size + values)
+            self._sizes.append(size)
+            above = np.cumsum(new) - 1
+        self._members = np.append(np.flatnonzero(new), len(ordered))
+
+    def children(self, depth: int, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the nodes of a level under some of the level above, and under which each is."""
+        starts = self._starts[depth]
+        return spans(starts[nodes], starts[nodes + 1] - starts[nodes])
+
+    def members(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the combinations at some nodes of the last level, and at which of the nodes each is."""
+        places, of_node = spans(self._members[nodes], self._members[nodes + 1] - self._members[nodes])
+        return self.rows[places], of_node
+
+    def fan(self, depth: int, nodes: IntArray) -> int:
+        """Return how many nodes of a level are under some of the level above."""
+        starts = self._starts[depth]
+        return int((starts[nodes + 1] - starts[nodes]).sum())
+
+    def find(self, depth: int, parents: IntArray, values: IntArray) -> tuple[IntArray, BoolArray]:
+        """Return the node of a level with a parent and a value, and whether there is one."""
+        keys, size = self._keys[depth], self._sizes[depth]
+        wanted = parents * size + values
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return place, (values < size) & (keys[place] == wanted)
+
+
+@dataclass(frozen=True, eq=False)
+class _Inverse:
+    """The texts that stand for each value: of value i, ``entries[starts[i]:starts[i + 1]]``."""
+
+    starts: IntArray
+    entries: IntArray
+
+    @classmethod
+    def of(cls, meaning: ValueCoverage) -> _Inverse:
+        owners = np.repeat(np.arange(len(meaning.sizes)), meaning.sizes)
+        order = np.argsort(meaning.values, kind="stable")
+        starts = np.searchsorted(meaning.values[order], np.arange(meaning.column.size + 1))
+        return cls(starts, owners[order])
+
+    def fan(self, values: IntArray) -> int:
+        """Return how many pairs of a value and a text that stands for it there are."""
+        return int((self.starts[values + 1] - self.starts[values]).sum())
+
+    def texts(self, values: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the texts that stand for some values, and for which of these each does."""
+        places, of_value = spans(self.starts[values], self.starts[values + 1] - self.starts[values])
+        return self.entries[places], of_value
+
+
+def _share(meaning: ValueCoverage) -> float:
+    """Return the mean share of the column's values that a text stands for."""
+    return len(meaning.values) / max(meaning.column.size * len(meaning.sizes), 1)
+
+
+_INTERVAL = re.compile(r"\[(.+), (.+)\]")
+_MEMBER = re.compile(r"(?:\\.|[^\\,])+")
+_ESCAPED = re.compile(r"\\(.)")
+_NONE: IntArray = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """The codes of the original values that a text stands for, ascending, and its ends as numbers."""
+
+    codes: IntArray
+    low: float = np.nan
+    high: float = np.nan
+
+
+def meanings_of(
+    attributes: Sequence[QuasiIdentifier],
+    labels: Sequence[Sequence[str | None]],
+    missing: Collection[str] = ("",),
+) -> tuple[ValueCoverage, ...]:
+    """Return what the published texts of each of some quasi-identifiers stand for; see ``meaning_of``."""
+    return tuple(meaning_of(each, own, missing) for each, own in zip(attributes, labels, strict=True))
+
+
+def meaning_of(
+    attribute: QuasiIdentifier, labels: Sequence[str | None], missing: Collection[str] = ("",)
+) -> ValueCoverage:
+    """Return what published texts of a quasi-identifier stand for.
+
+    ``*`` is every value; nodes of the hierarchy, intervals ``[a, b]`` and sets ``{a, b}`` what they cover.
+    A number that no original record has, such as a mean or a masked one, stands for itself alone, and any
+    other text that the original does not know for nothing.
+
+    Parameters
+    ----------
+    attribute: of the original, with its hierarchy.
+    labels: the distinct texts; None for a null.
+    missing: texts that are read as missing, as nulls and ``<missing>`` always are.
+    """
+    reader = _Reader(attribute, labels, frozenset({MISSING, *missing}))
+    readings = [reader.read(label) for label in labels]
+    sizes = [len(reading.codes) for reading in readings]
+    return ValueCoverage(
+        attribute.column,
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.concatenate([_NONE, *(reading.codes for reading in readings)]),
+        np.array([reading.low for reading in readings], dtype=np.float64),
+        np.array([reading.high for reading in readings], dtype=np.float64),
+        attribute.hierarchy,
+        attribute.leaf,
+    )
+
+
+class _Reader:
+    """Reads the texts of one column."""
+
+    def __init__(
+        self, attribute: QuasiIdentifier, labels: Sequence[str | None], missing: frozenset[str]
+    ) -> None:
+        self._column = attribute.column
+        self._missing = missing
+        self._code = {text: code for code, text in enumerate(self._column.present)}
+        self._by_leaf = np.argsort(attribute.leaf, kind="stable")
+        self._leaves = attribute.leaf[self._by_leaf]
+        self._attribute = attribute
+        self._nodes = _nodes_by_label(attribute, {each for each in labels if each is not None} - missing)
+
+    def read(self, label: str | None) -> _Reading:
+        """Return what a text stands for."""
+        if label is None or label in self._missing:
+            absent = self._column.missing
+            return _Reading(_NONE if absent is None else np.array([absent], dtype=np.int64))
+        if label == SUPPRESSED:
+            return self._of(np.arange(self._column.size))
+        if label in self._nodes:
+            return self._of(np.unique(np.concatenate([self._under(node) for node in self._nodes[label]])))
+        if label in self._code:
+            return self._of(np.array([self._code[label]]))
+        return self._interval(label) or self._set(label) or self._number(label)
+
+    def _under(self, node: int) -> IntArray:
+        tree = self._attribute.hierarchy
+        ends = np.searchsorted(self._leaves, [tree.first_leaf[node], tree.last_leaf[node]])
+        return self._by_leaf[ends[0] : ends[1]]
+
+    def _of(self, codes: IntArray) -> _Reading:
+        codes = codes.astype(np.int64)
+        numbers = self._column.numbers
+        if numbers is None or np.isnan(numbers[codes]).all():
+            return _Reading(codes)
+        return _Reading(codes, float(np.nanmin(numbers[codes])), float(np.nanmax(numbers[codes])))
+
+    def _interval(self, label: str) -> _Reading | None:
+        found = _INTERVAL.fullmatch(label)
+        if found is None:
+            return None
+        low, high = (self._as_number(end) for end in found.groups())
+        if low is None or high is None:
+            return None
+        return _Reading(self._between(low, high), low, high)
+
+    def _between(self, low: float, high: float) -> IntArray:
+        numbers = self._column.numbers
+        assert numbers is not None, "only numbers and dates have intervals"
+        present = numbers[: len(self._column.present)]
+        return np.arange(np.searchsorted(present, low, "left"), np.searchsorted(present, high, "right"))
+
+    def _set(self, label: str) -> _Reading | None:
+        if not (label.startswith("{") and label.endswith("}")):
+            return None
+        members = [member.removeprefix(" ") for member in _MEMBER.findall(label[1:-1])]
+        codes = [self.read(_ESCAPED.sub(r"\1", member)).codes for member in members]
+        return self._of(np.unique(np.concatenate([_NONE, *codes])))
+
+    def _number(self, label: str) -> _Reading:
+        number = self._as_number(label)
+        return _Reading(_NONE) if number is None else _Reading(self._between(number, number), number, number)
+
+    def _as_number(self, text: str) -> float | None:
+        if self._column.numbers is None:
+            return None
+        if self._column.type is not ValueType.DATE:
+            return self._column.numerals.number(text)
+        try:
+            return float(date.fromisoformat(text).toordinal())
+        except ValueError:
+            return None
+
+
+def _nodes_by_label(attribute: QuasiIdentifier, labels: set[str]) -> dict[str, list[int]]:
+    """Return the nodes that each label names: of one level where one has them all, else of every level."""
+    tree, wanted = attribute.hierarchy, labels - {SUPPRESSED}
+    by_label: dict[str, list[int]] = {}
+    spelled = [*value_labels(attribute)]
+    for level in range(tree.height + 1):
+        names = spelled if level == 0 else tree.labels
+        own = {names[node]: [int(node)] for node in np.flatnonzero(tree.level == level)}
+        if wanted <= own.keys():
+            return own
+        for label in wanted & own.keys():
+            by_label.setdefault(label, []).extend(own[label])
+    return by_label
+
+
+@dataclass(frozen=True, eq=False)
+class UniformExpansion:
+    """Pairs of a text and a value it stands for, and the value's part in it.
+
+    Attributes
+    ----------
+    texts, values: shape (pairs,), int64.
+    shares: shape (pairs,), float64; those of a text add up to 1. What stands for nothing is in no pair.
+    """
+
+    texts: IntArray
+    values: IntArray
+    shares: FloatArray
+
+
+def expand_uniformly(meaning: ValueCoverage) -> UniformExpansion:
+    """Return the parts of each text of a column.
+
+    A text stands for each of its values in equal parts; a number that no original record has, such as a mean,
+    for the nearest that one has, the lower of two.
+    """
+    sizes = meaning.sizes
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    shares = 1 / sizes[owners]
+    numbers = meaning.column.numbers
+    alone = np.flatnonzero((sizes == 0) & ~np.isnan(meaning.low))
+    if numbers is None or not len(alone):
+        return UniformExpansion(owners, meaning.values, shares)
+    nearest = _nearest(numbers[: len(meaning.column.present)], meaning, alone)
+    return UniformExpansion(
+        np.concatenate([owners, alone]),
+        np.concatenate([meaning.values, nearest]),
+        np.concatenate([shares, np.ones(len(alone))]),
+    )
+
+
+def _nearest(present: FloatArray, meaning: ValueCoverage, texts: IntArray) -> IntArray:
+    if len(present) < 2:
+        return np.zeros(len(texts), dtype=np.int64)
+    middle = (meaning.low[texts] + meaning.high[texts]) / 2
+    above = np.clip(np.searchsorted(present, middle), 1, len(present) - 1)
+    nearest: IntArray = np.where(middle - present[above - 1] <= present[above] - middle, above - 1, above)
+    return nearest

@@ -1,0 +1,1 @@
+"""Record linkage: the distances, the ways of linking, and learned weights."""

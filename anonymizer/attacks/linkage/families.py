@@ -1,0 +1,434 @@
+"""Families of distances that are linear in their weights, given features of a pair of records."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from itertools import chain, combinations
+from typing import ClassVar
+
+import numpy as np
+
+from anonymizer.model.arrays import FloatArray
+
+
+class Family(ABC):
+    """The distances of one kind: ``features(differences) @ weights`` for any allowed weights.
+
+    Weights are allowed when every row of ``cone`` gives at least 0 on them and ``total @ weights`` is 1.
+    Scaling all weights links the same records, so the last condition excludes nothing but zero.
+
+    Class attributes
+    ----------------
+    name: as in the config.
+    extends: whether all weighted means are in it, and more.
+
+    Attributes
+    ----------
+    attributes: number of attributes that are compared.
+    members: for each weight the positions of the attributes it is about.
+    cone: shape (conditions, weights), float64.
+    total: shape (weights,), float64.
+    """
+
+    name: ClassVar[str]
+    extends: ClassVar[bool] = True
+    attributes: int
+    members: tuple[tuple[int, ...], ...]
+    cone: FloatArray
+    total: FloatArray
+
+    def __init__(self, attributes: int) -> None:
+        self.attributes = attributes
+
+    @abstractmethod
+    def features(self, differences: FloatArray) -> FloatArray:
+        """Return the features of pairs, shape (..., weights), from differences, shape (..., attributes)."""
+
+    def equal(self) -> FloatArray:
+        """Return the weights of the Euclidean distance, shape (weights,): its square over the attributes."""
+        return self.with_weighted_mean(np.full(self.attributes, 1 / self.attributes))
+
+    def with_weighted_mean(self, shares: FloatArray) -> FloatArray:
+        """Return the weights of the weighted mean with these shares; single attributes come first.
+
+        Parameters
+        ----------
+        shares: of the attributes, shape (attributes,), at least 0, summing to 1.
+        """
+        weights = np.zeros(len(self.members))
+        weights[: self.attributes] = shares
+        return weights
+
+    @abstractmethod
+    def labels(self, names: Sequence[str]) -> list[str]:
+        """Return what each weight is about, given the names of the attributes."""
+
+    @abstractmethod
+    def importance(self, weights: FloatArray) -> FloatArray:
+        """Return how much each attribute counts, shape (attributes,), summing to 1."""
+
+    @abstractmethod
+    def least(self, gaps: FloatArray) -> FloatArray:
+        """Return the least value of ``gaps @ weights`` over all allowed weights, shape (gaps,), or less."""
+
+    @abstractmethod
+    def samples(self, number: int, random: np.random.Generator) -> FloatArray:
+        """Return random allowed weights, shape (number, weights)."""
+
+    @abstractmethod
+    def corners(self) -> FloatArray:
+        """Return some extreme weights to move towards, shape (corners, weights)."""
+
+    def reach(self, weights: FloatArray, direction: FloatArray) -> tuple[float, float]:
+        """Return the steps t between which ``weights + t * direction`` is allowed, at most 0 and at least 0.
+
+        Parameters
+        ----------
+        direction: shape (weights,), with ``total @ direction`` equal to 0.
+        """
+        slack, slope = np.maximum(self.cone @ weights, 0.0), self.cone @ direction
+        up = slope < -SLOPE
+        down = slope > SLOPE
+        return -float((slack[down] / slope[down]).min(initial=FAR)), float(
+            (slack[up] / -slope[up]).min(initial=FAR)
+        )
+
+    def cuts(self, weights: FloatArray) -> FloatArray:
+        """Return conditions beyond ``cone`` that weights break, rows that must give at least 0; none here."""
+        return np.empty((0, len(weights)))
+
+    def allowed(self, weights: FloatArray) -> FloatArray:
+        """Return weights with conditions repaired that they miss by rounding errors, scaled to total 1."""
+        return weights / float(self.total @ weights)
+
+
+FAR = 1e6
+"""Longest step along a direction that nothing limits."""
+SLOPE = 1e-12
+"""A condition whose slope is within this of 0 limits no step."""
+
+
+class Mixtures(Family):
+    """A family whose distances are mixtures: weights of at least 0 that sum to 1."""
+
+    def _of(self, members: tuple[tuple[int, ...], ...]) -> None:
+        self.members = members
+        self.cone = np.eye(len(members))
+        self.total = np.ones(len(members))
+
+    def least(self, gaps: FloatArray) -> FloatArray:
+        """Return the least entry of each row."""
+        least: FloatArray = gaps.min(axis=1)
+        return least
+
+    def samples(self, number: int, random: np.random.Generator) -> FloatArray:
+        """Return weights from Dirichlet distributions, half of them sparse."""
+        size = len(self.members)
+        sparse = random.dirichlet(np.full(size, 0.3), number // 2)
+        return np.concatenate([sparse, random.dirichlet(np.ones(size), number - number // 2)])
+
+    def corners(self) -> FloatArray:
+        """Return all extreme weights."""
+        return np.eye(len(self.members))
+
+    def allowed(self, weights: FloatArray) -> FloatArray:
+        """Return the weights without negative ones, summing to 1."""
+        kept = np.maximum(weights, 0.0)
+        return kept / float(kept.sum())
+
+
+class Bilinear(Family):
+    """A symmetric matrix S of the distance d'Sd, not negative where one attribute differs or two do equally.
+
+    That is: no diagonal entry is negative, and no other entry is larger, without its sign, than the mean of
+    the two diagonal entries beside it. Every positive semidefinite matrix is among these. The trace is 1.
+
+    Source: Abril, Torra and Navarro-Arribas, Supervised learning using a symmetric bilinear form for record
+    linkage (Information Fusion 26, 2015).
+    """
+
+    name = "bilinear"
+
+    def __init__(self, attributes: int) -> None:
+        super().__init__(attributes)
+        self._first, self._second = np.triu_indices(attributes, 1)
+        singles = [(position,) for position in range(attributes)]
+        self.members = (*singles, *combinations(range(attributes), 2))
+        own = np.eye(len(self.members))
+        sums = (own[self._first] + own[self._second]) / 2
+        entries = own[attributes:]
+        self.cone = np.concatenate([own[:attributes], sums + entries, sums - entries])
+        self.total = np.zeros(len(self.members))
+        self.total[:attributes] = 1.0
+
+    def features(self, differences: FloatArray) -> FloatArray:
+        """Return the squared differences, then twice the products of the differences of two attributes."""
+        products = 2 * differences[..., self._first] * differences[..., self._second]
+        return np.concatenate([differences * differences, products], axis=-1)
+
+    def labels(self, names: Sequence[str]) -> list[str]:
+        """Return the names, then two for each product."""
+        products = [f"{one} × {other}" for one, other in combinations(names, 2)]
+        return [*names, *products]
+
+    def importance(self, weights: FloatArray) -> FloatArray:
+        """Return the diagonal."""
+        return weights[: self.attributes].copy()
+
+    def least(self, gaps: FloatArray) -> FloatArray:
+        """Return the least values: entries off the diagonal at their limits, one attribute has the rest."""
+        extra = np.abs(gaps[:, self.attributes :]) / 2
+        corners = gaps[:, : self.attributes].copy()
+        for position in range(self.attributes):
+            beside = (self._first == position) | (self._second == position)
+            corners[:, position] -= extra[:, beside].sum(axis=1)
+        least: FloatArray = corners.min(axis=1)
+        return least
+
+    def samples(self, number: int, random: np.random.Generator) -> FloatArray:
+        """Return random semidefinite matrices, half of them diagonal."""
+        size = self.attributes
+        diagonal = random.dirichlet(np.ones(size), number // 2)
+        factors = random.standard_normal((number - number // 2, size, size))
+        full = self.weights_of(factors @ factors.transpose(0, 2, 1))
+        full /= full[:, :size].sum(axis=1, keepdims=True)
+        return np.concatenate([np.stack([self.with_weighted_mean(row) for row in diagonal]), full])
+
+    def corners(self) -> FloatArray:
+        """Return the forms of one attribute alone, of the sum and of the difference of two."""
+        own = np.eye(len(self.members))
+        sums = (own[self._first] + own[self._second]) / 2
+        entries = own[self.attributes :] / 2
+        return np.concatenate([own[: self.attributes], sums + entries, sums - entries])
+
+    def matrix(self, weights: FloatArray) -> FloatArray:
+        """Return the matrix of weights, shape (attributes, attributes)."""
+        matrix = np.diag(weights[: self.attributes])
+        matrix[self._first, self._second] = matrix[self._second, self._first] = weights[self.attributes :]
+        return matrix
+
+    def weights_of(self, matrices: FloatArray) -> FloatArray:
+        """Return the weights of matrices, shape (..., weights)."""
+        diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)
+        return np.concatenate([diagonal, matrices[..., self._first, self._second]], axis=-1)
+
+
+FEW = 4
+"""Up to so many attributes the fuzzy measure is free; 2-additive beyond, where 2**attributes are too many."""
+
+
+def choquet(attributes: int) -> Family:
+    """Return all Choquet integrals of up to ``FEW`` attributes, the 2-additive ones of more."""
+    return Choquet(attributes) if attributes <= FEW else TwoAdditiveChoquet(attributes)
+
+
+class TwoAdditiveChoquet(Mixtures):
+    """Choquet integrals of 2-additive measures: mixtures of single attributes, and minima and maxima of two.
+
+    The extreme 2-additive measures are those of a single attribute, of the minimum and of the maximum of two,
+    so that their mixtures are all of them.
+
+    Sources: Abril, Navarro-Arribas and Torra, Choquet integral for record linkage (Annals of Operations
+    Research 195, 2012); the extreme measures: Miranda, Combarro and Gil, Extreme points of some families of
+    non-additive measures (European Journal of Operational Research 174, 2006).
+    """
+
+    name = "choquet"
+
+    def __init__(self, attributes: int) -> None:
+        super().__init__(attributes)
+        self._first, self._second = np.triu_indices(attributes, 1)
+        pairs = tuple(combinations(range(attributes), 2))
+        self._of((*((position,) for position in range(attributes)), *pairs, *pairs))
+
+    def features(self, differences: FloatArray) -> FloatArray:
+        """Return the squared differences, the smaller of each two, then the larger of each two."""
+        squares = differences * differences
+        first, second = squares[..., self._first], squares[..., self._second]
+        return np.concatenate([squares, np.minimum(first, second), np.maximum(first, second)], axis=-1)
+
+    def labels(self, names: Sequence[str]) -> list[str]:
+        """Return the names, then the minima and the maxima of two."""
+        pairs = list(combinations(names, 2))
+        minima = [f"min({one}, {other})" for one, other in pairs]
+        return [*names, *minima, *(f"max({one}, {other})" for one, other in pairs)]
+
+    def importance(self, weights: FloatArray) -> FloatArray:
+        """Return the Shapley values: a pair's weight counts half for each of the two."""
+        return _shapley(self, weights)
+
+
+class Choquet(Family):
+    """Choquet integrals of any fuzzy measure, by its Möbius transform: a weight for every set of attributes.
+
+    The measure must not fall when an attribute joins a set, and that of all attributes is 1.
+
+    Source: Abril, Navarro-Arribas and Torra, Choquet integral for record linkage (Annals of Operations
+    Research 195, 2012).
+
+    Parameters
+    ----------
+    attributes: up to ``FEW``.
+    """
+
+    name = "choquet"
+
+    def __init__(self, attributes: int) -> None:
+        super().__init__(attributes)
+        everyone = range(attributes)
+        self.members = tuple(chain(*(combinations(everyone, size + 1) for size in everyone)))
+        sets = [frozenset(members) for members in self.members]
+        self.cone = np.array(
+            [[float(one in inner and inner <= outer) for inner in sets] for outer in sets for one in outer]
+        )
+        self.total = np.ones(len(sets))
+        self._inside = np.array([[float(inner <= outer) for inner in sets] for outer in sets])
+        self._corners = self._extremes(sets)
+
+    def _extremes(self, sets: list[frozenset[int]]) -> FloatArray:
+        """Return the measures of zeros and ones, which are the extreme ones, as weights."""
+        choices = (np.arange(2 ** len(sets))[:, None] >> np.arange(len(sets))) & 1
+        monotone = choices[:, -1] == 1
+        for small, below in enumerate(sets):
+            for large, above in enumerate(sets):
+                if below < above:
+                    monotone &= choices[:, small] <= choices[:, large]
+        extremes: FloatArray = np.rint(
+            np.linalg.solve(self._inside, choices[monotone].T.astype(np.float64)).T
+        )
+        return extremes
+
+    def features(self, differences: FloatArray) -> FloatArray:
+        """Return the least squared difference of every set."""
+        squares = differences * differences
+        return np.stack([squares[..., list(members)].min(axis=-1) for members in self.members], axis=-1)
+
+    def labels(self, names: Sequence[str]) -> list[str]:
+        """Return the names, then the minima of larger sets."""
+        sets = [", ".join(names[position] for position in members) for members in self.members]
+        return [*sets[: self.attributes], *(f"min({text})" for text in sets[self.attributes :])]
+
+    def importance(self, weights: FloatArray) -> FloatArray:
+        """Return the Shapley values: a set's weight counts in equal parts for its attributes."""
+        return _shapley(self, weights)
+
+    def least(self, gaps: FloatArray) -> FloatArray:
+        """Return the least value over the extreme measures."""
+        least: FloatArray = (gaps @ self._corners.T).min(axis=1)
+        return least
+
+    def samples(self, number: int, random: np.random.Generator) -> FloatArray:
+        """Return mixtures of extreme measures."""
+        mixed: FloatArray = random.dirichlet(np.full(len(self._corners), 0.1), number) @ self._corners
+        return mixed
+
+    def corners(self) -> FloatArray:
+        """Return the extreme measures."""
+        return self._corners
+
+
+def _shapley(family: Family, weights: FloatArray) -> FloatArray:
+    shapley = np.zeros(family.attributes)
+    for members, weight in zip(family.members, weights, strict=True):
+        shapley[list(members)] += weight / len(members)
+    return shapley
+
+
+class Owa(Mixtures):
+    """A weight for the largest squared difference, the second largest, and so on; the attributes are alike.
+
+    Sources: Yager (IEEE Transactions on Systems, Man, and Cybernetics 18, 1988, doi:10.1109/21.87068); for
+    record linkage Torra, Navarro-Arribas and Abril (Control and Cybernetics 39, 2010).
+    """
+
+    name = "owa"
+    extends = False
+
+    def __init__(self, attributes: int) -> None:
+        super().__init__(attributes)
+        self._of(tuple((position,) for position in range(attributes)))
+
+    def features(self, differences: FloatArray) -> FloatArray:
+        """Return the squared differences in descending order."""
+        ordered: FloatArray = np.sort(differences * differences, axis=-1)[..., ::-1]
+        return ordered
+
+    def labels(self, names: Sequence[str]) -> list[str]:
+        """Return the places in the order, the largest difference first."""
+        return [f"difference {place + 1}" for place in range(len(names))]
+
+    def importance(self, weights: FloatArray) -> FloatArray:
+        """Return the same for every attribute."""
+        return np.full_like(weights, 1 / self.attributes)
+
+
+class WeightedMean(Mixtures):
+    """A weight for each attribute.
+
+    Source: Torra, Navarro-Arribas and Abril, Supervised learning for record linkage through weighted means
+    and OWA operators (Control and Cybernetics 39, 2010).
+    """
+
+    name = "weighted-mean"
+    extends = False
+
+    def __init__(self, attributes: int) -> None:
+        super().__init__(attributes)
+        self._of(tuple((position,) for position in range(attributes)))
+
+    def features(self, differences: FloatArray) -> FloatArray:
+        """Return the squared differences."""
+        return differences * differences
+
+    def labels(self, names: Sequence[str]) -> list[str]:
+        """Return the names."""
+        return list(names)
+
+    def importance(self, weights: FloatArray) -> FloatArray:
+        """Return the weights."""
+        return weights.copy()
+
+
+FAMILIES: dict[str, Callable[[int], Family]] = {
+    WeightedMean.name: WeightedMean,
+    Owa.name: Owa,
+    Bilinear.name: Bilinear,
+    "choquet": choquet,
+}
+"""Given the number of attributes, the family."""
+
+FLOOR = 1e-9
+"""Eigenvalues below this count as 0 where a direction's reach is taken."""
+BROKEN = 1e-7
+"""An eigenvalue below minus this breaks the condition."""
+
+
+class Metric(Bilinear):
+    """A positive semidefinite matrix S with trace 1: the square of a distance in the sense of geometry.
+
+    Source: as ``Bilinear``. The condition is a linear one for every vector, added where it is broken.
+    """
+
+    def reach(self, weights: FloatArray, direction: FloatArray) -> tuple[float, float]:
+        """Return the steps between which the matrix stays semidefinite."""
+        values, vectors = np.linalg.eigh(self.matrix(weights))
+        root = vectors / np.sqrt(np.maximum(values, FLOOR))
+        slopes = np.linalg.eigvalsh(root.T @ self.matrix(direction) @ root)
+        low, high = float(slopes[0]), float(slopes[-1])
+        limit = 1 / FLOOR
+        return -1 / max(high, 1 / limit), 1 / max(-low, 1 / limit)
+
+    def cuts(self, weights: FloatArray) -> FloatArray:
+        """Return, for every negative eigenvalue, that the form must not be negative along its vector."""
+        values, vectors = np.linalg.eigh(self.matrix(weights))
+        broken = vectors[:, values < -BROKEN].T
+        cuts = self.weights_of(broken[:, :, None] * broken[:, None, :])
+        cuts[:, self.attributes :] *= 2
+        return cuts
+
+    def allowed(self, weights: FloatArray) -> FloatArray:
+        """Return the nearest semidefinite matrix with its trace scaled to 1."""
+        values, vectors = np.linalg.eigh(self.matrix(weights))
+        kept = self.weights_of((vectors * np.maximum(values, 0.0)) @ vectors.T)
+        return kept / float(self.total @ kept)

@@ -1,1 +1,0 @@
-"""Record linkage: comparing original with published combinations, and linking what is alike."""

@@ -1,1 +1,0 @@
-"""What a sample tells about the population it was drawn from."""
