@@ -17,12 +17,10 @@ import pandas as pd
 from anonymizer.config.load import load_config
 from anonymizer.flow.prepare import input_path, open_as, prepare
 from anonymizer.model.recoding import LocalSuppressionRecoding
-from anonymizer.search.base import SearchProblem
-from anonymizer.search.control import Control
-from anonymizer.search.lattice import Lattice
+from anonymizer.search.base import Control, SearchProblem
+from anonymizer.search.lattice.algorithm import Lattice
+from anonymizer.search.lattice.local_suppression import CellNode, CellWeights
 from anonymizer.search.suppression.cell_models import CellModels
-from anonymizer.search.suppression.cell_node import CellNode
-from anonymizer.search.suppression.cell_weights import CellWeights
 from anonymizer.search.suppression.cells import CellSearch
 from benchmarks.common import machine, seconds_of, table
 from benchmarks.shared import shared

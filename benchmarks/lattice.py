@@ -19,7 +19,7 @@ from anonymizer.config.load import load_config
 from anonymizer.flow.prepare import Job, input_path, open_as, prepare
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import FullDomainRecoding
-from anonymizer.search.control import Control
+from anonymizer.search.base import Control
 from benchmarks import adult
 from benchmarks.common import (
     alternating,

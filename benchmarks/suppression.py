@@ -18,8 +18,8 @@ from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
 from anonymizer.flow.prepare import prepare
 from anonymizer.search.base import SearchProblem
-from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.search.judge import CandidateVerdict, Judge
+from anonymizer.search.rollup import RollUp
 from benchmarks import adult
 from benchmarks.common import machine, table
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from anonymizer.cli.output import messages
 from anonymizer.flow.watch import RunMonitor
-from anonymizer.search.control import Progress
+from anonymizer.search.base import Progress
 
 
 @contextmanager

@@ -27,7 +27,7 @@ def loss_metrics() -> AnyRegistry:
 
 def search_algorithms() -> AnyRegistry:
     """Return what ``algorithm`` may name."""
-    from anonymizer.search.registry import SEARCH_ALGORITHMS
+    from anonymizer.search.base import SEARCH_ALGORITHMS
 
     return SEARCH_ALGORITHMS
 

@@ -23,8 +23,7 @@ from anonymizer.privacy.base import (
     Threshold,
     describe,
 )
-from anonymizer.search.base import SearchAlgorithm, SearchProblem
-from anonymizer.search.control import Control
+from anonymizer.search.base import Control, SearchAlgorithm, SearchProblem
 
 STEPS = 14
 """Halvings of the range of a threshold that is not whole."""

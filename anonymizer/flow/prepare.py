@@ -28,8 +28,7 @@ from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import SUPPRESSED, Column, Table
 from anonymizer.privacy.base import ClassConstraint, Constraint, ReleaseConstraint, TableConstraint
 from anonymizer.release.formats import Csv, release_format
-from anonymizer.search.base import SearchProblem, SuppressionMethod
-from anonymizer.search.gate import AttackCheck
+from anonymizer.search.base import AttackCheck, SearchProblem, SuppressionMethod
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from anonymizer.attacks.base import AdversaryView
 from anonymizer.flow.prepare import Job
 from anonymizer.model.classes import Measurement
 from anonymizer.privacy.base import Constraint, CountedConstraint, ReleaseConstraint, describe
-from anonymizer.search.gate import Stage
+from anonymizer.search.base import Stage
 
 
 def countable_constraints(constraints: Sequence[Constraint]) -> list[CountedConstraint]:

@@ -18,8 +18,8 @@ from anonymizer.model.classes import Released, released
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Status
 from anonymizer.report.build import InputFacts, ReleaseFacts, build_report
-from anonymizer.search.control import Control
-from anonymizer.search.local_recoding.bound import best_possible
+from anonymizer.search.base import Control
+from anonymizer.search.local.bound import best_possible
 
 DIAGNOSIS_SECONDS = 20.0
 """Longest time for finding out why there is no release, when the config sets no budget."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from anonymizer.model.report import Report
-from anonymizer.search.control import Progress
+from anonymizer.search.base import Progress
 
 
 @dataclass(frozen=True)

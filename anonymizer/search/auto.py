@@ -13,9 +13,13 @@ from anonymizer.model.classes import released
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import NodeRecoding, Recoding, RegionColumn, RegionRecoding
 from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
-from anonymizer.search.base import SearchAlgorithm, SearchProblem, SuppressionMethod
-from anonymizer.search.control import Control
-from anonymizer.search.registry import SEARCH_ALGORITHMS
+from anonymizer.search.base import (
+    SEARCH_ALGORITHMS,
+    Control,
+    SearchAlgorithm,
+    SearchProblem,
+    SuppressionMethod,
+)
 
 MANY_COMBINATIONS = 200_000
 """Of more distinct combinations, local recoding would keep its first solution for longer than people wait."""

@@ -13,7 +13,7 @@ from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Classes, Released
 from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.model.table import Table
-from anonymizer.search.full_domain.rollup import RollUp
+from anonymizer.search.rollup import RollUp
 from anonymizer.testing.samples import fail, tables
 
 Levels = tuple[int, ...]

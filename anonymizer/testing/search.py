@@ -23,9 +23,7 @@ from anonymizer.privacy.l_diversity import LDiversity, LDiversitySettings
 from anonymizer.privacy.linkage_risk import LinkageRisk, LinkageRiskSettings
 from anonymizer.privacy.t_closeness import TCloseness, TClosenessSettings
 from anonymizer.privacy.vulnerability import Vulnerability, VulnerabilitySettings
-from anonymizer.search.base import SearchAlgorithm, SearchProblem
-from anonymizer.search.control import Control
-from anonymizer.search.gate import AttackCheck
+from anonymizer.search.base import AttackCheck, Control, SearchAlgorithm, SearchProblem
 from anonymizer.testing.samples import SENSITIVE, fail, tables
 
 Samples = Callable[[int], Iterator[Table]]

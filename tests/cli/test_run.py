@@ -11,7 +11,7 @@ import pytest
 
 from anonymizer.cli.progress import progress_line
 from anonymizer.cli.stop import stop_on_interrupt
-from anonymizer.search.control import Progress
+from anonymizer.search.base import Progress
 from tests.flow.commands import Job
 
 

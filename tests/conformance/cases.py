@@ -8,10 +8,8 @@ from typing import Any
 
 from anonymizer.model.outcome import Outcome
 from anonymizer.search.auto import Auto
-from anonymizer.search.base import SearchAlgorithm, SuppressionMethod
-from anonymizer.search.control import Control
-from anonymizer.search.lattice import Lattice
-from anonymizer.search.registry import SEARCH_ALGORITHMS
+from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SuppressionMethod
+from anonymizer.search.lattice.algorithm import Lattice
 from tests.conformance.asked import Asked, MakeTable, any_table, numbers
 from tests.conformance.truth import (
     BlankedLabels,

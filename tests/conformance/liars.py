@@ -9,10 +9,8 @@ import numpy as np
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import FullDomainRecoding, NodeRecoding
 from anonymizer.model.report import Status
-from anonymizer.search.base import SearchProblem
-from anonymizer.search.control import Control
-from anonymizer.search.gate import AttackCheck
-from anonymizer.search.lattice import Lattice
+from anonymizer.search.base import AttackCheck, Control, SearchProblem
+from anonymizer.search.lattice.algorithm import Lattice
 
 
 class Boaster(Lattice):

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from anonymizer.model.classes import released
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Status
-from anonymizer.search.base import SearchAlgorithm
-from anonymizer.search.lattice import Lattice
-from anonymizer.search.registry import SEARCH_ALGORITHMS
+from anonymizer.search.base import SEARCH_ALGORITHMS, SearchAlgorithm
+from anonymizer.search.lattice.algorithm import Lattice
 from tests.conformance.asked import Asked, about, asked
 from tests.conformance.cases import CASES, Case
 from tests.conformance.liars import LIARS, Whimsical

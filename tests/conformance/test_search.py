@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from anonymizer.model.table import Table
-from anonymizer.search.base import SearchAlgorithm
-from anonymizer.search.lattice import Lattice
-from anonymizer.search.registry import SEARCH_ALGORITHMS
+from anonymizer.search.base import SEARCH_ALGORITHMS, SearchAlgorithm
+from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.testing import check_search_algorithm
 from anonymizer.testing.samples import numeric_tables, tables
 from tests.conformance.liars import LIARS, Unattacked

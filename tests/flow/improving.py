@@ -15,10 +15,8 @@ from anonymizer.cli import progress
 from anonymizer.cli.main import main
 from anonymizer.flow.watch import RunMonitor
 from anonymizer.model.outcome import Outcome
-from anonymizer.search.base import SearchProblem
-from anonymizer.search.control import Control, Progress
-from anonymizer.search.local import Local
-from anonymizer.search.registry import SEARCH_ALGORITHMS
+from anonymizer.search.base import SEARCH_ALGORITHMS, Control, Progress, SearchProblem
+from anonymizer.search.local.algorithm import Local
 
 PAUSE = 1.0
 """Seconds before the release is written, in which a signal arrives however busy the machine."""

@@ -7,10 +7,8 @@ import time
 from dataclasses import replace
 
 from anonymizer.model.outcome import Outcome
-from anonymizer.search.base import SearchProblem
-from anonymizer.search.control import Control
-from anonymizer.search.lattice import Lattice
-from anonymizer.search.registry import SEARCH_ALGORITHMS
+from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchProblem
+from anonymizer.search.lattice.algorithm import Lattice
 from tests.flow.phases import telling
 
 

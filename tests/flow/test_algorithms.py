@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.search.registry import SEARCH_ALGORITHMS
+from anonymizer.search.base import SEARCH_ALGORITHMS
 from tests.flow.commands import COLUMNS, Job, call, people, read_rows
 
 NOTHING: Mapping[str, Any] = {}

@@ -11,8 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from anonymizer.search.anatomy import AnatomySettings, GroupingName
-from anonymizer.search.grouping.ways import GROUPINGS
+from anonymizer.search.anatomy import GROUPINGS, AnatomySettings, GroupingName
 from tests.flow.commands import COLUMNS, DIAGNOSES, assert_message, call, csv_bytes, people, read_rows
 from tests.flow.grouped import anatomy_job, halves, members, values
 

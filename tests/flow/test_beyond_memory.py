@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 import anonymizer as an
 from anonymizer.errors import TooManyDistinctRows
 from anonymizer.model.outcome import Outcome
-from anonymizer.search.base import SearchProblem
-from anonymizer.search.control import Control
-from anonymizer.search.lattice import Lattice
+from anonymizer.search.base import Control, SearchProblem
+from anonymizer.search.lattice.algorithm import Lattice
 
 COLUMNS = ("a", "b", "c", "s")
 MODELS: dict[str, dict[str, Any]] = {

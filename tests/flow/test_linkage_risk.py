@@ -19,8 +19,8 @@ from anonymizer.flow.measure import check_config
 from anonymizer.flow.prepare import open_as
 from anonymizer.flow.run import run
 from anonymizer.privacy.linkage_risk import LinkageRisk
-from anonymizer.search.gate import AttackCheck, Stage
-from anonymizer.search.lattice import Lattice
+from anonymizer.search.base import AttackCheck, Stage
+from anonymizer.search.lattice.algorithm import Lattice
 from tests.helpers.adult import ALL
 from tests.shared import shared
 

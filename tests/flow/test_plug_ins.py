@@ -13,9 +13,7 @@ from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.model.report import Status
 from anonymizer.privacy.base import PRIVACY_MODELS
-from anonymizer.search.base import SearchAlgorithm, SearchProblem
-from anonymizer.search.control import Control
-from anonymizer.search.registry import SEARCH_ALGORITHMS
+from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SearchProblem
 from tests.flow.commands import Job, call, snapshot
 from tests.helpers.stubs import AlwaysFails, AlwaysHolds
 

@@ -14,9 +14,8 @@ from anonymizer.attacks.adversary_view import scene_of_recoding
 from anonymizer.flow.recipe import mechanism_of
 from anonymizer.model.adversary import MechanismKnowledge, SensitiveConstraint
 from anonymizer.model.outcome import Outcome
-from anonymizer.search.base import SearchProblem
-from anonymizer.search.control import Control
-from anonymizer.search.lattice import Lattice
+from anonymizer.search.base import Control, SearchProblem
+from anonymizer.search.lattice.algorithm import Lattice
 from tests import strategies
 from tests.attacks.published import FEWER, one
 from tests.helpers.problems import problem as problem_of

@@ -12,7 +12,7 @@ from anonymizer.loss.base import Marginals, TransformationFacts
 from anonymizer.model.classes import Released
 from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.model.table import Table
-from anonymizer.search.full_domain.rollup import RollUp
+from anonymizer.search.rollup import RollUp
 from tests.twins.loss import TwinRelease
 from tests.twins.microdata import Microdata
 from tests.twins.search import BruteForce, ProblemSpec

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.core.region_columns import interval_column, set_column
 from anonymizer.model.classes import released
 from anonymizer.model.recoding import (
     FullDomainRecoding,
@@ -21,6 +20,7 @@ from anonymizer.model.recoding import (
     RegionRecoding,
 )
 from anonymizer.model.table import QuasiIdentifier, Table
+from anonymizer.search.mondrian.axes import interval_column, set_column
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from anonymizer.model.classes import Released
 from anonymizer.model.recoding import FullDomainRecoding
-from anonymizer.search.full_domain.rollup import RollUp
 from anonymizer.search.judge import Judge
+from anonymizer.search.rollup import RollUp
 from tests.helpers.problems import metric
 from tests.oracles.cases import Case
 

@@ -11,8 +11,8 @@ import pytest
 
 from anonymizer.loss.base import LOSS_METRICS, LossMetric
 from anonymizer.model.outcome import Outcome
-from anonymizer.search.control import Control
-from anonymizer.search.lattice import Lattice
+from anonymizer.search.base import Control
+from anonymizer.search.lattice.algorithm import Lattice
 from tests.helpers import adult
 from tests.helpers.problems import metric
 from tests.oracles.cases import NOT_OPTIMAL, RECORDS, Case, read

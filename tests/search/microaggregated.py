@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from anonymizer.model.outcome import Outcome
-from anonymizer.search.base import SearchProblem
-from anonymizer.search.control import Control
-from anonymizer.search.microaggregation import Microaggregation, MicroaggregationSettings
+from anonymizer.search.base import Control, SearchProblem
+from anonymizer.search.microaggregation.algorithm import Microaggregation, MicroaggregationSettings
 
 
 def search(own: SearchProblem, control: Control | None = None, **settings: object) -> Outcome:

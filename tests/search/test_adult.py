@@ -9,9 +9,8 @@ import pytest
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Status
 from anonymizer.privacy.base import ClassConstraint
-from anonymizer.search.base import SearchProblem
-from anonymizer.search.control import Control
-from anonymizer.search.lattice import Lattice
+from anonymizer.search.base import Control, SearchProblem
+from anonymizer.search.lattice.algorithm import Lattice
 from tests.helpers import adult, build
 from tests.helpers.problems import metric
 

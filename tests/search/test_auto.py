@@ -10,9 +10,13 @@ import pytest
 
 from anonymizer.model.report import Status
 from anonymizer.search.auto import FEW_SECONDS, MANY_COMBINATIONS, Auto, choose
-from anonymizer.search.base import SearchAlgorithm, SearchProblem, SuppressionMethod
-from anonymizer.search.control import Control
-from anonymizer.search.registry import SEARCH_ALGORITHMS
+from anonymizer.search.base import (
+    SEARCH_ALGORITHMS,
+    Control,
+    SearchAlgorithm,
+    SearchProblem,
+    SuppressionMethod,
+)
 from tests import strategies
 from tests.helpers.problems import metric, problem
 from tests.twins.microdata import Microdata, Path, QuasiIdentifierSpec, SensitiveSpec, Value

@@ -8,13 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from anonymizer.search.base import SearchProblem, SuppressionMethod
-from anonymizer.search.control import Control
-from anonymizer.search.lattice import Lattice
-from anonymizer.search.local_recoding.bound import DualBound, best_possible
-from anonymizer.search.local_recoding.facilities import Pricing, TooMany
-from anonymizer.search.local_recoding.lagrangian import Lagrangian
-from anonymizer.search.local_recoding.trees import allowed_trees, items_of
+from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
+from anonymizer.search.lattice.algorithm import Lattice
+from anonymizer.search.local.bound import DualBound, Lagrangian, best_possible
+from anonymizer.search.local.facilities import Pricing, TooMany
+from anonymizer.search.local.trees import allowed_trees, items_of
 from tests.helpers import problems
 from tests.search.bound_cases import Case, adult_problem, case
 from tests.twins.local_optimum import LocalOptimum

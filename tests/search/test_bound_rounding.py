@@ -10,17 +10,13 @@ import numpy as np
 import pytest
 
 from anonymizer.search.base import SearchProblem
-from anonymizer.search.local_recoding.assignment import Assignment
-from anonymizer.search.local_recoding.bound import DualBound
-from anonymizer.search.local_recoding.ground import LocalProblem
-from anonymizer.search.local_recoding.guard import AssignmentJudge
-from anonymizer.search.local_recoding.improver import ProposalAcceptance
-from anonymizer.search.local_recoding.levels import level_lattice
-from anonymizer.search.local_recoding.restricted import Location, reduced_costs
-from anonymizer.search.local_recoding.rounding import Rounding, connected
-from anonymizer.search.local_recoding.start import Start
-from anonymizer.search.local_recoding.trees import NONE, items_of
-from anonymizer.search.local_recoding.validity import Validity
+from anonymizer.search.local.assignment import Assignment, LocalProblem
+from anonymizer.search.local.bound import DualBound
+from anonymizer.search.local.improvers import ProposalAcceptance
+from anonymizer.search.local.rounding import Location, Rounding, connected, reduced_costs
+from anonymizer.search.local.start import Start, level_lattice
+from anonymizer.search.local.trees import NONE, items_of
+from anonymizer.search.local.validity import AssignmentJudge, Validity
 from tests.search.bound_cases import adult_problem, case
 
 FEASIBLE = 8

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizer.search.suppression.cell_solver import Effort, Programme
+from anonymizer.search.solver import Effort, Programme
 
 
 def programme() -> Programme:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.search.control import Control
-from anonymizer.search.suppression import cell_classes
+from anonymizer.search.base import Control
+from anonymizer.search.suppression import cells as cell_classes
 from anonymizer.search.suppression.cell_problem import (
     BLANK,
     CellProblem,
@@ -22,8 +22,7 @@ from anonymizer.search.suppression.cell_problem import (
     ClassJudge,
     ValueRule,
 )
-from anonymizer.search.suppression.cell_tightening import tightened
-from anonymizer.search.suppression.cells import CellSearch
+from anonymizer.search.suppression.cells import CellSearch, tightened
 from tests.helpers.examples import share
 from tests.shared import shared
 from tests.twins import cells as twin

@@ -13,10 +13,9 @@ from anonymizer.errors import InputError, Interrupted
 from anonymizer.model.classes import released
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Status
-from anonymizer.search.base import SearchProblem, SuppressionMethod
-from anonymizer.search.control import Control
-from anonymizer.search.lattice import Lattice
-from anonymizer.search.suppression import cell_classes
+from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
+from anonymizer.search.lattice.algorithm import Lattice
+from anonymizer.search.suppression import cells as cell_classes
 from anonymizer.testing.search import check_release, check_rows, check_search_algorithm, check_values
 from tests.helpers import problems
 from tests.twins import cells as twin

@@ -16,19 +16,15 @@ from anonymizer.model.arrays import IntArray
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Status
 from anonymizer.model.table import Hierarchy
-from anonymizer.search.base import SearchProblem
-from anonymizer.search.control import Control
-from anonymizer.search.cutting.batch import Batch
-from anonymizer.search.cutting.coding import Coding
-from anonymizer.search.cutting.level import Level
-from anonymizer.search.cutting.part import PartKernel, PartRegions
-from anonymizer.search.cutting.rows import RowSource
-from anonymizer.search.cutting.source import Source
-from anonymizer.search.cutting.summary import Groups, PartSummary
-from anonymizer.search.cutting.summed import SummedSource, by_size
-from anonymizer.search.mondrian import LabelName, ModeName, Mondrian, MondrianSettings, part_kernel
-from anonymizer.search.regions.checks import references
-from anonymizer.search.regions.node_axis import NodeAxis
+from anonymizer.search.base import Control, SearchProblem
+from anonymizer.search.mondrian.algorithm import LabelName, ModeName, Mondrian, MondrianSettings, part_kernel
+from anonymizer.search.mondrian.axes import NodeAxis
+from anonymizer.search.mondrian.cuts import Groups, PartSummary
+from anonymizer.search.mondrian.kernel import RowSource
+from anonymizer.search.mondrian.level import Level, Source
+from anonymizer.search.mondrian.out_of_core import PartKernel, PartRegions, SummedSource, by_size
+from anonymizer.search.mondrian.regions import references
+from anonymizer.search.mondrian.store import Batch, Coding
 from tests.helpers.problems import problem
 from tests.search.test_mondrian import decided_by_cuts
 
@@ -160,7 +156,7 @@ def test_paths_longer_than_a_table_are_found_by_bisection() -> None:
     asked = problem(decided_by_cuts(Random(1)))
     attribute = asked.table.quasi_identifiers[0]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("anonymizer.search.regions.node_axis._TABLE_BITS", -1)
+        patch.setattr("anonymizer.search.mondrian.axes._TABLE_BITS", -1)
         searched = NodeAxis(attribute, 1.0, LeafShareLoss())
     looked_up = NodeAxis(attribute, 1.0, LeafShareLoss())
     paths = looked_up.numbers[0].of_code

@@ -18,12 +18,10 @@ from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Status
 from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint
 from anonymizer.privacy.linkage_risk import LinkageRisk
-from anonymizer.search.base import SearchProblem
-from anonymizer.search.control import Control
-from anonymizer.search.gate import AttackCheck
-from anonymizer.search.lattice import Lattice
-from anonymizer.search.local import Local
-from anonymizer.search.mondrian import Mondrian
+from anonymizer.search.base import AttackCheck, Control, SearchProblem
+from anonymizer.search.lattice.algorithm import Lattice
+from anonymizer.search.local.algorithm import Local
+from anonymizer.search.mondrian.algorithm import Mondrian
 from tests.helpers import adult, build
 from tests.helpers.problems import metric, problem
 from tests.strategies import constraint, table

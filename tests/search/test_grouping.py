@@ -13,18 +13,19 @@ from hypothesis import strategies as st
 
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.table import Table
-from anonymizer.search.grouping.deal import (
+from anonymizer.search.anatomy import (
+    GROUPINGS,
     NOBODY,
     Records,
     all_distinct,
     dealt,
     groups_of,
     highest_cap,
+    published_ranks,
+    renumbered,
+    rounds,
     values_in,
 )
-from anonymizer.search.grouping.largest import rounds
-from anonymizer.search.grouping.number import published_ranks, renumbered
-from anonymizer.search.grouping.ways import GROUPINGS
 from anonymizer.testing.samples import numeric_tables, tables
 
 COUNTS = st.lists(st.integers(1, 9), min_size=1, max_size=7)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from anonymizer.model.table import SUPPRESSED
-from anonymizer.search.control import Control
-from anonymizer.search.full_domain.rollup import RollUp
+from anonymizer.search.base import Control
 from anonymizer.search.judge import CandidateVerdict, Judge
-from anonymizer.search.lattice import Lattice
+from anonymizer.search.lattice.algorithm import Lattice
+from anonymizer.search.rollup import RollUp
 from tests.helpers.problems import problem
 from tests.twins.microdata import Microdata, QuasiIdentifierSpec, SensitiveSpec, Value
 from tests.twins.search import ConstraintSpec, ProblemSpec

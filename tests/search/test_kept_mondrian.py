@@ -25,9 +25,8 @@ from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import SharedRecoding
 from anonymizer.model.report import Status
 from anonymizer.model.table import Table
-from anonymizer.search.base import SearchProblem
-from anonymizer.search.control import Control
-from anonymizer.search.mondrian import LabelName, ModeName, Mondrian, MondrianSettings
+from anonymizer.search.base import Control, SearchProblem
+from anonymizer.search.mondrian.algorithm import LabelName, ModeName, Mondrian, MondrianSettings
 from tests import strategies
 from tests.helpers.problems import problem
 from tests.search.test_mondrian import decided_by_cuts
@@ -123,7 +122,7 @@ def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Ra
         patch.setattr("anonymizer.data.duckdb.distinct_rows.BUNDLE", random.choice((1, 1 << 16)))
         patch.setattr("anonymizer.data.duckdb.distinct_rows.BITS", random.choice((0, 62)))
         patch.setattr("anonymizer.data.duckdb.distinct_rows.STRETCHES", random.choice((0, 4)))
-        patch.setattr("anonymizer.search.cutting.coding.WORD_BITS", random.choice((2, 62)))
+        patch.setattr("anonymizer.search.mondrian.store.WORD_BITS", random.choice((2, 62)))
         for combinations in (in_memory(asked.table), in_duckdb(database, asked.table)):
             with combinations:
                 few = replace(beyond(asked, combinations, random), placing=True)
@@ -236,7 +235,7 @@ def test_what_needs_all_rows_is_named() -> None:
     )
     relaxed = Mondrian(MondrianSettings(mode=ModeName.RELAXED, labels=LabelName.SET))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("anonymizer.search.regions.set_axis.MASKED_UNITS", 0)
+        patch.setattr("anonymizer.search.mondrian.axes.MASKED_UNITS", 0)
         lacking = list(relaxed.out_of_core_gaps(asked))
     assert "mode relaxed" in lacking[0]
     assert f"of '{asked.table.quasi_identifiers[0].name}'" in lacking[1]

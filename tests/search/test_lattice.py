@@ -9,8 +9,8 @@ from hypothesis import given
 
 from anonymizer.model.report import Status
 from anonymizer.model.table import Table
-from anonymizer.search.control import Control
-from anonymizer.search.lattice import Lattice
+from anonymizer.search.base import Control
+from anonymizer.search.lattice.algorithm import Lattice
 from tests.helpers.examples import many
 from tests.helpers.problems import problem
 from tests.strategies import problems

@@ -16,11 +16,9 @@ from anonymizer.errors import Interrupted
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Status
 from anonymizer.model.table import Table
-from anonymizer.search.base import SearchProblem, SuppressionMethod
-from anonymizer.search.control import Control
-from anonymizer.search.lattice import Lattice
-from anonymizer.search.local import Local
-from anonymizer.search.local_recoding.exact import RECORDS, Exact
+from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
+from anonymizer.search.lattice.algorithm import Lattice
+from anonymizer.search.local.algorithm import RECORDS, Exact, Local
 from tests import strategies
 from tests.conformance.asked import about, any_table
 from tests.helpers.examples import share

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.model.report import Status
-from anonymizer.search.control import Control
-from anonymizer.search.local import Local
-from anonymizer.search.local_recoding import greedy, quick
-from anonymizer.search.local_recoding.barren import KnownEmpty
-from anonymizer.search.mondrian import Mondrian, MondrianSettings
+from anonymizer.search.base import Control
+from anonymizer.search.local import algorithm as quick
+from anonymizer.search.local import start as greedy
+from anonymizer.search.local.algorithm import Local
+from anonymizer.search.local.start import KnownEmpty
+from anonymizer.search.mondrian.algorithm import Mondrian, MondrianSettings
 from tests.conformance.asked import about, any_table
 from tests.helpers.problems import problem
 from tests.twins.search import ProblemSpec

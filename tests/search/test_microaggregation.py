@@ -17,9 +17,8 @@ from anonymizer.model.report import Status
 from anonymizer.model.table import Column, QuasiIdentifier, Table, ValueType
 from anonymizer.privacy.base import ClassConstraint
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
-from anonymizer.search.base import SearchProblem
-from anonymizer.search.control import Control, Progress
-from anonymizer.search.microaggregation import MicroaggregationSettings
+from anonymizer.search.base import Control, Progress, SearchProblem
+from anonymizer.search.microaggregation.algorithm import MicroaggregationSettings
 from tests.helpers.build import hierarchy
 from tests.search.microaggregated import published, search
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from anonymizer.masking.mdav import Clustering, FixedSize, Shares, whole_numbers
 from anonymizer.model.arrays import FloatArray
-from anonymizer.search.regions.mdav_merging import merged
-from anonymizer.search.regions.mdav_variable import VariableSize
+from anonymizer.search.microaggregation.algorithm import VariableSize, merged
 from tests.shared import shared
 from tests.twins.mdav import Point, mdav, v_mdav
 

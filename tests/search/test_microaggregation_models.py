@@ -17,9 +17,8 @@ from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Status
 from anonymizer.model.table import SUPPRESSED, Table
-from anonymizer.search.base import SearchProblem
-from anonymizer.search.control import Control
-from anonymizer.search.microaggregation import Microaggregation, MicroaggregationSettings
+from anonymizer.search.base import Control, SearchProblem
+from anonymizer.search.microaggregation.algorithm import Microaggregation, MicroaggregationSettings
 from tests import strategies
 from tests.helpers.problems import problem
 from tests.twins.loss import aggregate

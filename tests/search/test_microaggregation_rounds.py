@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from anonymizer.model.report import Status
-from anonymizer.search.control import Control
+from anonymizer.search.base import Control
 from tests.helpers.problems import problem
 from tests.helpers.stubs import FewClasses
 from tests.search.microaggregated import published, search

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Status
 from anonymizer.model.table import Table
-from anonymizer.search.control import Control
-from anonymizer.search.mondrian import LabelName, ModeName, Mondrian, MondrianSettings
+from anonymizer.search.base import Control
+from anonymizer.search.mondrian.algorithm import LabelName, ModeName, Mondrian, MondrianSettings
 from tests import strategies
 from tests.helpers.problems import problem
 from tests.twins.mondrian import Region, TwinMondrian, in_table_order
@@ -100,12 +100,12 @@ def test_regions_are_cut_alike_in_small_pieces(labels: LabelName, mode: ModeName
     asked = problem(decided_by_cuts(random))
     whole = mondrian(labels, mode).search(asked, Control())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("anonymizer.search.cutting.batch.CHUNK", 3)
-        patch.setattr("anonymizer.search.cutting.store.BATCH", 4)
-        patch.setattr("anonymizer.search.cutting.proof.SAMPLE", 2)
-        patch.setattr("anonymizer.search.cutting.proof.LARGE", 3)
-        patch.setattr("anonymizer.search.regions.set_axis.MASKED_UNITS", 2)
-        patch.setattr("anonymizer.search.cutting.coding.WORD_BITS", random.choice((2, 62)))
+        patch.setattr("anonymizer.search.mondrian.store.CHUNK", 3)
+        patch.setattr("anonymizer.search.mondrian.store.BATCH", 4)
+        patch.setattr("anonymizer.search.mondrian.kernel.SAMPLE", 2)
+        patch.setattr("anonymizer.search.mondrian.kernel.LARGE", 3)
+        patch.setattr("anonymizer.search.mondrian.axes.MASKED_UNITS", 2)
+        patch.setattr("anonymizer.search.mondrian.store.WORD_BITS", random.choice((2, 62)))
         pieces = mondrian(labels, mode).search(asked, Control())
     assert pieces.status is whole.status
     assert (pieces.steps, pieces.evaluated) == (whole.steps, whole.evaluated)

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from anonymizer.model.classes import released
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Status
-from anonymizer.search.base import SuppressionMethod
-from anonymizer.search.control import Control
-from anonymizer.search.lattice import Lattice
+from anonymizer.search.base import Control, SuppressionMethod
+from anonymizer.search.lattice.algorithm import Lattice
 from tests import strategies
 from tests.helpers.examples import share
 from tests.helpers.problems import problem

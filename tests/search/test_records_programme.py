@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from anonymizer.model.arrays import IntArray
 from anonymizer.privacy.conditions import CountConditions
-from anonymizer.search.suppression.by_size import BySize
-from anonymizer.search.suppression.class_problem import ClassProblem, View
-from anonymizer.search.suppression.class_solver import solve
+from anonymizer.search.suppression.records import solve
+from anonymizer.search.suppression.rules import BySize, ClassProblem, View
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share

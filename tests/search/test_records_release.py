@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.model.report import Status
-from anonymizer.search.base import SuppressionMethod
-from anonymizer.search.control import Control
-from anonymizer.search.full_domain.rollup import RollUp
+from anonymizer.search.base import Control, SuppressionMethod
 from anonymizer.search.judge import CandidateVerdict, Judge
-from anonymizer.search.lattice import Lattice
+from anonymizer.search.lattice.algorithm import Lattice
+from anonymizer.search.rollup import RollUp
 from anonymizer.search.suppression.suppressor import holding, references_of
 from tests import strategies
 from tests.helpers.examples import share

@@ -8,9 +8,8 @@ from anonymizer.errors import Interrupted
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.report import Status
 from anonymizer.privacy.base import ClassConstraint, ClassModel, PrivacyModel, TableConstraint, TableModel
-from anonymizer.search.base import SearchProblem
-from anonymizer.search.control import Control, Progress
-from anonymizer.search.lattice import Lattice
+from anonymizer.search.base import Control, Progress, SearchProblem
+from anonymizer.search.lattice.algorithm import Lattice
 from tests.helpers import build, stubs
 from tests.helpers.problems import metric
 from tests.twins.loss import TwinRelease

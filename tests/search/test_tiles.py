@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.model.report import Status
-from anonymizer.search.control import Control
-from anonymizer.search.full_domain import tiles
-from anonymizer.search.lattice import Lattice
+from anonymizer.search.base import Control
+from anonymizer.search.lattice import frontier as tiles
+from anonymizer.search.lattice.algorithm import Lattice
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share

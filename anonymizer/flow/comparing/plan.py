@@ -15,7 +15,7 @@ from anonymizer.config.model import Config
 from anonymizer.config.vary import Variation
 from anonymizer.errors import ConfigError, ConfigProblem
 from anonymizer.report.comparing.runs import IN_GROUPS, QUERY_ERROR
-from anonymizer.search.registry import SEARCH_ALGORITHMS
+from anonymizer.search.base import SEARCH_ALGORITHMS
 
 CHOOSES = "auto"
 """Picks one of the others, so that beside them it would be the same run twice."""

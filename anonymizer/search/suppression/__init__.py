@@ -1,1 +1,1 @@
-"""Optimal suppression of records and of cells by integer programming."""
+"""Optimal suppression of records and of cells."""

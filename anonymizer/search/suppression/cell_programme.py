@@ -1,4 +1,11 @@
-"""Cell suppression as facility location: which patterns to open, and which records each of them serves."""
+"""Local suppression as facility location: which patterns to open, and which records each serves.
+
+The assignment of rows is relaxed: every record of a row pays its dual price, and each pattern takes the
+matching records that pay more than they cost, or none at all, but if any, enough to be a class. Whatever
+the prices are, what they pay less what the patterns gain is a lower bound (Lagrangian duality). The prices
+that prove most come from the linear relaxation by column generation: patterns are added as they turn out to
+be worth it. The bound also proves which patterns can be left out.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +15,155 @@ import numpy as np
 
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.counting import group_keys
-from anonymizer.search.suppression.cell_patterns import Patterns
-from anonymizer.search.suppression.cell_problem import CellProblem, CellSuppression, ValueRule
-from anonymizer.search.suppression.cell_solver import Effort, Programme, Solved
+from anonymizer.search.solver import Effort, Programme, Solved
+from anonymizer.search.suppression.cell_problem import CellProblem, CellSuppression, Patterns, ValueRule
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """What some prices prove.
+
+    Attributes
+    ----------
+    bound: no valid blanking costs less.
+    gains: what each pattern adds to the bound's slack when it is opened, shape (patterns,), float64; where
+        positive, the bound already paid for it.
+    penalties: a blanking in which a record is served by an entry costs at least so much more than the bound,
+        shape (entries,), float64.
+    outside: the same for a pattern that is not listed.
+    closing: the same for a row of which no record is published as it was, shape (rows,), float64; known only
+        where size is all that counts, else 0.
+    """
+
+    bound: float
+    gains: FloatArray
+    penalties: FloatArray
+    outside: float
+    closing: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Taken:
+    """The best class of each pattern under some prices.
+
+    Attributes
+    ----------
+    rewards: price less cost of each entry.
+    records: taken of each entry, shape (entries,), int64.
+    worst: lowest reward among those taken at a loss because the class needs them, shape (patterns,), float64;
+        0 where none is.
+    gains: rewards of all taken, shape (patterns,), float64; minus infinity where too few records match.
+    """
+
+    rewards: FloatArray
+    records: IntArray
+    worst: FloatArray
+    gains: FloatArray
+
+
+def prove(problem: CellProblem, patterns: Patterns, prices: FloatArray) -> Proof:
+    """Return what prices prove.
+
+    Parameters
+    ----------
+    prices: of one record of each row, shape (rows,), float64, any numbers.
+    """
+    taken = _take(problem, patterns, prices)
+    unlisted = prices - patterns.outside
+    bound = float(
+        prices @ problem.counts
+        - np.maximum(taken.gains, 0.0).sum()
+        - np.maximum(unlisted, 0.0) @ problem.counts
+    )
+    outside = float(np.maximum(-unlisted, 0.0).min(initial=np.inf))
+    return Proof(
+        bound, taken.gains, _penalties(patterns, taken), outside, _closing(problem, patterns, prices, taken)
+    )
+
+
+def _take(problem: CellProblem, patterns: Patterns, prices: FloatArray) -> _Taken:
+    """Take what pays, and, of the rest, what costs least until there are enough.
+
+    Where distinct values are asked for, the best record of each of so many values comes first: those of the
+    values that have the best ones. What is best beside these does not depend on them.
+    """
+    rewards = prices[patterns.row] - patterns.cost
+    forced = _forced(problem, patterns, rewards)
+    entry = np.concatenate([np.arange(len(rewards)), np.flatnonzero(forced)])
+    first = np.arange(len(entry)) >= len(rewards)
+    records = np.where(first, 1, (problem.counts[patterns.row] - forced)[entry])
+    order = np.lexsort((-rewards[entry], ~first, patterns.pattern[entry]))
+    entry, records, first = entry[order], records[order], first[order]
+    pattern = patterns.pattern[entry]
+    before = np.cumsum(records) - records
+    before -= before[np.searchsorted(pattern, np.arange(patterns.number))][pattern]
+    wanted = np.where((rewards[entry] > 0) | first, patterns.most[pattern], patterns.least[pattern])
+    taken: IntArray = np.bincount(entry, np.clip(wanted - before, 0, records), len(rewards)).astype(np.int64)
+    gains = np.zeros(patterns.number)
+    np.add.at(gains, patterns.pattern, rewards * taken)
+    worst = np.zeros(patterns.number, dtype=np.float64)
+    used = taken > 0
+    np.minimum.at(worst, patterns.pattern[used], rewards[used])
+    return _Taken(rewards, taken, worst, gains)
+
+
+def _forced(problem: CellProblem, patterns: Patterns, rewards: FloatArray) -> BoolArray:
+    """Tell which entries give a record for the sake of distinct values, shape (entries,).
+
+    Of several rules the one that asks for most values is looked at.
+    """
+    forced = np.zeros(len(rewards), dtype=bool)
+    rule = max(problem.rules, key=lambda each: each.distinct, default=None)
+    if rule is None or rule.distinct <= 1:
+        return forced
+    values = rule.values[patterns.row]
+    known = np.flatnonzero((values >= 0) & ~patterns.gone[patterns.pattern])
+    known = known[np.lexsort((-rewards[known], values[known], patterns.pattern[known]))]
+    new = np.ones(len(known), dtype=bool)
+    pattern = patterns.pattern[known]
+    new[1:] = (pattern[1:] != pattern[:-1]) | (values[known][1:] != values[known][:-1])
+    leaders = known[new]
+    leaders = leaders[np.lexsort((-rewards[leaders], patterns.pattern[leaders]))]
+    pattern = patterns.pattern[leaders]
+    rank = np.arange(len(leaders)) - np.searchsorted(pattern, pattern)
+    forced[leaders[rank < rule.distinct]] = True
+    return forced
+
+
+def _penalties(patterns: Patterns, taken: _Taken) -> FloatArray:
+    """Add what opening the pattern costs and what a record costs beyond the one it takes the place of.
+
+    That one may be any that is taken at a loss; the worst bounds them all.
+    """
+    opening = np.maximum(-taken.gains, 0.0)[patterns.pattern]
+    displaced = taken.worst[patterns.pattern]
+    extra = np.where(taken.records > 0, 0.0, np.maximum(displaced - taken.rewards, 0.0))
+    return opening + extra
+
+
+def _closing(problem: CellProblem, patterns: Patterns, prices: FloatArray, taken: _Taken) -> FloatArray:
+    """Raise the price of a closed row to the least that its records cost elsewhere, one row at a time.
+
+    The gain of a pattern grows at most by what the row's records, at their new reward, which is never above
+    0, gain over the worst that was taken.
+    """
+    least = np.full(problem.rows, np.inf)
+    elsewhere = ~patterns.own
+    np.minimum.at(least, patterns.row[elsewhere], patterns.cost[elsewhere])
+    least = np.minimum(least, patterns.outside)
+    raised = np.maximum(prices, np.where(np.isfinite(least), least, 0.0))
+    rewards = np.minimum(raised[patterns.row], least[patterns.row]) - patterns.cost
+    rewards = np.maximum(rewards, taken.rewards)
+    better = np.maximum(rewards - np.minimum(taken.worst[patterns.pattern], 0.0), 0.0)
+    replaced = np.minimum(problem.counts[patterns.row], problem.smallest) * better
+    staying = taken.records * (rewards - taken.rewards)
+    opened = np.maximum(taken.gains[patterns.pattern] + replaced + staying, 0.0)
+    growth = np.where(elsewhere, opened - np.maximum(taken.gains[patterns.pattern], 0.0), 0.0)
+    growth += np.where(patterns.own, -np.maximum(taken.gains[patterns.pattern], 0.0), 0.0)
+    paid = (raised - prices) * problem.counts
+    penalties = paid - np.bincount(patterns.row, growth, problem.rows)
+    known = problem.safe if problem.by_size_alone else np.zeros(problem.rows, dtype=bool)
+    return np.where(known, np.maximum(penalties, 0.0), 0.0)
 
 
 @dataclass
@@ -214,3 +367,75 @@ def blanking_of(problem: CellProblem, patterns: Patterns, served: IntArray) -> C
     row = patterns.row[used]
     blanks = patterns.blanks[patterns.pattern[used]] & ~problem.native[row]
     return CellSuppression(row, served[used], blanks, patterns.gone[patterns.pattern[used]])
+
+
+CHEAPEST = 6
+"""Patterns of each row that the first relaxation has."""
+
+ADDED = 0.5
+"""A round adds at most this share of the entries that there are so far."""
+
+MOST_ENTRIES = 120_000
+"""Of a relaxation; larger ones take minutes."""
+
+
+@dataclass
+class Prices:
+    """Looks for the prices of the highest bound, round by round.
+
+    Attributes
+    ----------
+    prices: the best so far, shape (rows,), float64.
+    proof: what they prove.
+    settled: whether no other prices prove more, or no larger relaxation is tried.
+    """
+
+    problem: CellProblem
+    patterns: Patterns
+    chosen: BoolArray
+    prices: FloatArray
+    proof: Proof
+    settled: bool = False
+
+    @classmethod
+    def of(cls, problem: CellProblem, patterns: Patterns, served: IntArray) -> Prices:
+        """Start from the patterns in use, those that the rows are published as, and each row's cheapest.
+
+        Parameters
+        ----------
+        served: records served by each entry in a first solution.
+        """
+        chosen = np.zeros(patterns.number, dtype=bool)
+        chosen[patterns.pattern[patterns.own | (served > 0)]] = True
+        order = np.lexsort((patterns.cost, patterns.row))
+        starts = np.searchsorted(patterns.row[order], np.arange(problem.rows))
+        rank = np.arange(len(order)) - starts[patterns.row[order]]
+        chosen[patterns.pattern[order[rank < CHEAPEST]]] = True
+        nothing = np.zeros(problem.rows)
+        return cls(problem, patterns, chosen, nothing, prove(problem, patterns, nothing))
+
+    def improve(self, effort: Effort) -> bool:
+        """Solve the relaxation over the chosen patterns, and add those that its prices would open.
+
+        Returns whether there are prices: it came to an end, and there is a solution.
+        """
+        entries = np.flatnonzero(self.chosen[self.patterns.pattern])
+        none_open = np.zeros(self.problem.rows, dtype=bool)
+        prices = Assignment(self.problem, self.patterns, entries, none_open).prices(effort)
+        if prices is None:
+            self.settled = True
+            return False
+        proof = prove(self.problem, self.patterns, prices)
+        if proof.bound >= self.proof.bound:
+            self.prices, self.proof = prices, proof
+        self._add(proof.gains, len(entries))
+        return True
+
+    def _add(self, gains: FloatArray, entries: int) -> None:
+        worth = np.flatnonzero((gains > 1e-7) & ~self.chosen)
+        worth = worth[np.argsort(-gains[worth], kind="stable")]
+        sizes = np.cumsum(np.diff(self.patterns.starts)[worth])
+        worth = worth[sizes <= max(ADDED * entries, sizes[0] if len(sizes) else 0)]
+        self.chosen[worth] = True
+        grown = entries + int(np.diff(self.patterns.starts)[worth].sum())
+        self.settled = not len(worth) or grown > MOST_ENTRIES

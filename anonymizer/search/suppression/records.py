@@ -1,29 +1,682 @@
-"""Suppressing the fewest records whose removal makes all models hold."""
+"""The fewest records to suppress so that all models hold.
+
+While the reference distribution is fixed, classes are solved one by one. If the reference is what stays,
+all classes are solved jointly by trying references. The numbers of suppressed records by value of the
+referring attributes determine the reference. Given these numbers, the conditions are those of a fixed
+reference, and the remaining records must add up to it.
+
+If no single rule decides which records of a class stay, an integer program does.
+HiGHS solves the program through OR-Tools. An entropy condition is enforced by cuts: linear conditions that
+every class of enough entropy satisfies and a given one violates.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil, isfinite
+from typing import Any
 
 import numpy as np
 
-from anonymizer.model.arrays import IntArray
-from anonymizer.model.classes import Classes
-from anonymizer.privacy.base import Merging
-from anonymizer.search.base import SearchProblem
-from anonymizer.search.suppression.fixed_reference import FixedReference
-from anonymizer.search.suppression.moving_reference import MovingReference
-from anonymizer.search.suppression.rules import Rules, rules_of
-from anonymizer.search.suppression.sensitive_cells import sensitive_cells
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.classes import Classes, Reference
+from anonymizer.model.counting import count
+from anonymizer.model.table import SensitiveAttribute, Table
+from anonymizer.privacy.base import ClassConstraint, Merging
+from anonymizer.privacy.conditions import CountConditions, Deviation, Dominance
+from anonymizer.privacy.exact import has_entropy
+from anonymizer.search.base import SearchProblem, SuppressionMethod
+from anonymizer.search.suppression.cell_models import SensitiveCells, sensitive_cells
+from anonymizer.search.suppression.rules import ClassProblem, ClassSolution, Retained, Rules, View, rules_of
 from anonymizer.search.suppression.suppressor import (
     References,
     Suppressed,
     Suppressor,
+    WholeClasses,
     certain_losses,
     holding,
     references_of,
     suppressed_items,
 )
-from anonymizer.search.suppression.whole_classes import WholeClasses
+from anonymizer.system import quiet_output
+
+FLAT = 0.01
+"""The largest slope of the entropy that is not told from 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """The weighted counts of some cells add up to 0 or more.
+
+    Attributes
+    ----------
+    cells: positions, shape (cells of the cut,), int64.
+    weights: shape (cells of the cut,), float64.
+    """
+
+    cells: IntArray
+    weights: FloatArray
+
+
+def cut_off(rule: CountConditions, part: IntArray, value: IntArray, kept: IntArray) -> Iterator[Cut]:
+    """Yield a cut for every part of a class that has too little entropy.
+
+    n (H(y / n) - ln l) is concave in the counts y and grows in proportion to them, so its gradient at any
+    point, as weights, is at least as large everywhere: below 0 means below the threshold. At counts of 0 it
+    is infinite; a little is added there, too little to bring it to 0 at the counts to be cut off.
+
+    Parameters
+    ----------
+    part, value: of each cell, shape (cells,), int64.
+    kept: records of each cell that stay, shape (cells,), int64.
+    """
+    for l in rule.entropies:  # noqa: E741
+        for own in np.unique(part[kept > 0]).tolist():
+            cells = np.flatnonzero(part == own)
+            _, groups = np.unique(value[cells], return_inverse=True)
+            counts = np.bincount(groups, weights=kept[cells]).astype(np.float64)
+            if not has_entropy([int(count) for count in counts if count], l):
+                yield Cut(cells, _gradient(counts, l)[groups])
+
+
+def tangents(rule: CountConditions, part: IntArray, value: IntArray, kept: FloatArray) -> Iterator[Cut]:
+    """Yield the same for counts that need not be whole, where clearly too little entropy is left.
+
+    The gradient is taken where the way from there to even counts reaches the threshold: that cut touches what
+    has enough entropy, and fewer are needed.
+    """
+    for l in rule.entropies:  # noqa: E741
+        for own in np.unique(part[kept > 0]).tolist():
+            cells = np.flatnonzero(part == own)
+            _, groups = np.unique(value[cells], return_inverse=True)
+            counts = np.bincount(groups, weights=kept[cells]).astype(np.float64)
+            if _lacking(counts, l) > 1e-7 * counts.sum():
+                weights = _gradient(_border(counts, l), l)
+                # Around even counts the entropy is flat and its gradient there mostly rounding.
+                clear = np.abs(weights).max() > FLAT
+                yield Cut(cells, (weights if clear else _gradient(counts, l))[groups])
+
+
+def _lacking(counts: FloatArray, l: Fraction) -> float:  # noqa: E741
+    """Return n (ln l - H)."""
+    positive = counts[counts > 0]
+    size = counts.sum()
+    return float(size * np.log(float(l)) - positive @ np.log(size / positive))
+
+
+def _border(counts: FloatArray, l: Fraction) -> FloatArray:  # noqa: E741
+    """Return the counts nearest to the given ones, on the way to even ones, that have enough entropy."""
+    even = np.full_like(counts, counts.mean())
+    if _lacking(even, l) > 0:
+        return counts
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        lacking = _lacking(counts + middle * (even - counts), l) > 0
+        low, high = (middle, high) if lacking else (low, middle)
+    border: FloatArray = counts + high * (even - counts)
+    return border
+
+
+def _gradient(counts: FloatArray, l: Fraction) -> FloatArray:  # noqa: E741
+    lacking = _lacking(counts, l)
+    added = np.where(counts > 0, 0.0, min(0.5, max(lacking, 1e-9) / (4 * len(counts))))
+    smooth = counts + added
+    gradient: FloatArray = np.log(smooth.sum() / (float(l) * smooth))
+    return gradient
+
+
+Expression = Any
+"""A linear expression; OR-Tools has no common type for variables and sums."""
+
+TOLERANCE = 1e-9
+"""By how much a solution may miss a condition in the solver's eyes; what it finds is verified exactly."""
+
+
+class Programme:
+    """Variables for the records of each cell; conditions of every part of every view."""
+
+    def __init__(self, problem: ClassProblem, cuts: Sequence[Cut], margin: float) -> None:
+        # Slow to import, and most searches never need it.
+        from ortools.math_opt.python import mathopt  # noqa: PLC0415
+
+        self._mathopt = mathopt
+        self._problem = problem
+        self._margin = margin
+        self._model = mathopt.Model()
+        self._kept = [self._model.add_integer_variable(lb=0, ub=int(kept)) for kept in problem.counts]
+        size = mathopt.fast_sum(self._kept)
+        self._model.add_linear_constraint(size >= max(problem.smallest, 1))
+        self._model.add_linear_constraint(size <= problem.most)
+        for cells, number in problem.sums:
+            self._model.add_linear_constraint(self._total(cells.tolist()) == number)
+        for view in problem.views:
+            for part in np.unique(view.part).tolist():
+                self._add_part(view, np.flatnonzero(view.part == part))
+        for cut in cuts:
+            terms = zip(cut.cells.tolist(), cut.weights.tolist(), strict=True)
+            self._model.add_linear_constraint(
+                mathopt.fast_sum(weight * self._kept[cell] for cell, weight in terms) >= margin
+            )
+        self._model.maximize(size)
+
+    def solve(self, nodes: int) -> tuple[IntArray | None, int, int]:
+        """Return kept counts, None without any, a bound on their sum, and the branch and bound nodes."""
+        mathopt = self._mathopt
+        parameters = mathopt.SolveParameters(relative_gap_tolerance=0.0, node_limit=nodes)
+        options = parameters.highs.double_options
+        for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
+            options[name] = TOLERANCE
+        with quiet_output():
+            result = mathopt.solve(self._model, mathopt.SolverType.HIGHS, params=parameters)
+        if result.termination.reason is mathopt.TerminationReason.INFEASIBLE:
+            return None, 0, 0
+        bound = result.termination.objective_bounds.dual_bound
+        most = int(np.floor(bound + 1e-6)) if isfinite(bound) else self._problem.most
+        if not result.has_primal_feasible_solution():
+            return None, most, nodes
+        values = result.variable_values(self._kept)
+        return np.rint(values).astype(np.int64), most, result.solve_stats.node_count
+
+    def relaxed(self) -> tuple[FloatArray | None, int]:
+        """Return kept counts that need not be whole, None without any, and a bound on their sum."""
+        mathopt = self._mathopt
+        for variable in self._model.variables():
+            variable.integer = False
+        result = mathopt.solve(self._model, mathopt.SolverType.GLOP)
+        if result.termination.reason is not mathopt.TerminationReason.OPTIMAL:
+            return None, self._problem.most
+        # Within the tolerance of the solver nothing is proven.
+        bound = result.objective_value() * (1 + 1e-6) + 1e-3
+        return np.maximum(result.variable_values(self._kept), 0.0), int(bound)
+
+    def _add_part(self, view: View, cells: IntArray) -> None:
+        rule = view.rule
+        by_value: dict[int, list[int]] = {}
+        for cell, value in zip(cells.tolist(), view.value[cells].tolist(), strict=True):
+            by_value.setdefault(value, []).append(cell)
+        counts = {value: self._total(own) for value, own in by_value.items()}
+        size = self._total(cells.tolist())
+        whole = len(cells) == len(self._kept)
+        records = int(self._problem.counts[cells].sum())
+        # Another part may stay without this one.
+        stays: Expression = 1 if whole else self._model.add_binary_variable()
+        if not whole:
+            self._model.add_linear_constraint(size <= records * stays)
+        self._model.add_linear_constraint(size >= max(rule.smallest, 1) * stays)
+        self._add_shares(rule, counts, size, records)
+        self._add_values(rule, counts, stays)
+        for dominance in rule.dominances:
+            self._add_dominance(dominance, list(counts.values()), size, stays)
+        for deviation in rule.deviations:
+            self._add_deviation(deviation, counts, size)
+
+    def _total(self, cells: Sequence[int]) -> Expression:
+        return self._mathopt.fast_sum(self._kept[cell] for cell in cells)
+
+    def _add_shares(
+        self, rule: CountConditions, counts: dict[int, Expression], size: Expression, records: int
+    ) -> None:
+        for value, kept in counts.items():
+            if rule.caps is not None and rule.caps[value] < 1:
+                cap = float(rule.caps[value])
+                self._model.add_linear_constraint(kept <= cap * size - self._margin * (cap > 0))
+            if rule.floors is not None and rule.floors[value] > 0:
+                floor = float(rule.floors[value])
+                present = self._model.add_binary_variable()
+                self._model.add_linear_constraint(kept <= records * present)
+                self._model.add_linear_constraint(kept >= present)
+                self._model.add_linear_constraint(
+                    kept >= floor * size + self._margin - ceil(floor * records + 1) * (1 - present)
+                )
+
+    def _add_values(self, rule: CountConditions, counts: dict[int, Expression], stays: Expression) -> None:
+        if rule.required is not None:
+            for value in np.flatnonzero(rule.required).tolist():
+                self._model.add_linear_constraint(counts.get(value, 0) - stays >= 0)
+        for distinct in rule.distinct:
+            present = []
+            for value, kept in counts.items():
+                if value != distinct.missing:
+                    present.append(self._model.add_binary_variable())
+                    self._model.add_linear_constraint(present[-1] <= kept)
+            self._model.add_linear_constraint(self._mathopt.fast_sum(present) - distinct.number * stays >= 0)
+
+    def _add_dominance(
+        self, dominance: Dominance, counts: list[Expression], size: Expression, stays: Expression
+    ) -> None:
+        """Bound r_1 + c (r_1 + ... + r_{l-1}) by c n.
+
+        The sum of the l - 1 largest counts is the least (l - 1) level + sum max(count - level, 0).
+        """
+        numerator, denominator = dominance.c.as_integer_ratio()
+        scale = max(numerator, denominator)
+        largest, level = self._model.add_variable(lb=0), self._model.add_variable(lb=0)
+        above = [self._model.add_variable(lb=0) for _ in counts]
+        for kept, excess in zip(counts, above, strict=True):
+            self._model.add_linear_constraint(largest >= kept)
+            self._model.add_linear_constraint(excess >= kept - level)
+        top = (dominance.l - 1) * level + self._mathopt.fast_sum(above)
+        self._model.add_linear_constraint(
+            denominator / scale * largest + numerator / scale * (top - size) + stays / scale <= -self._margin
+        )
+
+    def _add_deviation(self, deviation: Deviation, counts: dict[int, Expression], size: Expression) -> None:
+        """Bound the sum of |count of a group - what is expected in it|, groups adding up from the inside."""
+        own: dict[int, list[Expression]] = {}
+        for value, kept in counts.items():
+            own.setdefault(int(deviation.group_of[value]), []).append(kept)
+        far = []
+        for group, parent in enumerate(deviation.parent.tolist()):
+            kept = self._model.add_variable(lb=0)
+            self._model.add_linear_constraint(kept == self._mathopt.fast_sum(own.get(group, [])))
+            own.setdefault(parent, []).append(kept)
+            expected = int(deviation.expected[group]) / deviation.total * size
+            far.append(self._model.add_variable(lb=0))
+            self._model.add_linear_constraint(far[-1] >= kept - expected)
+            self._model.add_linear_constraint(far[-1] >= expected - kept)
+        self._model.add_linear_constraint(
+            self._mathopt.fast_sum(far) <= float(deviation.limit) * size - self._margin
+        )
+
+
+MARGIN = 1e-5
+"""By how much the conditions are tightened after a solution failed the exact verification."""
+
+NODES = 10_000
+"""Branch and bound nodes, times cells, after which a class is left with its gap; a count: runs repeat."""
+
+ROUND = 20
+"""Nodes that solving a programme anew counts as, at least."""
+
+TANGENTS = 60
+"""Rounds of cuts on the entropy of counts that need not be whole."""
+
+ROOM = Fraction(101, 100)
+"""By how much more values are asked for, in their effective number, where counts are rounded."""
+
+
+def solve(problem: ClassProblem, verify: Callable[[IntArray], bool]) -> ClassSolution:
+    """Keep as many records of a class as the rules allow.
+
+    Parameters
+    ----------
+    verify: the exact verdict on kept counts, shape (cells,); what fails it is not returned.
+    """
+    nothing = np.zeros_like(problem.counts)
+    cuts, most, margin = [], problem.most, 0.0
+    if any(view.rule.entropies for view in problem.views):
+        relaxed = _relaxed(problem, 0.0)
+        cuts, most = list(relaxed.cuts), relaxed.most
+    nodes = max(NODES // len(problem.counts), 1)
+    while nodes > 0:
+        if most < problem.smallest:
+            return ClassSolution(nothing, 0)
+        found, bound, taken = Programme(problem, cuts, margin).solve(nodes)
+        nodes -= max(taken, ROUND)
+        if not margin:
+            most = min(most, bound)
+        if found is None:
+            break
+        if verify(found):
+            return ClassSolution(found, most)
+        new = [cut for view in problem.views for cut in cut_off(view.rule, view.part, view.value, found)]
+        cuts += new
+        if not new:
+            if margin:
+                break
+            margin = MARGIN
+    found = nothing if problem.sums else _rounded(problem)
+    return ClassSolution(found if found.any() and verify(found) else nothing, most)
+
+
+def _rounded(problem: ClassProblem) -> IntArray:
+    """Round what stays where records may be parted, with more room than rounding takes; 0 if nothing does.
+
+    Sums are rounded, not counts, so that those of consecutive values are no more than one record off.
+    """
+    views = [
+        replace(view, rule=replace(view.rule, entropies=tuple(map(ROOM.__mul__, view.rule.entropies))))
+        for view in problem.views
+    ]
+    kept = _relaxed(replace(problem, views=tuple(views)), float(len(problem.counts))).kept
+    return np.clip(np.diff(np.rint(np.cumsum(kept)), prepend=0).astype(np.int64), 0, problem.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Relaxed:
+    """What stays where records may be parted.
+
+    Attributes
+    ----------
+    cuts: on the entropy.
+    kept: records of each cell, shape (cells,), float64; 0 where nothing was found.
+    most: no more records can stay; proven without a margin only.
+    """
+
+    cuts: tuple[Cut, ...]
+    kept: FloatArray
+    most: int
+
+
+def _relaxed(problem: ClassProblem, margin: float) -> _Relaxed:
+    """Cut the relaxed programme until its solution has the entropy, nearly."""
+    cuts: list[Cut] = []
+    kept, most = np.zeros(len(problem.counts)), problem.most
+    for _ in range(TANGENTS):
+        found, bound = Programme(problem, cuts, margin).relaxed()
+        if found is None:
+            return _Relaxed(tuple(cuts), np.zeros_like(kept), most)
+        kept, most = found, min(most, bound)
+        new = [cut for view in problem.views for cut in tangents(view.rule, view.part, view.value, kept)]
+        if not new:
+            break
+        cuts += new
+    return _Relaxed(tuple(cuts), kept, most)
+
+
+class FixedReference:
+    """The fewest records of each class under one reference.
+
+    Solutions of the integer programme are remembered by the counts of the class.
+
+    Parameters
+    ----------
+    worthwhile: once more records than this are certain to go, failing classes go as a whole, unsolved.
+    """
+
+    def __init__(
+        self, table: Table, constraints: Sequence[ClassConstraint], references: References, worthwhile: int
+    ) -> None:
+        self._table = table
+        self._constraints = tuple(constraints)
+        self._references = references
+        self._rules: Rules = rules_of(table, constraints, references)
+        combined = any(each.combined for each in constraints)
+        named = {each.attribute for each in constraints}
+        self._attributes: list[SensitiveAttribute] = [
+            each for each in table.sensitive if combined or each.name in named
+        ]
+        self._worthwhile = worthwhile
+        self._solved: dict[tuple[object, ...], ClassSolution] = {}
+
+    def suppress(self, classes: Classes) -> Suppressed:
+        """Return the fewest records of each class; ``certain`` is what any split of it must lose as well."""
+        held = holding(self._constraints, classes, self._references)
+        certain = certain_losses(self._constraints, classes, self._references)
+        gone = np.where(held[classes.class_of], 0, classes.counts)
+        least = np.where(held, 0, classes.sizes)
+        chosen = ~held & (certain < classes.sizes)
+        if chosen.any() and certain.sum() <= self._worthwhile:
+            cells = sensitive_cells(classes, chosen, self._attributes)
+            kept, most = self._retain(cells, self._worthwhile - int(certain[~chosen].sum()))
+            gone[cells.items] = cells.gone(cells.counts - kept)
+            least[cells.chosen] = np.maximum(classes.sizes[cells.chosen] - most, certain[cells.chosen])
+            open_classes = count(classes.class_of, gone, classes.number) > least
+            if open_classes.any() and len(self._constraints) > 1:
+                gone = self._in_turns(classes, gone, open_classes)
+        else:
+            least = certain
+        if all(each.merging is not Merging.NONE for each in self._constraints):
+            certain = least
+        return suppressed_items(classes, gone, least, certain, int(least.sum()))
+
+    def _in_turns(self, classes: Classes, gone: IntArray, chosen: BoolArray) -> IntArray:
+        """Meet one constraint after the other where that leaves more of a class than was found."""
+        kept = np.where(chosen[classes.class_of], classes.counts, 0)
+        while True:
+            left, items = classes.part(kept)
+            if not left.number or holding(self._constraints, left, self._references).all():
+                break
+            for constraint in self._constraints:
+                left, items = classes.part(kept)
+                if not left.number:
+                    break
+                own = FixedReference(self._table, [constraint], self._references, left.records)
+                kept[items] -= own.suppress(left).gone
+        more = count(classes.class_of, kept, classes.number) > count(
+            classes.class_of, classes.counts - gone, classes.number
+        )
+        return np.where(more[classes.class_of], classes.counts - kept, gone)
+
+    def _retain(self, cells: SensitiveCells, worthwhile: int) -> tuple[IntArray, IntArray]:
+        """Return what stays of each cell, shape (cells,), and at most of each class, shape (own classes,)."""
+        found = self._by_rules(cells)
+        kept, most, settled = found.counts.copy(), found.most.copy(), found.settled.copy()
+        small = most < self._rules.smallest
+        most[small] = 0
+        kept[small[cells.class_of]] = 0
+        settled |= small
+        kept[~settled[cells.class_of]] = 0
+        verified = settled & self._verified(cells, kept)
+        spare = worthwhile - (int(cells.counts.sum()) - int(most.sum()))
+        for position in np.flatnonzero(~verified).tolist():
+            if spare < 0:
+                break
+            before = int(most[position])
+            span = slice(cells.starts[position], cells.starts[position + 1])
+            solution = self._solution(cells, position, int(most[position]))
+            kept[span], most[position] = solution.kept, solution.most
+            spare -= before - solution.most
+        return kept, most
+
+    def _by_rules(self, cells: SensitiveCells) -> Retained:
+        """Settle what one rule alone decides; bound the rest."""
+        rules = self._rules.rules
+        if not rules:
+            # Models that say nothing of single records suppress classes as a whole.
+            sizes = np.bincount(cells.class_of, weights=cells.counts).astype(np.int64)
+            return Retained(np.zeros_like(cells.counts), sizes, np.ones(len(sizes), dtype=bool))
+        if len(rules) == 1:
+            return rules[0].retain(cells)
+        sizes = np.bincount(cells.class_of, weights=cells.counts).astype(np.int64)
+        most = np.min([sizes, *(rule.most(cells) for rule in rules)], axis=0)
+        return Retained(np.zeros_like(cells.counts), most, most == 0)
+
+    def _verified(self, cells: SensitiveCells, kept: IntArray) -> BoolArray:
+        """Tell which classes hold with what stays of them, or have nothing left."""
+        verified = np.ones(len(cells.chosen), dtype=bool)
+        classes, left = cells.classes(kept)
+        if len(left):
+            verified[left] = holding(self._constraints, classes, self._references)
+        return verified
+
+    def _solution(self, cells: SensitiveCells, position: int, most: int) -> ClassSolution:
+        """Solve one class by integer programming, once for equal ones."""
+        span = slice(cells.starts[position], cells.starts[position + 1])
+        views = []
+        for rule in self._rules.rules:
+            parts = cells.parts(rule.attribute.name, combined=rule.combined)[0][span]
+            own = np.unique(parts, return_inverse=True)[1].astype(np.int64)
+            views.append(View(rule.retention, own, rule.values(cells)[span]))
+        counts = cells.counts[span]
+        key = (counts.tobytes(), *(view.signature for view in views))
+        if key not in self._solved:
+
+            def verify(kept: IntArray) -> bool:
+                one = cells.one_class(position, kept)
+                return bool(holding(self._constraints, one, self._references)[0])
+
+            problem = ClassProblem(counts, tuple(views), self._rules.smallest, most)
+            self._solved[key] = solve(problem, verify)
+        return self._solved[key]
+
+
+def suppressor_for(problem: SearchProblem) -> Suppressor:
+    """Return what judges the candidates of a problem: whole classes where cells are blanked afterwards."""
+    if problem.suppression is SuppressionMethod.RECORDS:
+        # The optimal choice of records takes a dozen modules that no other method needs.
+
+        return OptimalRecords(problem)
+    return WholeClasses(problem)
+
+
+FEW = 8
+"""Of so few records every loss may be tried."""
+
+TRIED = 50
+"""References that are tried for one candidate; where there are more, its gap is left."""
+
+CELLS = 40
+"""Cells of classes up to which they are tried at all: each may take an integer programme."""
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """What is suppressed of all classes.
+
+    Attributes
+    ----------
+    gone: records of each item, shape (items,), int64; None where nothing better was found.
+    fewest: no fewer records can be suppressed.
+    """
+
+    gone: IntArray | None
+    fewest: int
+
+
+class MovingReference:
+    """The records of all classes under the reference of what stays of them.
+
+    Parameters
+    ----------
+    references: of every attribute; only those that constraints compare with are put in anew.
+    """
+
+    def __init__(self, table: Table, constraints: Sequence[ClassConstraint], references: References) -> None:
+        self._table = table
+        self._standing = references
+        self._constraints = tuple(constraints)
+        referring = {each.attribute for each in constraints if each.model.uses_reference}
+        self._referring = [each for each in table.sensitive if each.name in referring]
+
+    def suppress(self, classes: Classes, fewest: int, below: int) -> Joint:
+        """Return the fewest records to suppress if they are fewer than so many.
+
+        Parameters
+        ----------
+        fewest: no fewer records can be suppressed.
+        """
+        cells = sensitive_cells(classes, np.ones(classes.number, dtype=bool), self._table.sensitive)
+        if len(cells.counts) > CELLS:
+            return Joint(None, fewest)
+        kinds = _Kinds.of(cells, self._referring)
+        tried = 0
+        for gone in range(fewest, min(below, classes.records)):
+            for lost in kinds.losses(gone):
+                tried += 1
+                if tried > TRIED and classes.records > FEW:
+                    return Joint(None, gone)
+                kept, possible = self._with_losses(cells, kinds, lost)
+                if kept is not None:
+                    found = np.zeros_like(classes.counts)
+                    found[cells.items] = cells.gone(cells.counts - kept)
+                    return Joint(found, gone)
+                if possible:
+                    return Joint(None, gone)
+        return Joint(None, max(fewest, below))
+
+    def _with_losses(
+        self, cells: SensitiveCells, kinds: _Kinds, lost: IntArray
+    ) -> tuple[IntArray | None, bool]:
+        """Return what stays of each cell when so many records of each kind go, and whether some may."""
+        left = kinds.totals - lost
+        references = {**self._standing, **kinds.references(left)}
+        # Values that the reference has lost are in no class any more.
+        allowed = np.where(left[kinds.of_cell] > 0, cells.counts, 0)
+        classes, own = cells.classes(allowed)
+        fixed = FixedReference(self._table, self._constraints, references, int(lost.sum()))
+        spared = classes.sizes - fixed.suppress(classes).least
+        if spared.sum() < left.sum():
+            return None, False
+        held = np.flatnonzero(allowed)
+        numbers = np.zeros(len(cells.chosen), dtype=np.int64)
+        numbers[own] = np.arange(len(own))
+        kept = np.zeros_like(cells.counts)
+        problem = self._programme(cells, references, held, numbers, kinds.of_cell[held], left)
+
+        def verify(counts: IntArray) -> bool:
+            kept[held] = counts
+            staying, _ = cells.classes(kept)
+            return bool(holding(self._constraints, staying, references).all())
+
+        solution = solve(problem, verify)
+        if solution.kept.any():
+            kept[held] = solution.kept
+            return kept, True
+        return None, solution.most >= problem.most
+
+    def _programme(
+        self,
+        cells: SensitiveCells,
+        references: References,
+        held: IntArray,
+        numbers: IntArray,
+        kinds: IntArray,
+        left: IntArray,
+    ) -> ClassProblem:
+        """Return the conditions of all classes on the cells that may stay."""
+        rules = rules_of(self._table, self._constraints, references)
+        class_of = numbers[cells.class_of[held]]
+        views = [View(CountConditions(smallest=rules.smallest), class_of, np.zeros_like(class_of))]
+        for rule in rules.rules:
+            parts = cells.parts(rule.attribute.name, combined=rule.combined)[0][held]
+            own = np.unique(parts, return_inverse=True)[1].astype(np.int64)
+            views.append(View(rule.retention, own, rule.values(cells)[held]))
+        sums = tuple((np.flatnonzero(kinds == kind), int(left[kind])) for kind in np.unique(kinds).tolist())
+        return ClassProblem(cells.counts[held], tuple(views), 1, int(left.sum()), sums)
+
+
+@dataclass(frozen=True, eq=False)
+class _Kinds:
+    """The distinct combinations of the referring attributes.
+
+    Attributes
+    ----------
+    attributes: the referring ones.
+    codes: of each kind, shape (kinds, attributes), int64.
+    totals: records of each kind, shape (kinds,), int64.
+    of_cell: kind of each cell, shape (cells,), int64.
+    """
+
+    attributes: Sequence[SensitiveAttribute]
+    codes: IntArray
+    totals: IntArray
+    of_cell: IntArray
+
+    @classmethod
+    def of(cls, cells: SensitiveCells, attributes: Sequence[SensitiveAttribute]) -> _Kinds:
+        """Return the kinds of some cells."""
+        codes = np.stack([cells.sensitive[each.name].codes for each in attributes], axis=1)
+        kinds, of_cell = np.unique(codes, axis=0, return_inverse=True)
+        of_cell = of_cell.reshape(-1).astype(np.int64)
+        return cls(attributes, kinds, count(of_cell, cells.counts, len(kinds)), of_cell)
+
+    def references(self, left: IntArray) -> References:
+        """Return the distribution of each referring attribute when so many records of each kind stay."""
+        return {
+            each.name: Reference(count(self.codes[:, position], left, each.column.size))
+            for position, each in enumerate(self.attributes)
+        }
+
+    def losses(self, number: int) -> Iterator[IntArray]:
+        """Yield every way to take a number of records from the kinds, shape (kinds,), int64."""
+        totals = self.totals.tolist()
+        yield from (np.array(own, dtype=np.int64) for own in _ways(totals, number))
+
+
+def _ways(totals: Sequence[int], number: int) -> Iterator[tuple[int, ...]]:
+    if not totals:
+        if not number:
+            yield ()
+        return
+    first, *rest = totals
+    for own in range(max(0, number - sum(rest)), min(first, number) + 1):
+        for others in _ways(rest, number - own):
+            yield (own, *others)
+
 
 ROUNDS = 12
 """How often the reference of what stays is put in for the one before, until they agree."""

@@ -1,0 +1,1 @@
+"""Full-domain search: every value of an attribute at one level."""

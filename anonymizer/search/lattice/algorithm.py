@@ -1,0 +1,543 @@
+"""Provably optimal full-domain search over the lattice of generalization levels.
+
+What is proven at evaluated transformations also applies to the boxes of the lattice that are opened later.
+Transformations that satisfy every counted constraint wait until they are attacked. The frequency table of a
+transformation is in memory or counted by an engine.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from bisect import insort
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from anonymizer.errors import TooManyDistinctRows
+from anonymizer.loss.base import Marginals, TransformationFacts
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.classes import Classes
+from anonymizer.model.out_of_core import TableSource
+from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.recoding import FullDomainRecoding, levels_by_name
+from anonymizer.model.table import Table
+from anonymizer.search.base import Control, SearchAlgorithm, SearchProblem, SuppressionMethod
+from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
+from anonymizer.search.lattice.frontier import Combine, Frontier, Guide, LatticeRun, Levels, Tiles
+from anonymizer.search.rollup import RollUp
+
+Finding = Callable[[Frontier], None]
+
+
+class Findings:
+    """Applies what is proven to the open box, and remembers it for the next ones."""
+
+    def __init__(self) -> None:
+        self._proven: list[Finding] = []
+
+    def apply(self, frontier: Frontier) -> None:
+        """Apply all that was proven so far to a new box."""
+        for finding in self._proven:
+            finding(frontier)
+
+    def _add(self, frontier: Frontier, finding: Finding) -> None:
+        finding(frontier)
+        self._proven.append(finding)
+
+    def rule_out_below(self, frontier: Frontier, levels: Levels) -> None:
+        """No node at or below these levels is valid."""
+        self._add(frontier, lambda box: box.rule_out_below(levels))
+
+    def raise_above(self, frontier: Frontier, levels: Levels, bound: float) -> None:
+        """No node at or above these levels has a lower objective."""
+        if np.isfinite(bound):
+            self._add(frontier, lambda box: box.raise_above(levels, bound))
+
+    def raise_below(
+        self,
+        frontier: Frontier,
+        levels: Levels,
+        parts: Sequence[FloatArray],
+        lowest: Levels,
+        combine: Combine,
+    ) -> None:
+        """No node at or below these levels has an objective below the bound that its parts give."""
+        self._add(frontier, lambda box: box.raise_below(levels, parts, lowest, combine))
+
+
+def suppressed_and_certain(
+    rollup: RollUp, classes: Classes, verdict: CandidateVerdict, judge: Judge
+) -> tuple[Marginals, Marginals]:
+    """Count suppressed records by their values, and those that are certain to be lost.
+
+    Parameters
+    ----------
+    classes: of a node, counted from the roll-up.
+    judge: whose verdict it is.
+    """
+    suppressed = rollup.marginals(verdict.gone)
+    if judge.lossless_merging:
+        return suppressed, suppressed
+    whole = verdict.losses == classes.sizes
+    unplaced = int(verdict.losses[~whole].sum())
+    return suppressed, rollup.marginals(np.where(whole[classes.class_of], classes.counts, 0), unplaced)
+
+
+@dataclass(frozen=True, eq=False)
+class NodeTable:
+    """A table from which a node can be counted, and the same rolled up."""
+
+    table: Table
+    rollup: RollUp
+
+
+class NodeTables(ABC):
+    """What the nodes of a lattice are counted from."""
+
+    @abstractmethod
+    def focus(self, lowest: Sequence[int]) -> None:
+        """Expect questions about nodes at or above some levels alone, until told otherwise."""
+
+    @abstractmethod
+    def lost(self, levels: Levels) -> int | None:
+        """Return the records that are suppressed for certain at a node that cannot be counted in memory.
+
+        None where it can be counted. The records are in classes too small for the constraints, so every node
+        below suppresses them too; there are more of them than may be suppressed.
+
+        Raises
+        ------
+        BeyondMemory: it cannot be counted in memory, and might yet be valid.
+        """
+
+    @abstractmethod
+    def rollup(self, levels: Levels) -> RollUp:
+        """Return a roll-up that counts the classes of a node for which nothing is ``lost``."""
+
+    @abstractmethod
+    def whole(self, levels: Levels) -> NodeTable:
+        """Return the table that a recoding at a node is of, told apart at least as finely as the node."""
+
+
+class InMemoryTables(NodeTables):
+    """All nodes from one table in memory."""
+
+    def __init__(self, table: Table) -> None:
+        self._whole = NodeTable(table, RollUp.of(table))
+        self._rollup = self._whole.rollup
+
+    def focus(self, lowest: Sequence[int]) -> None:
+        """Roll the table up to the levels where that is likely to save time."""
+        finer = any(new < old for new, old in zip(lowest, self._rollup.lowest, strict=True))
+        self._rollup = (self._whole.rollup if finer else self._rollup).towards(lowest)
+
+    def lost(self, levels: Levels) -> None:  # noqa: ARG002 - of any node
+        """Return None: every node can be counted."""
+        return
+
+    def rollup(self, levels: Levels) -> RollUp:
+        """Return the table rolled up to the focus, or the whole for a node outside."""
+        return self._rollup if _below(self._rollup.lowest, levels) else self._whole.rollup
+
+    def whole(self, levels: Levels) -> NodeTable:  # noqa: ARG002 - of any node
+        """Return the whole table."""
+        return self._whole
+
+
+class OnDemandTables(NodeTables):
+    """Tables that an engine counts, of which those last used are held.
+
+    Parameters
+    ----------
+    problem: with a source.
+    """
+
+    def __init__(self, problem: SearchProblem, source: TableSource) -> None:
+        self._source = source
+        self._most = problem.most
+        self._limit = problem.limit
+        self._least = problem.minimum_size
+        self._records = problem.table.records
+        self._held: OrderedDict[Levels, NodeTable] = OrderedDict()
+
+    def focus(self, lowest: Sequence[int]) -> None:
+        """Hold the table of all the nodes, if it fits."""
+        self._find(tuple(lowest))
+
+    def lost(self, levels: Levels) -> int | None:
+        """Count the records in classes that are too small, where there is no table of the node."""
+        if self._find(levels) is not None:
+            return None
+        small = self._source.records_in_small_classes(levels, self._least)
+        if small > self._limit:
+            return small
+        raise TooManyDistinctRows(
+            f"the search needs a node with more than {self._most:,} combinations of published and sensitive "
+            f"values in memory, because only {small:,} of its records are in classes that are too small; "
+            "allow more with engine.memory_limit or engine.options.combinations, or leave out such fine "
+            "nodes with a higher attributes.*.levels.min"
+        )
+
+    def rollup(self, levels: Levels) -> RollUp:
+        """Return a roll-up of a table that is held."""
+        return self.whole(levels).rollup
+
+    def whole(self, levels: Levels) -> NodeTable:
+        """Return a table that is held, or was counted just now."""
+        found = self._find(levels)
+        assert found is not None, "asked only of nodes that can be counted"
+        return found
+
+    def _find(self, levels: Levels) -> NodeTable | None:
+        """Return a table at or below the levels, asking for one where none is held."""
+        for lowest, held in self._held.items():
+            if _below(lowest, levels):
+                self._held.move_to_end(lowest)
+                return held
+        table = self._source.at(levels, self._most)
+        if table is None:
+            return None
+        found = NodeTable(table, RollUp.of(table))
+        self._held[levels] = found
+        while sum(each.table.combinations for each in self._held.values()) > self._most:
+            self._held.popitem(last=False)
+        return found
+
+
+def node_tables(problem: SearchProblem) -> NodeTables:
+    """Return what the nodes of the lattice of a problem are counted from."""
+    if problem.source is None:
+        return InMemoryTables(problem.table)
+    return OnDemandTables(problem, problem.source)
+
+
+def _below(lowest: Sequence[int], levels: Sequence[int]) -> bool:
+    """Tell whether a table at some lowest levels tells a node apart."""
+    return all(low <= level for low, level in zip(lowest, levels, strict=True))
+
+
+@dataclass(frozen=True, order=True)
+class Candidate:
+    """A node that waits.
+
+    Attributes
+    ----------
+    objective: of what would be published at it.
+    levels: of the node.
+    bound: no other choice of what is suppressed at it has a lower objective.
+    """
+
+    objective: float
+    levels: Levels
+    bound: float
+
+
+class PendingCandidates:
+    """Candidates by their objective."""
+
+    def __init__(self) -> None:
+        self._candidates: list[Candidate] = []
+
+    def __len__(self) -> int:
+        return len(self._candidates)
+
+    @property
+    def lowest(self) -> float:
+        """The lowest objective, infinity when none waits."""
+        return self._candidates[0].objective if self._candidates else np.inf
+
+    def add(self, candidate: Candidate) -> None:
+        """Let a candidate wait."""
+        insort(self._candidates, candidate)
+
+    def best(self) -> Candidate:
+        """Take out the candidate with the lowest objective."""
+        return self._candidates.pop(0)
+
+    def safest(self) -> Candidate:
+        """Take out the candidate with the highest objective, which is the most likely to pass."""
+        return self._candidates.pop()
+
+    def drop(self, objective: float) -> None:
+        """Forget candidates that are not below an objective."""
+        self._candidates = [each for each in self._candidates if each.objective < objective]
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """A table whose combinations are suppressed as a whole or not at all.
+
+    Attributes
+    ----------
+    table: the table itself, or one with combinations split in two.
+    owner: combination of the table that was split for each row, shape (rows,), int64; None for the table
+        itself.
+    suppressed: which rows are suppressed, shape (rows,), bool.
+    """
+
+    table: Table
+    owner: IntArray | None
+    suppressed: BoolArray
+
+
+def parts_of(table: Table, gone: IntArray) -> Parts:
+    """Split the combinations of which some records are suppressed, what stays before what does not.
+
+    Parameters
+    ----------
+    gone: records of each combination that are suppressed, shape (combinations,), int64.
+    """
+    partly = (gone > 0) & (gone < table.counts)
+    if not partly.any():
+        return Parts(table, None, gone > 0)
+    owner = np.repeat(np.arange(table.combinations), np.where(partly, 2, 1))
+    second = np.concatenate([[False], owner[1:] == owner[:-1]])
+    suppressed = np.where(partly[owner], second, (gone > 0)[owner])
+    left = table.counts - gone
+    counts = np.where(suppressed, gone[owner], left[owner])
+    return Parts(table.split(owner, counts), owner, suppressed)
+
+
+PATIENCE = 32
+"""Nodes that are evaluated before the first attackers are asked, and between two questions without a pass."""
+
+NOT_ATTACKED = "not attacked"
+"""What a step shows of a node that satisfies every other constraint until attackers are asked about it."""
+
+
+class Lattice(SearchAlgorithm):
+    """Finds the levels of lowest loss among all that satisfy every constraint, and proves it.
+
+    Every node has a lower bound on its objective: at first from its levels alone, then from what nodes above
+    it lost for certain. Nodes are evaluated until no open node's bound is below the best found.
+
+    Attackers are asked about a node that would be the optimum: nothing open can be better. Where they break
+    it, the next best is looked for. Until a node has passed, the most general one that waits is asked about
+    now and then, so that there is a release when the budget ends.
+    """
+
+    name = "lattice"
+    suppressions = frozenset(SuppressionMethod)
+    out_of_core = True
+
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
+        """Return the optimum, or the best found and a proven bound when the budget ends first."""
+        if problem.suppression is SuppressionMethod.CELLS:
+            # Blanking cells takes twenty modules that no other method of suppression needs.
+            from anonymizer.search.lattice.local_suppression import CellSuppressionSearch  # noqa: PLC0415
+
+            return search_with_attack_checks(
+                problem, control, lambda *asked: CellSuppressionSearch(*asked).run()
+            )
+        return _Run(problem, control, np.inf).run()
+
+    def search_below(self, problem: SearchProblem, control: Control, objective: float) -> Outcome:
+        """Return the optimum if it is below an objective that another recoding has reached.
+
+        The status is infeasible where no node is both valid and below it.
+        """
+        return _Run(problem, control, objective).run()
+
+
+class _Run(LatticeRun):
+    def __init__(self, problem: SearchProblem, control: Control, below: float) -> None:
+        self._loss = problem.metric.on_lattice(problem.table, problem.k)
+        super().__init__(control, Tiles(problem.table, self._loss), below)
+        self._problem = problem
+        self._table = problem.table
+        self._judge = Judge(problem)
+        self._guide = Guide(
+            problem.table,
+            problem.limit,
+            self._loss,
+            problem.k or 5,
+            shared=self._judge.lossless_merging,
+        )
+        self._tables = node_tables(problem)
+        self._findings = Findings()
+        self._waiting = PendingCandidates()
+        self._asked = 0
+        self._objectives: dict[Levels, float] = {}
+        self._best_levels: Levels | None = None
+
+    def run(self) -> Outcome:
+        for frontier in self._tiles.in_order(lambda: self._best):
+            self._findings.apply(frontier)
+            self._cut(frontier)
+            bound = self._explore(frontier)
+            if bound < np.inf:
+                return self._outcome(self._recoding(), min(bound, self._tiles.bound, self._unproven))
+        self._prefer_finer()
+        return self._outcome(self._recoding(), self._unproven)
+
+    @property
+    def _aim(self) -> float:
+        """The objective that a node must beat to matter: of the best, or of what may turn out to be it."""
+        return min(self._best, self._waiting.lowest)
+
+    def _cut(self, frontier: Frontier) -> None:
+        frontier.cut(self._aim, self._loss.rounding)
+
+    def _explore(self, frontier: Frontier) -> float:
+        """Evaluate nodes of a box; return the lowest bound left, infinity when all is settled."""
+        self._tables.focus(frontier.lowest)
+        bound = self._evaluate(frontier)
+        while np.isposinf(bound) and self._waiting:
+            if self._ended():
+                return self._aim
+            self._ask(self._waiting.best(), frontier)
+            bound = self._evaluate(frontier)
+        return bound
+
+    def _evaluate(self, frontier: Frontier) -> float:
+        """Evaluate nodes until none is open; return the lowest bound left when the budget ends first."""
+        unsettled = frontier.bounds.size
+        while frontier.minimum() < np.inf:
+            if self._ended():
+                return frontier.minimum()
+            self._control.tell(lambda: self._progress(min(frontier.minimum(), self._tiles.bound)))
+            self._settle(frontier, self._guide.choose(frontier, self._aim))
+            if self._waiting and np.isposinf(self._best) and self._evaluated >= self._asked + PATIENCE:
+                self._ask(self._waiting.safest(), frontier)
+            left = int(frontier.open.sum())
+            # Nodes that are cut off open again when an attacker breaks the one that they did not beat.
+            if 0 < left <= unsettled // 2 and self._problem.gate.open:
+                unsettled = left
+                if frontier.shrink():
+                    self._tables.focus(frontier.lowest)
+        return np.inf
+
+    def _ask(self, candidate: Candidate, frontier: Frontier) -> None:
+        """Let attackers decide about a node."""
+        self._asked = self._evaluated
+        if self._passes(candidate.levels, candidate.objective):
+            self._best, self._best_levels = candidate.objective, candidate.levels
+            self._waiting.drop(self._best)
+        elif self._judge.chooses:
+            self._unproven = min(self._unproven, candidate.bound)
+        self._cut(frontier)
+
+    def _passes(self, levels: Levels, objective: float) -> bool:
+        broken = self._problem.gate.broken(self._table, self._recoded(levels))
+        self._steps.append(Step(self._named(levels), objective, not broken, broken))
+        return not broken
+
+    def _named(self, levels: Levels) -> dict[str, int]:
+        return levels_by_name(self._table.quasi_identifiers, levels)
+
+    def _settle(self, frontier: Frontier, levels: Levels) -> None:
+        """Evaluate a node and draw the conclusions for all others."""
+        if (lost := self._tables.lost(levels)) is not None:
+            self._rule_out(frontier, levels, lost)
+            return
+        rollup = self._tables.rollup(levels)
+        classes = rollup.classes(levels)
+        verdict = self._judge.judge(classes)
+        certain = int(verdict.losses.sum())
+        self._guide.learn(levels, verdict.suppressed, certain)
+        if certain > self._problem.limit or (certain == classes.records and not self._problem.keep_rows):
+            self._findings.rule_out_below(frontier, levels)
+            self._note(levels, None, verdict)
+        else:
+            facts = self._facts(levels, rollup, classes, verdict)
+            self._findings.raise_above(frontier, levels, self._loss.above(facts))
+            parts = self._loss.below(facts)
+            self._findings.raise_below(frontier, levels, parts, facts.certain.lowest, self._loss.combine)
+            objective = self._note(levels, facts, verdict)
+            if not verdict.settled:
+                self._unproven = min(self._unproven, frontier.bound(levels))
+            if objective < self._best:
+                self._take(Candidate(objective, levels, frontier.bound(levels)))
+            self._cut(frontier)
+        frontier.mark(levels)
+
+    def _look_at(self, levels: Levels) -> None:
+        """Evaluate a node without conclusions for others."""
+        if self._tables.lost(levels) is not None:
+            self._objectives[levels] = np.inf
+            return
+        rollup = self._tables.rollup(levels)
+        classes = rollup.classes(levels)
+        verdict = self._judge.judge(classes)
+        self._note(levels, self._facts(levels, rollup, classes, verdict), verdict)
+
+    def _rule_out(self, frontier: Frontier, levels: Levels, lost: int) -> None:
+        """Rule out a node that loses too many records for certain, counted without its classes."""
+        self._guide.learn(levels, lost, lost)
+        self._findings.rule_out_below(frontier, levels)
+        self._steps.append(Step(self._named(levels), None, False, ("suppression.limit",)))
+        self._evaluated += 1
+        self._objectives[levels] = np.inf
+        frontier.mark(levels)
+
+    def _take(self, candidate: Candidate) -> None:
+        """Take a valid node as the best so far, or let it wait until attackers are asked."""
+        if self._problem.gate.open:
+            self._best, self._best_levels = candidate.objective, candidate.levels
+        else:
+            self._waiting.add(candidate)
+
+    def _note(self, levels: Levels, facts: TransformationFacts | None, verdict: CandidateVerdict) -> float:
+        """Note the step; return the objective of the node, infinity for one that is not valid."""
+        objective = np.inf if facts is None or not verdict.valid else self._loss.objective(facts)
+        shown = objective if np.isfinite(objective) else None
+        accepted = verdict.valid and self._problem.gate.open
+        failed = verdict.failed if accepted or verdict.failed else (NOT_ATTACKED,)
+        self._steps.append(Step(self._named(levels), shown, accepted, failed))
+        self._evaluated += 1
+        self._objectives[levels] = objective
+        return objective
+
+    def _prefer_finer(self) -> None:
+        """Go down from the best node while a lower level costs the same.
+
+        A level that generalizes no more values than the one below it loses as much, yet its labels say less.
+        """
+        pending = list(self._right_below())
+        while pending:
+            finer = pending.pop(0)
+            if finer not in self._objectives:
+                if self._control.exhausted(self._evaluated, len(self._steps)):
+                    return
+                self._look_at(finer)
+            objective = self._objectives[finer]
+            dearer = objective > self._best + self._loss.rounding * abs(self._best)
+            if not dearer and (self._problem.gate.open or self._passes(finer, objective)):
+                self._best_levels = finer
+                pending = list(self._right_below())
+
+    def _right_below(self) -> Iterator[Levels]:
+        """Yield the nodes one level below the best in an attribute that costs the same there."""
+        if self._best_levels is None:
+            return
+        for position, attribute in enumerate(self._table.quasi_identifiers):
+            level, floors = self._best_levels[position], self._loss.floors[position]
+            if level > attribute.minimum and floors[level - 1] == floors[level]:
+                yield tuple(each - (i == position) for i, each in enumerate(self._best_levels))
+
+    def _facts(
+        self, levels: Levels, rollup: RollUp, classes: Classes, verdict: CandidateVerdict
+    ) -> TransformationFacts:
+        suppressed, certain = suppressed_and_certain(rollup, classes, verdict, self._judge)
+        return TransformationFacts(
+            levels,
+            classes.sizes,
+            verdict.sizes[verdict.kept],
+            verdict.suppressed if verdict.kept_suppressed else 0,
+            suppressed,
+            certain,
+            lambda: self._recoded(levels),
+        )
+
+    def _recoded(self, levels: Levels) -> FullDomainRecoding:
+        """Return the recoding of a node, with its table split where records of a combination part."""
+        whole = self._tables.whole(levels)
+        verdict = self._judge.judge(whole.rollup.classes(levels))
+        parts = parts_of(whole.table, verdict.gone)
+        removed = np.zeros_like(parts.suppressed) if verdict.kept_suppressed else parts.suppressed
+        return FullDomainRecoding(parts.table, levels, parts.suppressed, removed, parts.owner)
+
+    def _recoding(self) -> FullDomainRecoding | None:
+        return None if self._best_levels is None else self._recoded(self._best_levels)

@@ -1,0 +1,435 @@
+"""The transformations of the lattice that may still be optimal, with bounds on their cost.
+
+A lattice too large for one array is cut into boxes, which are opened in the order of their bounds. The next
+transformation is the one whose evaluation is likely to decide most others. Only the order of evaluation
+depends on what is guessed here; what is proven never does.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.errors import Interrupted
+from anonymizer.loss.base import LatticeLoss
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.report import Status
+from anonymizer.model.table import QuasiIdentifier, Table
+from anonymizer.search.base import Control, Progress
+
+Levels = tuple[int, ...]
+Combine = Callable[[Sequence[FloatArray]], FloatArray]
+
+
+class Frontier:
+    """Lower bounds on the objective of every node of a box, raised as nodes are evaluated.
+
+    A node that is ruled out has the bound infinity. The box shrinks when the nodes left allow it.
+
+    Parameters
+    ----------
+    floors: bounds that hold before anything is counted, one axis per attribute.
+    lowest: levels of the first node of the box.
+
+    Attributes
+    ----------
+    bounds: the bound of each node, of the shape of the box.
+    floors: the bounds at the start, of the same shape.
+    evaluated: which nodes were evaluated, of the same shape.
+    """
+
+    def __init__(self, floors: FloatArray, lowest: Levels) -> None:
+        self.floors = floors
+        self.bounds = floors.copy()
+        self.evaluated: BoolArray = np.zeros(floors.shape, dtype=bool)
+        self.lowest = lowest
+        self._cutoff = np.inf
+
+    @property
+    def open(self) -> BoolArray:
+        """Nodes that may still be better than the best found."""
+        open_nodes: BoolArray = self.bounds < self._cutoff
+        return open_nodes
+
+    def minimum(self) -> float:
+        """Return the lowest bound of a node that may still be better, infinity when there is none."""
+        lowest = float(self.bounds.min(initial=np.inf))
+        return lowest if lowest < self._cutoff else np.inf
+
+    def levels(self, index: Sequence[int] | IntArray) -> Levels:
+        """Return the levels of the node at an index of the box."""
+        return tuple(int(low + i) for low, i in zip(self.lowest, index, strict=True))
+
+    def _index(self, levels: Levels) -> Levels:
+        return tuple(level - low for level, low in zip(levels, self.lowest, strict=True))
+
+    def _below(self, levels: Levels) -> tuple[slice, ...]:
+        return tuple(slice(0, max(i + 1, 0)) for i in self._index(levels))
+
+    def contains(self, levels: Levels) -> bool:
+        """Tell whether a node lies in the box."""
+        return all(0 <= i < size for i, size in zip(self._index(levels), self.bounds.shape, strict=True))
+
+    def mark(self, levels: Levels) -> None:
+        """Note that a node was evaluated; it needs no further look."""
+        if self.contains(levels):
+            self.evaluated[self._index(levels)] = True
+            self.bounds[self._index(levels)] = np.inf
+
+    def bound(self, levels: Levels) -> float:
+        """Return the bound of a node; infinity for one outside the box."""
+        return float(self.bounds[self._index(levels)]) if self.contains(levels) else np.inf
+
+    def rule_out_below(self, levels: Levels) -> None:
+        """Rule out a node and all nodes below it."""
+        self.bounds[self._below(levels)] = np.inf
+
+    def raise_below(
+        self, levels: Levels, parts: Sequence[FloatArray], lowest: Levels, combine: Combine
+    ) -> None:
+        """Raise the bounds of all nodes at or below a node, as far as they are known.
+
+        Parameters
+        ----------
+        parts: per attribute, parts of the bound from ``lowest`` up to ``levels``.
+        combine: joins one vector of parts per attribute to the bounds of a box.
+        """
+        window, known = [], []
+        for axis, part in enumerate(parts):
+            start = max(lowest[axis], self.lowest[axis])
+            stop = min(levels[axis], self.lowest[axis] + self.bounds.shape[axis] - 1) + 1
+            if start >= stop:
+                return
+            window.append(slice(start - self.lowest[axis], stop - self.lowest[axis]))
+            known.append(part[start - lowest[axis] : stop - lowest[axis]])
+        box = self.bounds[tuple(window)]
+        np.maximum(box, combine(known), out=box)
+
+    def raise_above(self, levels: Levels, bound: float) -> None:
+        """Raise the bounds of all nodes at or above a node."""
+        box = self.bounds[tuple(slice(max(i, 0), None) for i in self._index(levels))]
+        np.maximum(box, bound, out=box)
+
+    def cut(self, best: float, rounding: float) -> None:
+        """Rule out nodes that are not better than the best found.
+
+        Parameters
+        ----------
+        rounding: relative error of bounds and objectives; a smaller difference is none.
+        """
+        self._cutoff = best - rounding * max(1.0, abs(best)) if np.isfinite(best) else best
+
+    def shrink(self) -> bool:
+        """Cut slices off the low ends of the box that hold no open node; tell whether there were any.
+
+        The high ends stay: nodes up there can rule out others though they are no candidates themselves.
+        """
+        open_nodes = self.open
+        starts = []
+        for axis in range(open_nodes.ndim):
+            others = tuple(other for other in range(open_nodes.ndim) if other != axis)
+            starts.append(int(open_nodes.any(axis=others).argmax()))
+        if not any(starts):
+            return False
+        window = tuple(slice(start, None) for start in starts)
+        self.bounds = np.ascontiguousarray(self.bounds[window])
+        self.floors = np.ascontiguousarray(self.floors[window])
+        self.evaluated = np.ascontiguousarray(self.evaluated[window])
+        self.lowest = tuple(low + start for low, start in zip(self.lowest, starts, strict=True))
+        return True
+
+
+SLICES = 4
+"""Into how many classes of difficulty open nodes are sorted when coverage is estimated."""
+
+
+class Surrogate:
+    """Guesses how many records are lost at a node from the entropies of its attributes.
+
+    The logarithm of the odds of being lost is close to linear in the entropies that the attributes have at
+    their levels: ridge regression around slope 1, the value for independent attributes.
+    """
+
+    def __init__(self, entropies: Sequence[FloatArray], records: int, typical_size: int) -> None:
+        self._entropies = entropies
+        self._records = records
+        prior = np.ones(len(entropies) + 1)
+        prior[0] = -np.log(max(records, 2) / typical_size)
+        self._prior = prior
+        self._matrix = np.diag(np.array([0.05] + [4.0] * len(entropies)))
+        self._moments = np.zeros(len(prior))
+        self._rows: list[FloatArray] = []
+        self._targets: list[float] = []
+        self._weights = prior
+        self.spread = 1.5
+
+    def log_odds(self, lost: FloatArray | float) -> FloatArray:
+        """Return the logarithm of the odds of being lost for a number of records."""
+        odds: FloatArray = np.log((lost + 0.5) / (np.maximum(self._records - lost, 0) + 0.5))
+        return odds
+
+    def learn(self, levels: Levels, lost: int) -> None:
+        """Take note of the records that were lost at a node."""
+        row = np.array([1.0, *(own[level] for own, level in zip(self._entropies, levels, strict=True))])
+        target = float(self.log_odds(lost))
+        self._rows.append(row)
+        self._targets.append(target)
+        self._matrix += np.outer(row, row)
+        self._moments += row * (target - row @ self._prior)
+        self._weights = self._prior + np.linalg.solve(self._matrix, self._moments)
+        residuals = np.array(self._targets[-200:]) - np.array(self._rows[-200:]) @ self._weights
+        self.spread = max(0.3, float(np.sqrt(np.mean(residuals**2))))
+
+    def guess(self, lowest: Levels, shape: tuple[int, ...]) -> FloatArray:
+        """Return the guessed log odds of the nodes of a box, one axis per attribute."""
+        parts = [
+            weight * own[low : low + size]
+            for weight, own, low, size in zip(self._weights[1:], self._entropies, lowest, shape, strict=True)
+        ]
+        parts[0] = parts[0] + self._weights[0]
+        return reduce(np.add.outer, parts)
+
+
+class Guide:
+    """Chooses nodes: first those that promise a better release, then those that rule out most others.
+
+    Parameters
+    ----------
+    limit: most records that may be suppressed.
+    loss: to be minimised.
+    typical_size: a class size that is likely to satisfy the constraints.
+    shared: whether certain losses are all losses, so that one surrogate serves both.
+    """
+
+    def __init__(
+        self, table: Table, limit: int, loss: LatticeLoss, typical_size: int, *, shared: bool
+    ) -> None:
+        entropies = [level_entropies(attribute) for attribute in table.quasi_identifiers]
+        self._records = table.records
+        self._limit = limit
+        self._loss = loss
+        self._lost = Surrogate(entropies, table.records, typical_size)
+        self._certain = self._lost if shared else Surrogate(entropies, table.records, typical_size)
+
+    def learn(self, levels: Levels, lost: int, certain: int) -> None:
+        """Take note of the records suppressed at a node, and of those certain to be suppressed below it."""
+        self._lost.learn(levels, lost)
+        if self._certain is not self._lost:
+            self._certain.learn(levels, certain)
+
+    def choose(self, frontier: Frontier, best: float) -> Levels:
+        """Return the node to evaluate next; the frontier has an open one."""
+        shape = frontier.bounds.shape
+        lost = self._lost.guess(frontier.lowest, shape)
+        index = self._promising(frontier, lost, best)
+        if index is None:
+            shared = self._certain is self._lost
+            certain = lost if shared else self._certain.guess(frontier.lowest, shape)
+            index = self._covering(frontier, certain, best)
+        return frontier.levels([int(i) for i in np.unravel_index(index, shape)])
+
+    def _promising(self, frontier: Frontier, lost: FloatArray, best: float) -> int | None:
+        """Return the open node with the lowest guessed objective, if that would be better than the best."""
+        allowed = self._lost.log_odds(float(self._limit)) + 1e-9
+        share = 1 / (1 + np.exp(-lost))
+        guessed = np.maximum(self._loss.expected(frontier.floors, share), frontier.bounds)
+        guessed = np.where((lost <= allowed) & frontier.open, guessed, np.inf)
+        index = int(guessed.argmin())
+        return index if guessed.flat[index] < best else None
+
+    def _covering(self, frontier: Frontier, certain: FloatArray, best: float) -> int:
+        """Return the node that is expected to rule out the most open nodes at or below it."""
+        needed = self._needed(frontier, best)
+        open_nodes = frontier.open
+        values = needed[open_nodes]
+        edges = np.unique(np.linspace(values.min(), values.max(), SLICES + 1)[1:])
+        slices = np.searchsorted(edges, values)
+        counts = np.zeros((len(edges), needed.size), dtype=np.float32)
+        counts[np.minimum(slices, len(edges) - 1), np.flatnonzero(open_nodes)] = 1
+        covered = _sums_below(counts, frontier.bounds.shape)
+        shape = (-1,) + (1,) * certain.ndim
+        chance = 1 / (1 + np.exp((edges.reshape(shape) - certain) / (self._certain.spread / 2)))
+        score = (covered * chance).sum(axis=0)
+        score[frontier.evaluated] = 0
+        index = int(score.argmax())
+        return index if score.flat[index] > 0 else int(frontier.bounds.argmin())
+
+    def _needed(self, frontier: Frontier, best: float) -> FloatArray:
+        """Return the log odds of losing as many records as would rule a node out."""
+        most = float(self._limit + 1)
+        if np.isinf(best):
+            return np.full(frontier.bounds.shape, float(self._certain.log_odds(most)))
+        shares = np.clip(self._loss.needed(frontier.floors, best), 0.0, 1.0)
+        return self._certain.log_odds(np.clip(shares * self._records, 1e-9, most))
+
+
+def level_entropies(attribute: QuasiIdentifier) -> FloatArray:
+    """Return the entropy in nats of an attribute's published values at each level, shape (levels,)."""
+    entropies = np.zeros(attribute.hierarchy.height + 1)
+    for level in range(len(entropies)):
+        shares = np.bincount(attribute.nodes(level), attribute.column.counts) / attribute.column.counts.sum()
+        shares = shares[shares > 0]
+        entropies[level] = -(shares @ np.log(shares))
+    return entropies
+
+
+def _sums_below(counts: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Add up the counts of all nodes at or below each node, in place.
+
+    Parameters
+    ----------
+    counts: shape (slices, nodes).
+
+    Returns
+    -------
+    Sums, shape (slices, *shape).
+    """
+    after = int(np.prod(shape))
+    for size in shape:
+        after //= size
+        view = counts.reshape(-1, size, after)
+        for i in range(1, size):
+            view[:, i] += view[:, i - 1]
+    return counts.reshape(-1, *shape)
+
+
+LARGEST_BOX = 1 << 16
+"""Nodes of a box; choosing among more takes longer than evaluating one."""
+
+
+class Tiles:
+    """The boxes of a lattice: the levels of some attributes are fixed in each, the others run free.
+
+    Small lattices are one box. The boxes come lazily, lowest bound first, so that memory grows with the boxes
+    opened, not with the lattice.
+
+    Attributes
+    ----------
+    nodes: number of nodes of the lattice.
+    bound: lowest bound of a box that was not opened yet, infinity when there is none.
+    """
+
+    def __init__(self, table: Table, loss: LatticeLoss) -> None:
+        self._loss = loss
+        self._floors = loss.floors
+        self._lowest = tuple(attribute.minimum for attribute in table.quasi_identifiers)
+        self._highest = tuple(attribute.maximum for attribute in table.quasi_identifiers)
+        sizes = [high - low + 1 for low, high in zip(self._lowest, self._highest, strict=True)]
+        self.nodes = int(np.prod([float(size) for size in sizes])) if sizes else 1
+        self._outer = self._fixed(sizes)
+        self.bound = -np.inf
+
+    @staticmethod
+    def _fixed(sizes: list[int]) -> list[int]:
+        """Choose the attributes whose levels are fixed in a box: the longest axes, as few as needed."""
+        order = sorted(range(len(sizes)), key=lambda position: (sizes[position], position))
+        fixed: list[int] = []
+        inner = float(np.prod([float(size) for size in sizes]))
+        while inner > LARGEST_BOX:
+            position = order.pop()
+            fixed.append(position)
+            inner /= sizes[position]
+        return fixed
+
+    def in_order(self, best: Callable[[], float]) -> Iterator[Frontier]:
+        """Open the boxes, lowest bound first, until none can be better than the best found."""
+        heap = [(self._floor(self._lowest), self._lowest)]
+        while heap:
+            floor, corner = heapq.heappop(heap)
+            for successor in self._successors(corner):
+                heapq.heappush(heap, (self._floor(successor), successor))
+            self.bound = heap[0][0] if heap else np.inf
+            if floor >= best():
+                return
+            yield self._box(corner)
+
+    def _successors(self, corner: Levels) -> Iterator[Levels]:
+        """Raise one fixed attribute by a level, never one before the last that is raised: each box once."""
+        raised = [i for i, position in enumerate(self._outer) if corner[position] > self._lowest[position]]
+        for position in self._outer[raised[-1] if raised else 0 :]:
+            if corner[position] < self._highest[position]:
+                yield tuple(level + (i == position) for i, level in enumerate(corner))
+
+    def _parts(self, corner: Levels) -> list[FloatArray]:
+        return [
+            floor[low : low + 1 if position in self._outer else self._highest[position] + 1]
+            for position, (floor, low) in enumerate(zip(self._floors, corner, strict=True))
+        ]
+
+    def _floor(self, corner: Levels) -> float:
+        return float(self._loss.combine([part[:1] for part in self._parts(corner)]).min())
+
+    def _box(self, corner: Levels) -> Frontier:
+        return Frontier(self._loss.combine(self._parts(corner)), corner)
+
+
+class LatticeRun:
+    """A search of the lattice while it lasts.
+
+    Parameters
+    ----------
+    tiles: the boxes of the lattice.
+    below: an objective that what is found has to beat, infinity for none.
+    """
+
+    def __init__(self, control: Control, tiles: Tiles, below: float) -> None:
+        self._control = control
+        self._tiles = tiles
+        self._best = below
+        self._steps: list[Step] = []
+        self._evaluated = 0
+        # Nodes whose suppression is not proven optimal might be better than they were found to be.
+        self._unproven = np.inf
+        self._interrupted = False
+
+    def _ended(self) -> bool:
+        self._interrupted = self._interrupted or self._control.stopped()
+        return self._interrupted or self._control.exhausted(self._evaluated, len(self._steps))
+
+    def _progress(self, bound: float) -> Progress:
+        """Return how far the search is.
+
+        Parameters
+        ----------
+        bound: no node that is left has a lower objective.
+        """
+        lowest = min(bound, self._best)
+        best = self._best if np.isfinite(self._best) else None
+        return Progress(self._evaluated, self._tiles.nodes, best, lowest if np.isfinite(lowest) else None)
+
+    def _outcome(self, recoding: Recoding | None, bound: float) -> Outcome:
+        """Return the outcome.
+
+        Parameters
+        ----------
+        recoding: the best found, None where nothing was.
+        bound: no node that is left has a lower objective; infinite when every node is settled.
+
+        Raises
+        ------
+        Interrupted: by the user, before anything was found.
+        """
+        found = recoding is not None
+        if self._interrupted and not found:
+            raise Interrupted("interrupted before a release was found; nothing was written")
+        status = Status.SATISFIED if found else Status.UNDECIDED
+        if not found and np.isposinf(bound):
+            status = Status.INFEASIBLE
+        lowest = min(bound, self._best)
+        return Outcome(
+            status,
+            recoding,
+            self._best if found else None,
+            lowest if np.isfinite(lowest) else None,
+            self._tiles.nodes,
+            self._evaluated,
+            tuple(self._steps),
+            self._control.elapsed,
+            self._interrupted,
+        )

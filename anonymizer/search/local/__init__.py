@@ -1,0 +1,1 @@
+"""Local recoding along the hierarchies: every record has nodes of its own."""

@@ -1,0 +1,486 @@
+"""Assignments of records to the classes of a local recoding, with the costs of joining and leaving.
+
+Atoms are distinct rows that no class, cost or constraint distinguishes. Every class is published at its
+lowest common ancestors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from anonymizer.loss.base import ArithmeticMean, CellMetric
+from anonymizer.loss.leaf_share import LeafShareLoss
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.counting import count
+from anonymizer.model.recoding import NodeRecoding, Recoding
+from anonymizer.search.base import SearchProblem
+from anonymizer.search.local.trees import NONE, AllowedTrees, Joins, allowed_trees
+
+SUPPRESSION_COST = 1.0
+"""Loss of a suppressed record: every cell costs 1, and the shares of the weights add up to 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Atoms:
+    """Combinations of a table that no class, no cost and no constraint tells apart.
+
+    Attributes
+    ----------
+    nodes: smallest allowed nodes, shape (atoms, quasi-identifiers), int32.
+    counts: records of each atom, shape (atoms,), int64.
+    atom_of: atom of each combination of the table, shape (combinations,), int64.
+    sensitive: value codes of the sensitive attributes that a constraint looks at, by name, shape (atoms,).
+    """
+
+    nodes: CodeArray
+    counts: IntArray
+    atom_of: IntArray
+    sensitive: dict[str, SensitiveCodes]
+
+    @property
+    def number(self) -> int:
+        """Number of atoms."""
+        return len(self.counts)
+
+
+class LocalProblem:
+    """The atoms of a problem with the trees that generalize them.
+
+    Parameters
+    ----------
+    problem: its metric guides the search if it is a sum of cell costs; otherwise ``loss`` does.
+
+    Attributes
+    ----------
+    additive: whether the guide is the problem's own metric.
+    metric: the guide.
+    trees: the allowed nodes.
+    atoms: what is assigned to classes.
+    joins: costs of joined node vectors.
+    """
+
+    def __init__(self, problem: SearchProblem) -> None:
+        self.problem = problem
+        metric = problem.metric
+        self.additive = isinstance(metric, CellMetric) and isinstance(metric.aggregate, ArithmeticMean)
+        self.metric = metric if isinstance(metric, CellMetric) else LeafShareLoss()
+        self.trees: AllowedTrees = allowed_trees(problem.table.quasi_identifiers, self.metric)
+        self.atoms = self._atoms()
+        self.joins = Joins(self.trees)
+        self.records = problem.table.records
+
+    def _atoms(self) -> Atoms:
+        table = self.problem.table
+        columns = [
+            own[table.quasi_identifier_codes(position)] for position, own in enumerate(self.trees.lowest)
+        ]
+        width = len(columns)
+        watched = self._watched()
+        columns += [table.sensitive_codes(name) for name in watched]
+        rows, atom_of = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+        atom_of = atom_of.reshape(-1).astype(np.int64)
+        sensitive = {
+            name: SensitiveCodes(
+                table.sensitive[table.sensitive_names.index(name)], rows[:, width + i].astype(np.int64)
+            )
+            for i, name in enumerate(watched)
+        }
+        nodes = np.ascontiguousarray(rows[:, :width])
+        return Atoms(nodes, count(atom_of, table.counts, len(rows)), atom_of, sensitive)
+
+    def _watched(self) -> list[str]:
+        """Return the sensitive attributes that a constraint looks at; all of them where one is combined."""
+        constraints = (*self.problem.class_constraints, *self.problem.table_constraints)
+        if any(each.combined for each in constraints):
+            return self.problem.table.sensitive_names
+        wanted = {each.attribute for each in constraints if each.attribute is not None}
+        return [name for name in self.problem.table.sensitive_names if name in wanted]
+
+    def classes(self, atoms: IntArray, counts: IntArray, class_of: IntArray, number: int) -> Classes:
+        """Return classes of parts of atoms as the constraints see them; arrays of shape (parts,)."""
+        sensitive = {
+            name: SensitiveCodes(own.attribute, own.codes[atoms])
+            for name, own in self.atoms.sensitive.items()
+        }
+        return Classes(class_of, counts, number, sensitive)
+
+    def costs(self, nodes: CodeArray) -> FloatArray:
+        """Return what a record costs in classes with these nodes, (classes,); infinite with ``NONE``."""
+        impossible: BoolArray = (nodes == NONE).any(axis=-1)
+        known = self.trees.costs(np.where(impossible[..., None], 0, nodes))
+        return np.where(impossible, np.inf, known)
+
+
+SUPPRESSED = -1
+"""Class number of suppressed records."""
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """Parts of atoms with their classes; every class is published at its lowest common ancestors.
+
+    Attributes
+    ----------
+    atoms: atom of each part, shape (parts,), int64; parts are sorted by class, then by atom, and distinct.
+    counts: records of each part, shape (parts,), int64, positive.
+    class_of: class of each part, shape (parts,), int64, ``SUPPRESSED`` for suppressed records.
+    nodes: published nodes of each class, shape (classes, quasi-identifiers), int32, all rows different.
+    """
+
+    ground: LocalProblem
+    atoms: IntArray
+    counts: IntArray
+    class_of: IntArray
+    nodes: CodeArray
+
+    @classmethod
+    def of(cls, ground: LocalProblem, atoms: IntArray, counts: IntArray, labels: IntArray) -> Assignment:
+        """Build the assignment of parts to classes.
+
+        Parameters
+        ----------
+        atoms, counts: of each part, shape (parts,); parts with equal atom and label are put together.
+        labels: any class numbers, shape (parts,), negative for suppressed; classes whose lowest common
+            ancestors are alike become one.
+        """
+        suppressed = labels < 0
+        distinct, class_of = np.unique(labels[~suppressed], return_inverse=True)
+        nodes = common_nodes(ground, atoms[~suppressed], class_of.reshape(-1), len(distinct))
+        order, same = sorted_rows(nodes)
+        number = np.empty(len(nodes), dtype=np.int64)
+        number[order] = np.cumsum(~same) - 1
+        merged = np.full(len(atoms), SUPPRESSED, dtype=np.int64)
+        merged[~suppressed] = number[class_of.reshape(-1)]
+        keys, part_of = np.unique((merged + 1) * ground.atoms.number + atoms, return_inverse=True)
+        return cls(
+            ground,
+            keys % ground.atoms.number,
+            count(part_of.reshape(-1), counts, len(keys)),
+            keys // ground.atoms.number - 1,
+            nodes[order[~same]],
+        )
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return len(self.nodes)
+
+    @cached_property
+    def first(self) -> int:
+        """Number of the parts that are suppressed, which come first."""
+        return int(np.searchsorted(self.class_of, 0))
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """First part of each class and, last, the number of parts, shape (classes + 1,), int64."""
+        return np.searchsorted(self.class_of, np.arange(self.classes + 1)).astype(np.int64)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Records of each class, shape (classes,), int64."""
+        return count(self.class_of[self.first :], self.counts[self.first :], self.classes)
+
+    @cached_property
+    def costs(self) -> FloatArray:
+        """What a record of each class costs, shape (classes,), float64."""
+        return self.ground.costs(self.nodes)
+
+    @cached_property
+    def suppressed(self) -> int:
+        """Number of suppressed records."""
+        return int(self.counts[: self.first].sum())
+
+    @property
+    def kept(self) -> IntArray:
+        """Records of each atom that are not suppressed, shape (atoms,), int64."""
+        return count(self.atoms[self.first :], self.counts[self.first :], self.ground.atoms.number)
+
+    @cached_property
+    def total(self) -> float:
+        """Sum of the records' costs."""
+        return float(self.sizes @ self.costs) + self.suppressed * SUPPRESSION_COST
+
+    @property
+    def loss(self) -> float:
+        """Mean of the records' costs."""
+        return self.total / self.ground.records
+
+
+def common_nodes(ground: LocalProblem, atoms: IntArray, class_of: IntArray, number: int) -> CodeArray:
+    """Return the lowest common ancestors of classes of atoms, shape (classes, quasi-identifiers), int32.
+
+    ``NONE`` stands where no allowed node covers a class.
+
+    Parameters
+    ----------
+    atoms, class_of: of the parts, shape (parts,), in any order; every class has a part.
+    """
+    if not number:
+        return np.zeros((0, ground.trees.attributes), dtype=np.int32)
+    order = np.argsort(class_of, kind="stable")
+    starts = np.searchsorted(class_of[order], np.arange(number))
+    return ground.trees.common_of_groups(ground.atoms.nodes[atoms[order]], starts)
+
+
+def sorted_rows(rows: CodeArray) -> tuple[IntArray, BoolArray]:
+    """Return the order of rows of a table and, in that order, which equal the one before, both (rows,)."""
+    order = np.lexsort(rows.T[::-1])
+    ranked = rows[order]
+    same = np.zeros(len(rows), dtype=bool)
+    same[1:] = (ranked[1:] == ranked[:-1]).all(axis=1)
+    return order.astype(np.int64), same
+
+
+BLOCK = 64
+"""Node vectors that are compared with all classes at once."""
+
+PAIRS = 1 << 16
+"""Pairs of node vectors that are compared at once."""
+
+
+def cheapest_class(
+    assignment: Assignment, nodes: CodeArray, counts: IntArray, excluded: IntArray
+) -> tuple[IntArray, FloatArray]:
+    """Return the class that some records join at the least rise of the sum of all costs.
+
+    Parameters
+    ----------
+    nodes, counts: of the joining records, shapes (joining, quasi-identifiers), (joining,).
+    excluded: a class that each may not join, shape (joining,).
+
+    Returns
+    -------
+    Class and rise, both of shape (joining,); the rise is infinite where there is none.
+    """
+    own = assignment
+    best = np.zeros(len(counts), dtype=np.int64)
+    rise = np.full(len(counts), np.inf)
+    if not own.classes:
+        return best, rise
+    before = own.sizes * own.costs
+    for start in range(0, len(counts), BLOCK):
+        block = slice(start, start + BLOCK)
+        rises = own.ground.joins.matrix(nodes[block], own.nodes)
+        rises *= counts[block] + own.sizes[:, None]
+        rises -= before[:, None]
+        columns = np.arange(rises.shape[1])
+        rises[excluded[block], columns] = np.inf
+        best[block] = rises.argmin(axis=0)
+        rise[block] = rises[best[block], columns]
+    return best, rise
+
+
+def disjoint(group_of: IntArray, members: IntArray, worth: FloatArray, number: int) -> BoolArray:
+    """Choose groups that share no member, the worthiest first.
+
+    Parameters
+    ----------
+    group_of, members: group and member of each entry, shape (entries,); members are in [0, number).
+    worth: of each group, shape (groups,); equal ones go by position.
+
+    Returns
+    -------
+    Which groups are chosen, shape (groups,): every other one shares a member with a worthier chosen one.
+    """
+    rank = np.empty(len(worth), dtype=np.int64)
+    rank[np.argsort(-worth, kind="stable")] = np.arange(len(worth))
+    chosen = np.zeros(len(worth), dtype=bool)
+    while len(group_of):
+        lowest = np.full(number, len(worth), dtype=np.int64)
+        np.minimum.at(lowest, members, rank[group_of])
+        first = np.zeros(len(worth), dtype=bool)
+        first[group_of] = True
+        first[group_of[lowest[members] < rank[group_of]]] = False
+        chosen |= first
+        used = np.zeros(number, dtype=bool)
+        used[members[first[group_of]]] = True
+        blocked = np.zeros(len(worth), dtype=bool)
+        blocked[group_of[used[members]]] = True
+        open_entries = ~blocked[group_of]
+        group_of, members = group_of[open_entries], members[open_entries]
+    return chosen
+
+
+def cheapest_in_zone(
+    ground: LocalProblem,
+    joining: tuple[CodeArray, IntArray, IntArray],
+    classes: tuple[CodeArray, IntArray, IntArray],
+) -> tuple[IntArray, FloatArray]:
+    """Return for some records the class of their own zone that they join at the least rise of all costs.
+
+    Parameters
+    ----------
+    joining: nodes, records and zone of what joins, each with one row per joining part.
+    classes: nodes, size and zone of each class.
+
+    Returns
+    -------
+    Class and rise, both of shape (joining,); -1 and infinite where the zone has no class that can be joined.
+    """
+    nodes, counts, zones = joining
+    by_zone = np.argsort(classes[2], kind="stable")
+    own, sizes, own_zones = classes[0][by_zone], classes[1][by_zone], classes[2][by_zone]
+    before = sizes * ground.costs(own)
+    first, last = np.searchsorted(own_zones, zones), np.searchsorted(own_zones, zones, side="right")
+    best, rise = np.full(len(counts), -1, dtype=np.int64), np.full(len(counts), np.inf)
+    ends = np.cumsum(last - first)
+    start = 0
+    while start < len(counts):
+        done = int(ends[start - 1]) if start else 0
+        stop = max(int(np.searchsorted(ends, done + PAIRS)), start + 1)
+        spans = (last - first)[start:stop]
+        part = np.repeat(np.arange(start, stop), spans)
+        position = np.arange(len(part)) - np.repeat(np.cumsum(spans) - spans, spans) + first[part]
+        rises = (counts[part] + sizes[position]) * ground.joins.costs(nodes[part], own[position])
+        rises -= before[position]
+        order = np.lexsort((rises, part))
+        lead = order[np.flatnonzero(np.diff(part[order], prepend=-1))]
+        best[part[lead]], rise[part[lead]] = by_zone[position[lead]], rises[lead]
+        start = stop
+    best[np.isinf(rise)] = -1
+    return best, rise
+
+
+def voronoi(
+    assignment: Assignment, share: float, most: int, random: np.random.Generator
+) -> tuple[IntArray, int]:
+    """Divide classes into zones around random ones, each class in the zone of the cheapest join.
+
+    Parameters
+    ----------
+    share: of the classes that become centres.
+    most: classes that are looked at; of more, those nearest to a random one.
+
+    Returns
+    -------
+    Zone of each class, shape (classes,), int64, -1 for those that are not looked at; and the number of zones.
+    """
+    own = assignment
+    region = np.arange(own.classes)
+    if own.classes > most:
+        centre = int(random.integers(own.classes))
+        costs = own.ground.joins.costs(own.nodes[centre], own.nodes)
+        region = np.sort(np.argsort(costs, kind="stable")[:most])
+    zones = max(int(share * len(region)), 1)
+    centres = np.sort(random.choice(region, zones, replace=False))
+    least, zone = np.full(len(region), np.inf), np.zeros(len(region), dtype=np.int64)
+    for start in range(0, zones, BLOCK):
+        costs = own.ground.joins.matrix(own.nodes[centres[start : start + BLOCK]], own.nodes[region])
+        nearest = costs.argmin(axis=1)
+        cost = costs[np.arange(len(region)), nearest]
+        closer = cost < least
+        least[closer], zone[closer] = cost[closer], start + nearest[closer]
+    zone_of_class = np.full(own.classes, -1, dtype=np.int64)
+    zone_of_class[region] = zone
+    return zone_of_class, zones
+
+
+def cheapest_partner(assignment: Assignment, seeds: IntArray) -> tuple[IntArray, FloatArray]:
+    """Return for some classes the other one with which merging costs least, and that rise, both (seeds,)."""
+    own = assignment
+    partner, rise = cheapest_class(own, own.nodes[seeds], own.sizes[seeds], seeds)
+    return partner, rise - own.sizes[seeds] * own.costs[seeds]
+
+
+def recoding_of(assignment: Assignment, *, kept_suppressed: bool) -> NodeRecoding:
+    """Return what is published for each combination, split where its records are in several classes.
+
+    Parameters
+    ----------
+    kept_suppressed: whether suppressed records stay as one class.
+    """
+    own, table = assignment, assignment.ground.problem.table
+    combination, part, counts = _shares(own)
+    order = np.lexsort((part, combination))
+    combination, part, counts = combination[order], part[order], counts[order]
+    class_of = own.class_of[part]
+    suppressed = class_of < 0
+    nodes = own.ground.atoms.nodes[own.atoms[part]]
+    nodes[~suppressed] = own.nodes[class_of[~suppressed]]
+    removed = np.zeros_like(suppressed) if kept_suppressed else suppressed
+    published = own.ground.trees.node[nodes]
+    if len(combination) == table.combinations:
+        return NodeRecoding(table, published, suppressed, removed)
+    return NodeRecoding(table.split(combination, counts), published, suppressed, removed, combination)
+
+
+def _shares(assignment: Assignment) -> tuple[IntArray, IntArray, IntArray]:
+    """Give every combination of an atom its share of the atom's parts, in order.
+
+    Returns
+    -------
+    combination, part and records of each share, each of shape (shares,), int64.
+    """
+    table, atom_of = assignment.ground.problem.table, assignment.ground.atoms.atom_of
+    combinations, parts = np.argsort(atom_of, kind="stable"), np.argsort(assignment.atoms, kind="stable")
+    # Both sequences divide the same line of records, atom after atom: shares end where either does.
+    ends = np.cumsum(table.counts[combinations])
+    part_ends = np.cumsum(assignment.counts[parts])
+    all_ends = np.union1d(ends, part_ends)
+    return (
+        combinations[np.searchsorted(ends, all_ends)],
+        parts[np.searchsorted(part_ends, all_ends)],
+        np.diff(all_ends, prepend=0),
+    )
+
+
+def assignment_of(ground: LocalProblem, recoding: Recoding) -> Assignment:
+    """Return the classes of a recoding of the ground's table, or of that table split."""
+    positions = range(ground.trees.attributes)
+    published = np.stack([recoding.cells(position).codes for position in positions], axis=1)
+    labels = np.unique(published, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    owner = recoding.owners
+    return Assignment.of(
+        ground,
+        ground.atoms.atom_of[owner],
+        recoding.table.counts,
+        np.where(recoding.suppressed, SUPPRESSED, labels),
+    )
+
+
+def without_part(assignment: Assignment) -> CodeArray:
+    """Return the lowest common ancestors of each part's class without that part.
+
+    Returns
+    -------
+    Nodes, shape (parts of classes, quasi-identifiers), int32; those of the part itself where it is alone.
+    """
+    own, trees = assignment, assignment.ground.trees
+    nodes = own.ground.atoms.nodes[own.atoms[own.first :]]
+    starts = own.starts[:-1] - own.first
+    class_of = own.class_of[own.first :]
+    first = _least_of_others(trees.first[nodes], starts, class_of)
+    last = -_least_of_others(-trees.last[nodes], starts, class_of)
+    # Climbing begins at a member that stays: the class's first part, or its second where the first leaves.
+    stays = starts[class_of]
+    lengths = np.diff(np.append(starts, len(nodes)))
+    leads = np.arange(len(nodes)) == stays
+    stays = stays + (leads & (lengths[class_of] > 1))
+    alone = lengths[class_of] == 1
+    first[alone], last[alone] = trees.first[nodes[alone]], trees.last[nodes[alone]]
+    return trees.covering(nodes[stays], first, last)
+
+
+def _least_of_others(values: CodeArray, starts: IntArray, class_of: IntArray) -> CodeArray:
+    """Return for each row the least value of the other rows of its group, column by column."""
+    least = np.minimum.reduceat(values, starts, axis=0)[class_of]
+    at_least = values == least
+    times = np.add.reduceat(at_least.astype(np.int32), starts, axis=0)[class_of]
+    above = np.where(at_least, np.iinfo(values.dtype).max, values)
+    second = np.minimum.reduceat(above, starts, axis=0)[class_of]
+    found: CodeArray = np.where(at_least & (times == 1), second, least)
+    return found
+
+
+def savings(assignment: Assignment) -> FloatArray:
+    """Return what the sum of all costs falls by when a part leaves its class, shape (parts of classes,)."""
+    own = assignment
+    class_of, counts = own.class_of[own.first :], own.counts[own.first :]
+    rest = own.sizes[class_of] - counts
+    after = rest * own.ground.costs(without_part(own))
+    saved: FloatArray = own.sizes[class_of] * own.costs[class_of] - np.where(rest > 0, after, 0.0)
+    return saved

@@ -1,0 +1,301 @@
+"""The hierarchy nodes that local recoding may publish, over all quasi-identifiers, with their costs.
+
+Every allowed node of every attribute has one number, so that arrays of nodes of any shape and of several
+attributes are looked up at once. Nodes that cover the same values of the input make the same classes, so
+they count as one: the cheapest, which is the lowest allowed one for any metric that grows towards the root.
+Two node vectors are published as one at the costs of their lowest common ancestors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+
+from anonymizer.loss.base import CellMetric
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.table import QuasiIdentifier, Table
+
+NONE = -1
+"""Stands for "no allowed node", such as the parent of a root."""
+
+
+@dataclass(frozen=True, eq=False)
+class AllowedTrees:
+    """The allowed nodes of all quasi-identifiers: a forest in preorder, attribute after attribute.
+
+    Attributes
+    ----------
+    node: hierarchy node of each allowed node, shape (allowed,), int32.
+    attribute: position of the quasi-identifier that each node belongs to, shape (allowed,), int32.
+    parent: next larger allowed node, shape (allowed,), int32; ``NONE`` where there is none.
+    first, last: half-open range of values that each node covers, shape (allowed,), int32; the values of all
+        attributes are numbered in one sequence, in the order of their leaves.
+    cost: share of the weights times the cost of publishing the node, shape (allowed,), float64: what one
+        record that is published so adds to the sum of all records' losses. Never falls towards the root
+        for the metrics of this package.
+    lowest: per attribute, the smallest allowed node of each of the column's codes, int32.
+    """
+
+    node: CodeArray
+    attribute: CodeArray
+    parent: CodeArray
+    first: CodeArray
+    last: CodeArray
+    cost: FloatArray
+    lowest: tuple[CodeArray, ...]
+
+    @property
+    def attributes(self) -> int:
+        """Number of quasi-identifiers."""
+        return len(self.lowest)
+
+    @property
+    def vectors(self) -> int:
+        """Number of node vectors that a record could be given were it alone."""
+        return prod(np.bincount(self.attribute, minlength=self.attributes).tolist())
+
+    def costs(self, nodes: CodeArray) -> FloatArray:
+        """Return what publishing a record at each vector of nodes costs, shape of ``nodes`` without its last.
+
+        Parameters
+        ----------
+        nodes: allowed nodes, shape (..., quasi-identifiers), int32, none of them ``NONE``.
+        """
+        total = np.zeros(nodes.shape[:-1])
+        for position in range(nodes.shape[-1]):
+            total += self.cost[nodes[..., position]]
+        return total
+
+    def covers(self, upper: CodeArray, lower: CodeArray) -> BoolArray:
+        """Tell node by node whether ``upper`` is ``lower`` or above it; shapes as for broadcasting."""
+        return (self.first[upper] <= self.first[lower]) & (self.last[lower] <= self.last[upper])
+
+    def covering(self, nodes: CodeArray, first: CodeArray, last: CodeArray) -> CodeArray:
+        """Return the lowest node at or above each one that covers a range, ``NONE`` where there is none.
+
+        Parameters
+        ----------
+        nodes: any shape, int32, ``NONE`` stays ``NONE``.
+        first, last: half-open ranges of values, of the same shape.
+        """
+        found = nodes.ravel().copy()
+        low, high = first.ravel(), last.ravel()
+        pending = np.flatnonzero(found != NONE)
+        while len(pending):
+            own = found[pending]
+            short = (self.first[own] > low[pending]) | (self.last[own] < high[pending])
+            pending = pending[short]
+            found[pending] = self.parent[own[short]]
+            pending = pending[found[pending] != NONE]
+        return found.reshape(nodes.shape)
+
+    def common(self, left: CodeArray, right: CodeArray) -> CodeArray:
+        """Return the lowest common ancestor node by node, ``NONE`` where there is none; shapes alike."""
+        known = (left != NONE) & (right != NONE)
+        return self.covering(np.where(known, left, NONE), self.first[right], self.last[right])
+
+    def common_of_groups(self, nodes: CodeArray, starts: IntArray) -> CodeArray:
+        """Return the lowest common ancestors of consecutive rows.
+
+        Parameters
+        ----------
+        nodes: shape (rows, quasi-identifiers), int32, none of them ``NONE``.
+        starts: first row of each group, shape (groups,), ascending from 0, no group empty.
+
+        Returns
+        -------
+        Nodes, shape (groups, quasi-identifiers), int32, ``NONE`` where an attribute has no common one.
+        """
+        first = np.minimum.reduceat(self.first[nodes], starts, axis=0)
+        last = np.maximum.reduceat(self.last[nodes], starts, axis=0)
+        return self.covering(nodes[starts], first, last)
+
+    def chain(self, position: int) -> CodeArray:
+        """Return the nodes of each code from its lowest up, shape (codes, longest), ``NONE`` at the end."""
+        columns = [self.lowest[position]]
+        while (columns[-1] != NONE).any():
+            above = np.where(columns[-1] == NONE, NONE, self.parent[columns[-1]])
+            columns.append(above.astype(np.int32))
+        return np.stack(columns[:-1], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """The combinations of a table as far as local recoding tells them apart, sensitive values aside.
+
+    Attributes
+    ----------
+    nodes: smallest allowed node of each attribute, shape (items, quasi-identifiers), int32; rows are
+        distinct and sorted.
+    counts: records of each item, shape (items,), int64.
+    item_of: item of each combination of the table, shape (combinations,), int64.
+    """
+
+    nodes: CodeArray
+    counts: IntArray
+    item_of: IntArray
+
+    @property
+    def number(self) -> int:
+        """Number of items."""
+        return len(self.counts)
+
+
+def items_of(table: Table, trees: AllowedTrees) -> Items:
+    """Put the combinations together that have the same smallest allowed nodes."""
+    nodes, item_of = np.unique(_lowest(table, trees, slice(None)), axis=0, return_inverse=True)
+    item_of = item_of.reshape(-1).astype(np.int64)
+    counts = np.bincount(item_of, weights=table.counts, minlength=len(nodes)).astype(np.int64)
+    return Items(np.ascontiguousarray(nodes), counts, item_of)
+
+
+def surely_more_items(table: Table, trees: AllowedTrees, most: int) -> bool:
+    """Tell whether a few combinations already make more items than that; False says nothing."""
+    some = slice(None, None, max(table.combinations // (4 * most), 1))
+    return len(np.unique(_lowest(table, trees, some), axis=0)) > most
+
+
+def _lowest(table: Table, trees: AllowedTrees, rows: slice) -> CodeArray:
+    """Return the smallest allowed nodes of combinations, shape (combinations, quasi-identifiers)."""
+    columns = [own[table.quasi_identifier_codes(place)[rows]] for place, own in enumerate(trees.lowest)]
+    return np.stack(columns, axis=1)
+
+
+def allowed_trees(attributes: Sequence[QuasiIdentifier], metric: CellMetric) -> AllowedTrees:
+    """Build the allowed nodes of the quasi-identifiers between their minimum and maximum levels.
+
+    Parameters
+    ----------
+    metric: gives the cost of each node; its aggregate is taken to be the arithmetic mean.
+    """
+    total = sum(attribute.weight for attribute in attributes)
+    parts: list[AllowedTrees] = []
+    nodes = values = 0
+    for position, attribute in enumerate(attributes):
+        share = attribute.weight / total
+        parts.append(_one_tree(position, attribute, share * metric.node_costs(attribute), (nodes, values)))
+        nodes += len(parts[-1].node)
+        values += attribute.column.size
+    return AllowedTrees(
+        node=np.concatenate([part.node for part in parts]),
+        attribute=np.concatenate([part.attribute for part in parts]),
+        parent=np.concatenate([part.parent for part in parts]),
+        first=np.concatenate([part.first for part in parts]),
+        last=np.concatenate([part.last for part in parts]),
+        cost=np.concatenate([part.cost for part in parts]),
+        lowest=tuple(part.lowest[0] for part in parts),
+    )
+
+
+def _one_tree(
+    position: int, attribute: QuasiIdentifier, costs: FloatArray, offsets: tuple[int, int]
+) -> AllowedTrees:
+    """Build the nodes of one attribute, numbered from ``offsets[0]``, its values from ``offsets[1]``."""
+    tree = attribute.hierarchy
+    ancestors = tree.ancestors[attribute.minimum : attribute.maximum + 1, attribute.leaf]
+    nodes = np.unique(ancestors)
+    leaves = np.sort(attribute.leaf)
+    first = np.searchsorted(leaves, tree.first_leaf[nodes])
+    last = np.searchsorted(leaves, tree.last_leaf[nodes])
+    # Of the nodes that cover the same values, the cheapest comes first, the lowest of equally cheap ones.
+    order = np.lexsort((tree.level[nodes], costs[nodes], -last, first))
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (np.diff(first[order]) != 0) | (np.diff(last[order]) != 0)
+    kept = order[new]
+    number = np.empty(len(tree.labels), dtype=np.int32)
+    number[nodes[order]] = np.cumsum(new) - 1 + offsets[0]
+    chains = number[ancestors]
+    parent = np.full(len(kept), NONE, dtype=np.int32)
+    for below, above in pairwise(chains):
+        rises = below != above
+        parent[below[rises] - offsets[0]] = above[rises]
+    return AllowedTrees(
+        nodes[kept].astype(np.int32),
+        np.full(len(kept), position, dtype=np.int32),
+        parent,
+        (first[kept] + offsets[1]).astype(np.int32),
+        (last[kept] + offsets[1]).astype(np.int32),
+        costs[nodes[kept]],
+        (chains[0],),
+    )
+
+
+TABLE_LIMIT = 1 << 22
+"""Most pairs of nodes of one attribute whose joined costs are kept in a table; larger trees are climbed."""
+
+
+class Joins:
+    """Costs of joined node vectors, by a table per attribute where its tree is small enough."""
+
+    def __init__(self, trees: AllowedTrees) -> None:
+        self._trees = trees
+        self._offsets: list[int] = []
+        self._tables: list[FloatArray | None] = []
+        sizes = np.bincount(trees.attribute, minlength=trees.attributes)
+        for offset, size in zip(np.cumsum(sizes) - sizes, sizes, strict=True):
+            self._offsets.append(int(offset))
+            small = size * size <= TABLE_LIMIT
+            self._tables.append(self._table(int(offset), int(size)) if small else None)
+
+    def _table(self, offset: int, size: int) -> FloatArray:
+        nodes = np.arange(offset, offset + size, dtype=np.int32)
+        left = np.repeat(nodes, size)
+        return self._climbed(left, np.tile(nodes, size)).reshape(size, size)
+
+    def _climbed(self, left: CodeArray, right: CodeArray) -> FloatArray:
+        found = self._trees.common(left, right)
+        return np.where(found == NONE, np.inf, self._trees.cost[np.where(found == NONE, 0, found)])
+
+    def costs(self, left: CodeArray, right: CodeArray) -> FloatArray:
+        """Return what a record costs in the join of two node vectors.
+
+        Parameters
+        ----------
+        left, right: allowed nodes, shapes (..., quasi-identifiers) that broadcast, int32, none ``NONE``.
+
+        Returns
+        -------
+        Costs, of the broadcast shape without its last axis, float64; infinite where no allowed node covers
+        both.
+        """
+        shape = np.broadcast_shapes(left.shape[:-1], right.shape[:-1])
+        total = np.zeros(shape)
+        for position, (offset, table) in enumerate(zip(self._offsets, self._tables, strict=True)):
+            one, other = left[..., position], right[..., position]
+            if table is None:
+                one, other = np.broadcast_arrays(one, other)
+                total += self._climbed(np.ascontiguousarray(one), np.ascontiguousarray(other))
+            else:
+                total += table[one - offset, other - offset]
+        return total
+
+    def matrix(self, left: CodeArray, right: CodeArray) -> FloatArray:
+        """Return what a record costs in the join of each pair of two lists of node vectors.
+
+        Much faster than ``costs`` for a few dozen vectors on the left.
+
+        Parameters
+        ----------
+        left, right: allowed nodes, shapes (left, quasi-identifiers) and (right, quasi-identifiers).
+
+        Returns
+        -------
+        Costs, shape (right, left), float64.
+        """
+        total = np.zeros((len(right), len(left)))
+        for position, (offset, table) in enumerate(zip(self._offsets, self._tables, strict=True)):
+            one, other = left[:, position], right[:, position]
+            if table is None:
+                distinct, rows = np.unique(other, return_inverse=True)
+                pairs = np.broadcast_arrays(one, distinct[:, None])
+                columns = self._climbed(*(np.ascontiguousarray(own) for own in pairs))
+            else:
+                rows = (other - offset).astype(np.int64)
+                columns = np.ascontiguousarray(table[:, one - offset])
+            # Whole rows are gathered, which is where the speed comes from.
+            total += columns.take(rows.reshape(-1), axis=0)
+        return total

@@ -1,1 +1,0 @@
-"""Local recoding along the hierarchies: a start, moves, the bound, and exact rounding."""

@@ -1,0 +1,1 @@
+"""Microaggregation: clusters of records, published by their aggregates."""

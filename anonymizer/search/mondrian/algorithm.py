@@ -1,0 +1,290 @@
+"""Mondrian: multidimensional recoding by cutting regions of records in two, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from anonymizer.errors import InputError
+from anonymizer.loss.base import CellMetric
+from anonymizer.loss.leaf_share import LeafShareLoss
+from anonymizer.model.arrays import CodeArray
+from anonymizer.model.classes import released
+from anonymizer.model.outcome import CutTree, Outcome, Step
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.report import Status
+from anonymizer.model.table import Table
+from anonymizer.plugins import Settings
+from anonymizer.privacy.base import Merging, describe
+from anonymizer.search.base import Control, Progress, SearchAlgorithm, SearchProblem, SuppressionMethod
+from anonymizer.search.judge import search_with_attack_checks
+from anonymizer.search.mondrian.axes import MASKED_UNITS, ListedAxis
+from anonymizer.search.mondrian.cuts import Acceptance, Mode, Relaxed, Strict
+from anonymizer.search.mondrian.kernel import Kernel
+from anonymizer.search.mondrian.labelling import (
+    IntervalLabelling,
+    Labelling,
+    NodeLabelling,
+    Publishing,
+    SetLabelling,
+)
+from anonymizer.search.mondrian.level import CutLog
+from anonymizer.search.mondrian.out_of_core import OutOfCoreMondrian, PartKernel
+from anonymizer.search.mondrian.regions import Checks, References, Regions, Segments, distinct_keys
+from anonymizer.search.mondrian.store import Coding, Store, stored
+
+if TYPE_CHECKING:
+    from anonymizer.search.mondrian.start import Start
+
+
+class ModeName(StrEnum):
+    """Whether equal values stay together in a cut."""
+
+    STRICT = "strict"
+    RELAXED = "relaxed"
+
+
+class LabelName(StrEnum):
+    """How regions are published."""
+
+    HIERARCHY = "hierarchy"
+    INTERVAL = "interval"
+    SET = "set"
+
+
+LABELLINGS: dict[LabelName, type[Labelling]] = {
+    LabelName.HIERARCHY: NodeLabelling,
+    LabelName.INTERVAL: IntervalLabelling,
+    LabelName.SET: SetLabelling,
+}
+"""What each name of labels stands for."""
+
+
+class MondrianSettings(Settings):
+    """Parameters of Mondrian."""
+
+    mode: ModeName = Field(
+        default=ModeName.STRICT,
+        description="strict: equal values stay together in a cut; relaxed: records with the median value may "
+        "go to either side, which gives smaller classes at a higher loss",
+    )
+    labels: LabelName = Field(
+        default=LabelName.HIERARCHY,
+        description="hierarchy: nodes, and cuts follow the tree; interval: of numbers and dates, sets of "
+        "other values; set: of the values that occur",
+    )
+
+
+class Mondrian(SearchAlgorithm):
+    """Cuts the table into regions, level by level, as long as both sides of a cut satisfy every model.
+
+    All regions of a level are cut at once. Along each attribute the cut nearest to the median is tried, and
+    those that set the first or the last part alone; the one that leaves the lowest loss in all attributes of
+    both sides is taken. Parts are values in their order, categories or children of a node by their frequency
+    in the region, the most frequent first.
+
+    Source: LeFevre, DeWitt, Ramakrishnan (ICDE 2006, doi:10.1109/ICDE.2006.101).
+    """
+
+    name = "mondrian"
+    Settings = MondrianSettings
+    settings: MondrianSettings
+    suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
+    out_of_core = True
+    by_codes = False
+
+    def out_of_core_gaps(self, problem: SearchProblem) -> Iterator[str]:
+        """Say what needs all rows at once: rows that are divided, long sets, models of several regions."""
+        if self.settings.mode is ModeName.RELAXED:
+            yield "algorithm mondrian with mode relaxed (accepted: strict)"
+        for axis in _labelling(problem, self.settings).axes:
+            if isinstance(axis, ListedAxis):
+                yield (
+                    f"algorithm mondrian with labels {self.settings.labels} of '{axis.attribute.name}', "
+                    f"which has more than {MASKED_UNITS} values (accepted: labels hierarchy)"
+                )
+        merged = (each for each in problem.class_constraints if each.merging is Merging.NONE)
+        for name in (*map(describe, merged), *map(describe, problem.table_constraints)):
+            yield f"algorithm mondrian with constraint {name}, which looks at all regions at once"
+
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
+        """Return the regions that no further cut improves, or those when the budget ended.
+
+        Raises
+        ------
+        InputError: the metric has no value for the kind of labels.
+        Interrupted: the user ended the search before there was a release.
+        """
+        return search_with_attack_checks(problem, control, self._search)
+
+    def _search(self, problem: SearchProblem, control: Control) -> Outcome:
+        # Naming the algorithm in a config needs none of the searches that it may start from.
+        from anonymizer.search.mondrian.start import NoStart, find_start  # noqa: PLC0415
+
+        start = find_start(problem, control)
+        if isinstance(start, NoStart):
+            steps = start.steps
+            number = len(steps)
+            return Outcome(
+                start.status, None, None, None, number, number, steps, control.elapsed, start.interrupted
+            )
+        if problem.source is not None:
+            outcome = self._kept(problem, control, start).run(problem.source)
+        else:
+            outcome = _Run(problem, control, self.settings, start).run()
+        if outcome is None:
+            return self._search(replace(problem, keep_rows=False), control)
+        return outcome
+
+    def _kept(self, problem: SearchProblem, control: Control, start: Start) -> OutOfCoreMondrian:
+        labelling = _labelling(problem, self.settings)
+        _require_value(problem, labelling, self.settings)
+        kernel = part_kernel(problem, self.settings, start.references)
+        return OutOfCoreMondrian(problem, control, start, labelling, kernel, logged=_logs(self.settings))
+
+
+def part_kernel(
+    problem: SearchProblem, settings: MondrianSettings, references: Sequence[References]
+) -> PartKernel:
+    """Return the kernel that cuts a part of a table, in another process if need be.
+
+    Parameters
+    ----------
+    problem: the attributes of its table are asked for, its rows are not.
+    references: what every class is compared with, as ``Start`` has it.
+    """
+    labelling = _labelling(problem, settings)
+    return PartKernel(
+        Coding(labelling.axes),
+        _mode(labelling, settings),
+        problem.class_constraints,
+        problem.table.sensitive,
+        references,
+        problem.minimum_size,
+    )
+
+
+def _labelling(problem: SearchProblem, settings: MondrianSettings) -> Labelling:
+    guide = problem.metric if isinstance(problem.metric, CellMetric) else LeafShareLoss()
+    return LABELLINGS[settings.labels](problem.table, guide)
+
+
+def _mode(labelling: Labelling, settings: MondrianSettings) -> Mode:
+    return Relaxed(labelling.sharing) if settings.mode is ModeName.RELAXED else Strict()
+
+
+class _Run:
+    def __init__(
+        self, problem: SearchProblem, control: Control, settings: MondrianSettings, start: Start
+    ) -> None:
+        self._problem = problem
+        self._control = control
+        self._labelling = labelling = _labelling(problem, settings)
+        checks = Checks.of(problem, start.references)
+        self._publishing = Publishing(
+            problem.table, labelling, start.gone, kept_suppressed=start.kept_suppressed
+        )
+        self._acceptance = Acceptance(problem, checks, self._publishing)
+        self._steps = list(start.steps)
+        self._tried = len(start.steps)
+        self._interrupted = False
+        kept = problem.table.counts - start.gone
+        rows = np.flatnonzero(kept)
+        region_of, _ = distinct_keys(start.class_of[rows], start.classes)
+        coding = Coding(labelling.axes)
+        columns = coding.encode(problem.table.codes if len(rows) == len(kept) else problem.table.codes[rows])
+        self._store = stored(coding, rows, kept[rows], columns, region_of)
+        self._log = CutLog(len(self._store.rows)) if _logs(settings) else None
+        self._levels, self._first = start.levels, _nodes_of_first(problem.table, start.levels, self._store)
+        self._kernel = Kernel(_mode(labelling, settings), checks, problem.minimum_size)
+        _require_value(problem, labelling, settings)
+
+    def run(self) -> Outcome | None:
+        """Return the outcome; None where starred records would disappear in a region without any value."""
+        while self._store.open.any() and not self._ended():
+            self._control.tell(self._progress)
+            self._store.close(self._kernel.large(self._store))
+            if self._store.open.any():
+                self._cut()
+        return self._outcome()
+
+    def _ended(self) -> bool:
+        self._interrupted = self._interrupted or self._control.stopped()
+        return self._interrupted or self._control.exhausted(self._tried, len(self._steps))
+
+    def _cut(self) -> None:
+        """Cut the open regions and close those that cannot be cut."""
+        store = self._store
+        chosen, left = self._kernel.choose(store)
+        cut, final = chosen.cut, False
+        if self._acceptance.together:
+            opened, closed = store.regions(store.open), store.regions(~store.open)
+            records = opened.counts * left if left.dtype == np.bool_ else left.astype(np.int64)
+            accepted = self._acceptance.accept(closed, opened, records, chosen)
+            cut, final = accepted.cut, accepted.final
+        if self._log is not None:
+            self._log.note(np.flatnonzero(store.open)[cut], chosen, cut)
+        store.cut(cut, chosen.target, left)
+        if final:
+            store.open[:] = False
+        self._tried += chosen.tried
+        counted = {"regions": len(store.rows), "cuts": int(cut.sum())}
+        self._steps.append(Step(counted, None, accepted=True))
+
+    def _objective(self, recoding: Recoding) -> float | None:
+        return self._problem.metric.value(released(recoding, self._problem.k))
+
+    def _progress(self) -> Progress:
+        return Progress(self._tried, self._tried, None, None)
+
+    def _outcome(self) -> Outcome | None:
+        recoding = self._publishing.recoding(self._store.everything())
+        if self._publishing.hides(recoding):
+            return None
+        return Outcome(
+            Status.SATISFIED,
+            recoding,
+            self._objective(recoding),
+            None,
+            self._tried,
+            self._tried,
+            tuple(self._steps),
+            self._control.elapsed,
+            self._interrupted,
+            cuts=None if self._log is None else self._tree(self._log),
+        )
+
+    def _tree(self, log: CutLog) -> CutTree:
+        store = self._store
+        return log.tree(store.coding, store.traces(), self._levels, self._first)
+
+
+def _require_value(problem: SearchProblem, labelling: Labelling, settings: MondrianSettings) -> None:
+    """Refuse a metric without a value for the kind of recoding, of which one record tells."""
+    table = problem.table
+    one = replace(table, codes=table.codes[:1], counts=table.counts[:1])
+    alone, no = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=bool)
+    recoding = labelling.recoding(one, Regions(alone, one.counts, Segments(alone, 1)), no, no)
+    if problem.metric.value(released(recoding, problem.k)) is None:
+        what = f"metric {problem.metric.name} has no value for algorithm mondrian"
+        raise InputError(f"{what} with labels {settings.labels}; use another metric, such as loss")
+
+
+def _logs(settings: MondrianSettings) -> bool:
+    """Tell whether cuts tell of any record on which side it belongs."""
+    return settings.mode is ModeName.STRICT and settings.labels is LabelName.HIERARCHY
+
+
+def _nodes_of_first(table: Table, levels: Sequence[int], store: Store) -> CodeArray:
+    """Return the nodes at some levels of each region of a store, shape (regions, quasi-identifiers)."""
+    rows = store.owner[np.cumsum(store.rows) - store.rows]
+    nodes = [
+        attribute.nodes(level)[table.quasi_identifier_codes(position)[rows]]
+        for position, (attribute, level) in enumerate(zip(table.quasi_identifiers, levels, strict=True))
+    ]
+    return np.stack(nodes, axis=1)

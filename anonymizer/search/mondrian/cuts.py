@@ -1,0 +1,404 @@
+"""Proposal and acceptance of the cuts of one Mondrian level: strict and relaxed modes, along one axis.
+
+A cut is accepted only if the regions it leaves, looked at jointly as the release shows them, satisfy the
+models.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.classes import Classes, Traces
+from anonymizer.privacy.base import Merging
+from anonymizer.search.base import SearchProblem
+from anonymizer.search.mondrian.labelling import Publishing
+from anonymizer.search.mondrian.regions import Checks, Regions, Segments, Sharing
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The cuts of a level.
+
+    Attributes
+    ----------
+    cut: regions that are cut, shape (regions,), bool.
+    axis: position of the quasi-identifier along which each is cut, shape (regions,), int64; -1 without a cut.
+    starts: the parts of region i that go to the left are ``left[starts[i]:starts[i + 1]]``, shape
+        (regions + 1,), int64.
+    left: numbers of parts, as the region's Frames have it, in the order in which they were cut, int64;
+        ``Axis.named`` says which nodes or units they are.
+    target: records on the left, shape (regions,), int64. In a relaxed cut some records of the last part on
+        the left may be on the right.
+    gain: loss that each cut saves, in records, shape (regions,), float64.
+    tried: cuts whose loss was computed.
+    """
+
+    cut: BoolArray
+    axis: IntArray
+    starts: IntArray
+    left: IntArray
+    target: IntArray
+    gain: FloatArray
+    tried: int
+
+    @classmethod
+    def joined(cls, several: Sequence[Chosen]) -> Chosen:
+        """Return the cuts of regions one after the other."""
+        sizes = [np.diff(each.starts) for each in several]
+        return cls(
+            np.concatenate([each.cut for each in several]),
+            np.concatenate([each.axis for each in several]),
+            np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64),
+            np.concatenate([each.left for each in several]),
+            np.concatenate([each.target for each in several]),
+            np.concatenate([each.gain for each in several]),
+            sum(each.tried for each in several),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The open regions of a level.
+
+    Attributes
+    ----------
+    records: of each region, shape (regions,), int64.
+    traces: of each region, as the coding lists them.
+    """
+
+    records: IntArray
+    traces: Traces
+
+    @property
+    def number(self) -> int:
+        """How many regions there are."""
+        return len(self.records)
+
+
+@dataclass(frozen=True, eq=False)
+class PartSummary:
+    """The parts of the open regions along one axis: ``GROUP BY region, part``.
+
+    Attributes
+    ----------
+    region: of each part, shape (parts,), int64, ascending; regions of one part need not be listed.
+    part: number of each part in its region, as ``Frames`` has it, shape (parts,), int64, ascending in it.
+    records: of each part, shape (parts,), int64, positive.
+    traces: of each part, as the coding lists them; None where only the records were counted.
+    """
+
+    region: IntArray
+    part: IntArray
+    records: IntArray
+    traces: Traces | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Accepted:
+    """The cuts that stand.
+
+    Attributes
+    ----------
+    cut: shape (regions,), bool.
+    final: whether no further level may follow.
+    """
+
+    cut: BoolArray
+    final: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _LevelCuts:
+    """The regions before a level, and what goes to the left of the open ones where they are cut."""
+
+    closed: Regions
+    opened: Regions
+    left: IntArray
+
+    def after(self, cut: BoolArray) -> tuple[Regions, IntArray]:
+        """Return all regions after some cuts, and which open region each comes from, -1 for closed ones."""
+        both = np.flatnonzero(cut)
+        parent = np.concatenate([np.full(self.closed.number, -1), np.flatnonzero(~cut), both, both])
+        halves = self.opened.halves(self.left, cut)
+        return Regions.joined([self.closed, self.opened.keep(~cut), halves]), parent
+
+
+class Acceptance:
+    """Asks the models that a cut by itself cannot answer for.
+
+    Regions that are published alike are one class. Where a model may fail after a merge, cuts that lead to a
+    failing class are taken back. Models of the whole table are asked after each level; once they fail, the
+    longest run of the level's cuts in the order of their gain for which they hold is found by bisection, and
+    the search ends there.
+    """
+
+    def __init__(self, problem: SearchProblem, checks: Checks, publishing: Publishing) -> None:
+        self._checks = checks
+        self._publishing = publishing
+        self._merging = any(each.merging is Merging.NONE for each in problem.class_constraints)
+        self._tables = problem.table_constraints
+
+    @property
+    def together(self) -> bool:
+        """Whether any model looks at regions together; otherwise all cuts stand."""
+        return self._merging or bool(self._tables)
+
+    def accept(self, closed: Regions, opened: Regions, left: IntArray, chosen: Chosen) -> Accepted:
+        """Return which cuts stand, beside the regions that are closed already.
+
+        Without any of them the release is that of the level before, for which all models hold.
+
+        Parameters
+        ----------
+        left: records of each row of the open regions that go to the left, shape (rows,), int64.
+        """
+        cuts = _LevelCuts(closed, opened, left)
+        every = self._consistent(cuts, chosen.cut)
+        if self._tables_hold(cuts, every):
+            return Accepted(every, final=False)
+        order = np.flatnonzero(chosen.cut)
+        order = order[np.argsort(-chosen.gain[order], kind="stable")]
+        best, low, high = np.zeros_like(chosen.cut), 0, len(order)
+        while high - low > 1:
+            middle = (low + high) // 2
+            some = np.zeros_like(chosen.cut)
+            some[order[:middle]] = True
+            some = self._consistent(cuts, some)
+            if self._tables_hold(cuts, some):
+                best, low = some, middle
+            else:
+                high = middle
+        return Accepted(best, final=True)
+
+    def _consistent(self, cuts: _LevelCuts, cut: BoolArray) -> BoolArray:
+        """Take back cuts whose halves are in a failing class as published, until none fails."""
+        while self._merging and cut.any():
+            regions, parent = cuts.after(cut)
+            classes, region_of = self._classes(regions)
+            failing = ~self._checks.hold(classes)
+            # The starred records, if any, are no region's: their class was asked when they were starred.
+            rows = (region_of >= 0) & failing[classes.class_of]
+            guilty = np.unique(parent[region_of[rows]])
+            guilty = guilty[guilty >= 0]
+            guilty = guilty[cut[guilty]]
+            if not len(guilty):
+                break
+            cut = cut.copy()
+            cut[guilty] = False
+        return cut
+
+    def _tables_hold(self, cuts: _LevelCuts, cut: BoolArray) -> bool:
+        if not self._tables:
+            return True
+        classes, _ = self._classes(cuts.after(cut)[0])
+        return all(each.holds(classes) for each in self._tables)
+
+    def _classes(self, regions: Regions) -> tuple[Classes, IntArray]:
+        release = self._publishing.release(regions)
+        classes = self._checks.classes(release.owner, release.counts, release.class_of, release.classes)
+        return classes, release.region_of
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """At most one cut of each region along one axis.
+
+    Attributes
+    ----------
+    part: the last part with records on the left, in the order of AxisCuts, shape (regions,), int64, -1
+        without a cut.
+    target: records on the left, shape (regions,), int64.
+    """
+
+    part: IntArray
+    target: IntArray
+
+
+class AxisCuts:
+    """The parts of every region in the order in which they are cut, and the cuts that are still open.
+
+    A cut lies behind a part: that one and all before it go to the left. It is open when both sides have
+    enough records and it has not failed yet.
+
+    Parameters
+    ----------
+    summary: of regions numbered from 0, each with a part at least.
+    sizes: records of each region, shape (regions,), int64.
+    ordered: whether parts keep their order; otherwise the most frequent come first.
+
+    Attributes
+    ----------
+    rank: position in the order of each part of the summary, shape (parts,), int64.
+    part: number of each part in its region, in the order, shape (parts,), int64.
+    parts: region of each part.
+    counts: records of each part, shape (parts,), int64.
+    upto: records of the region up to and with each part, shape (parts,), int64.
+    minimum: fewest records that a side may have.
+    """
+
+    def __init__(self, summary: PartSummary, sizes: IntArray, minimum: int, *, ordered: bool) -> None:
+        order = np.arange(len(summary.part)) if ordered else _most_frequent_first(summary)
+        self.rank = np.empty_like(order)
+        self.rank[order] = np.arange(len(order))
+        self.part = summary.part[order]
+        self.parts = Segments(summary.region, len(sizes))
+        self.counts = summary.records[order]
+        self.upto = self.parts.running(self.counts)
+        self.sizes = sizes
+        self.minimum = minimum
+        above = self._above()
+        self._open = (self.upto >= minimum) & (above >= minimum) & (above > 0)
+
+    def _above(self) -> IntArray:
+        """Return the records of the region that come after each part."""
+        return self.sizes[self.parts.of_row] - self.upto
+
+    def nearest(self) -> IntArray:
+        """Return the open cut of each region that halves it best, -1 without one, shape (regions,)."""
+        uneven = np.where(self._open, np.abs(self.upto - self._above()), _NONE)
+        least = np.minimum.reduceat(uneven, self.parts.starts)
+        return self.parts.first(np.flatnonzero(self._open & (uneven == least[self.parts.of_row])))
+
+    def first(self) -> IntArray:
+        """Return the open cut of each region with the smallest left side, -1 without one."""
+        return self.parts.first(np.flatnonzero(self._open))
+
+    def last(self) -> IntArray:
+        """Return the open cut of each region with the smallest right side, -1 without one."""
+        found = np.full(self.parts.number, -1, dtype=np.int64)
+        cuts = np.flatnonzero(self._open)
+        found[self.parts.of_row[cuts]] = cuts
+        return found
+
+    def reached(self, target: IntArray) -> IntArray:
+        """Return the part of each region with which the records up to it reach a number, shape (regions,)."""
+        return self.parts.first(np.flatnonzero(self.upto >= target[self.parts.of_row]))
+
+    def several(self) -> BoolArray:
+        """Tell which regions have more than one part, shape (regions,)."""
+        return np.diff(self.parts.starts, append=len(self.upto)) > 1
+
+    def close(self, cuts: IntArray) -> None:
+        """Close cuts that failed."""
+        self._open[cuts] = False
+
+    def whole(self, part: IntArray) -> Cuts:
+        """Return cuts behind whole parts, -1 for none, shape (regions,)."""
+        return Cuts(part, np.where(part >= 0, self.upto[part], 0))
+
+
+_NONE = np.iinfo(np.int64).max
+
+
+def _most_frequent_first(summary: PartSummary) -> IntArray:
+    """Return the parts of each region by their records; equally frequent ones stay in their order."""
+    if not len(summary.part):
+        return np.zeros(0, dtype=np.int64)
+    place = np.arange(len(summary.part))
+    most, last = int(summary.records.max()), int(summary.region[-1])
+    low, middle = len(place).bit_length(), most.bit_length()
+    if low + middle + last.bit_length() > 62:
+        return np.lexsort((-summary.records, summary.region))
+    # Sorting whole numbers is several times faster than finding the order of two keys.
+    keys = (((summary.region << middle) | (most - summary.records)) << low) | place
+    keys.sort()
+    return keys & ((1 << low) - 1)
+
+
+class Mode(ABC):
+    """What cuts are proposed, and who goes to the left.
+
+    Class attributes
+    ----------------
+    divides: whether a part may have records on both sides.
+    """
+
+    divides: ClassVar[bool]
+
+    @abstractmethod
+    def proposals(self, cuts: AxisCuts) -> list[Cuts]:
+        """Return the cuts that are tried at first, the preferred ones first."""
+
+    @abstractmethod
+    def left(
+        self, cuts: AxisCuts, part_of: IntArray, counts: IntArray, rows: IntArray, chosen: Cuts
+    ) -> IntArray:
+        """Return the records of each row that go to the left, shape (rows,), int64; 0 without a cut.
+
+        Parameters
+        ----------
+        part_of: position in the order of the cuts of each row's part, shape (rows,).
+        counts: records of each row, shape (rows,).
+        rows: number of rows of each region, shape (regions,).
+        """
+
+
+class Strict(Mode):
+    """Equal values stay together: regions are disjoint boxes.
+
+    Proposes the cut that halves the region best, and those with the smallest side on either end, which set
+    a value apart that hides behind others.
+    """
+
+    divides = False
+
+    def proposals(self, cuts: AxisCuts) -> list[Cuts]:
+        """Return the nearest cut to the median, the first and the last."""
+        nearest, first, last = cuts.nearest(), cuts.first(), cuts.last()
+        first = np.where(first == nearest, -1, first)
+        last = np.where((last == nearest) | (last == first), -1, last)
+        return [cuts.whole(part) for part in (nearest, first, last)]
+
+    def left(
+        self,
+        cuts: AxisCuts,  # noqa: ARG002 - whole parts need no counting
+        part_of: IntArray,
+        counts: IntArray,
+        rows: IntArray,
+        chosen: Cuts,
+    ) -> IntArray:
+        """Return all records of the parts up to the cut."""
+        ends = (chosen.part + 1).astype(part_of.dtype)
+        left: IntArray = counts * (part_of < np.repeat(ends, rows))
+        return left
+
+
+class Relaxed(Mode):
+    """Records with the median value may go to either side, so that the sides are of equal size.
+
+    Source: LeFevre, DeWitt, Ramakrishnan (ICDE 2006, doi:10.1109/ICDE.2006.101), section 3.2.
+    """
+
+    divides = True
+
+    def __init__(self, sharing: Sharing) -> None:
+        self._sharing = sharing
+
+    def proposals(self, cuts: AxisCuts) -> list[Cuts]:
+        """Return the cut into halves."""
+        half = cuts.sizes // 2
+        possible = cuts.several() & (half >= cuts.minimum)
+        return [Cuts(np.where(possible, cuts.reached(half), -1), half)]
+
+    def left(
+        self, cuts: AxisCuts, part_of: IntArray, counts: IntArray, rows: IntArray, chosen: Cuts
+    ) -> IntArray:
+        """Return all records of the parts before the cut, and of its own part what the target leaves."""
+        region_of = np.repeat(np.arange(len(rows)), rows)
+        part = chosen.part[region_of]
+        left = np.where(part_of < part, counts, 0).astype(np.int64)
+        own_rows = np.flatnonzero(part_of == part)
+        if len(own_rows):
+            region = region_of[own_rows]
+            own = chosen.part[region]
+            taken = chosen.target[region] - (cuts.upto[own] - cuts.counts[own])
+            left[own_rows] = self._sharing.share(
+                counts[own_rows].astype(np.int64), region, taken, cuts.counts[own]
+            )
+        return left

@@ -1,0 +1,289 @@
+"""The regions of a multidimensional recoding, with checks of class constraints and per-region sums.
+
+Constraints are checked under every reference distribution that counts. In a relaxed cut the records with
+the median value are divided between the sides.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.classes import Classes, Reference, SensitiveCodes
+from anonymizer.model.counting import count
+from anonymizer.model.table import SensitiveAttribute, Table
+from anonymizer.privacy.base import ClassConstraint
+from anonymizer.search.base import SearchProblem
+
+_DENSE_SHARE = 32
+"""A key space of up to so many times the number of keys is marked in a dense array instead of sorted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """Consecutive groups of rows.
+
+    Attributes
+    ----------
+    of_row: group of each row, shape (rows,), int64, ascending, every group with at least one row.
+    number: how many groups there are.
+    """
+
+    of_row: IntArray
+    number: int
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """First row of each group, shape (groups,), int64."""
+        starts: IntArray = np.searchsorted(self.of_row, np.arange(self.number))
+        return starts
+
+    def lowest(self, values: IntArray) -> IntArray:
+        """Return the smallest value of each group, shape (groups,)."""
+        lowest: IntArray = np.minimum.reduceat(values, self.starts)
+        return lowest
+
+    def highest(self, values: IntArray) -> IntArray:
+        """Return the largest value of each group, shape (groups,)."""
+        highest: IntArray = np.maximum.reduceat(values, self.starts)
+        return highest
+
+    def total(self, values: IntArray) -> IntArray:
+        """Return the sum of the values of each group, shape (groups,)."""
+        total: IntArray = np.add.reduceat(values, self.starts)
+        return total
+
+    def running(self, values: IntArray) -> IntArray:
+        """Return the sums of the values from the first of each group up to each row, shape (rows,)."""
+        sums = np.cumsum(values)
+        before = (sums - values)[self.starts]
+        running: IntArray = sums - before[self.of_row]
+        return running
+
+    def first(self, chosen: IntArray) -> IntArray:
+        """Return the first of some rows in each group, -1 in a group that has none of them, shape (groups,).
+
+        Parameters
+        ----------
+        chosen: rows, ascending.
+        """
+        found = np.full(self.number, -1, dtype=np.int64)
+        # The last assignment to a group counts.
+        found[self.of_row[chosen[::-1]]] = chosen[::-1]
+        return found
+
+
+def distinct_keys(keys: IntArray, space: int) -> tuple[IntArray, IntArray]:
+    """Number the distinct keys in ascending order.
+
+    Parameters
+    ----------
+    keys: shape (rows,), int64, each in [0, space).
+
+    Returns
+    -------
+    The number of each row's key, shape (rows,), int64, and the keys, shape (distinct,), int64, ascending.
+    """
+    if space <= _DENSE_SHARE * len(keys):
+        present = np.zeros(space, dtype=bool)
+        present[keys] = True
+        distinct = np.flatnonzero(present)
+        number_of = np.empty(space, dtype=np.int64)
+        number_of[distinct] = np.arange(len(distinct))
+        return number_of[keys], distinct
+    distinct, numbers = np.unique(keys, return_inverse=True)
+    return numbers.astype(np.int64, copy=False), distinct
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """Rows sorted by region; a row is some records of one combination, which may lie in several regions.
+
+    Attributes
+    ----------
+    owner: combination of the table for each row, shape (rows,), int64, ascending within a region.
+    counts: records of each row, shape (rows,), int64, positive.
+    segments: region of each row.
+    """
+
+    owner: IntArray
+    counts: IntArray
+    segments: Segments
+
+    @property
+    def number(self) -> int:
+        """How many regions there are."""
+        return self.segments.number
+
+    @property
+    def region_of(self) -> IntArray:
+        """Region of each row, shape (rows,), int64."""
+        return self.segments.of_row
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Records of each region, shape (regions,), int64."""
+        return self.segments.total(self.counts)
+
+    def keep(self, kept: BoolArray) -> Regions:
+        """Return only the regions that are kept, shape (regions,), numbered anew."""
+        return self.part(self.counts, kept)
+
+    def part(self, counts: IntArray, kept: BoolArray) -> Regions:
+        """Return part of the records of the regions that are kept, which must not be left empty.
+
+        Parameters
+        ----------
+        counts: records of each row that are taken, shape (rows,), int64, 0 for none.
+        kept: shape (regions,).
+        """
+        rows = np.flatnonzero(kept[self.region_of] & (counts > 0))
+        numbers = np.cumsum(kept) - 1
+        return Regions(
+            self.owner[rows], counts[rows], Segments(numbers[self.region_of[rows]], int(kept.sum()))
+        )
+
+    def halves(self, left: IntArray, cut: BoolArray) -> Regions:
+        """Return the left sides of the regions that are cut, followed by their right sides.
+
+        Parameters
+        ----------
+        left: records of each row that go to the left, shape (rows,), int64.
+        cut: shape (regions,).
+        """
+        return Regions.joined([self.part(left, cut), self.part(self.counts - left, cut)])
+
+    @classmethod
+    def joined(cls, several: Sequence[Regions]) -> Regions:
+        """Return regions one after the other, numbered anew."""
+        before = np.cumsum([0, *(each.number for each in several)])
+        region_of = [each.region_of + first for each, first in zip(several, before[:-1], strict=True)]
+        return cls(
+            np.concatenate([each.owner for each in several]),
+            np.concatenate([each.counts for each in several]),
+            Segments(np.concatenate(region_of), int(before[-1])),
+        )
+
+
+References = dict[str, Reference]
+
+
+class Checks:
+    """Class constraints with what they compare classes with.
+
+    Parameters
+    ----------
+    sensitive: the sensitive attributes.
+    codes: of their values, shape (combinations, sensitive attributes).
+    references: p of each sensitive attribute; a class has to hold under each of them.
+    """
+
+    def __init__(
+        self,
+        constraints: Sequence[ClassConstraint],
+        sensitive: Sequence[SensitiveAttribute],
+        codes: CodeArray,
+        references: Sequence[References],
+    ) -> None:
+        self._constraints = constraints
+        self._references = references
+        self._sensitive = {
+            own.name: SensitiveCodes(own, codes[:, position].astype(np.int64))
+            for position, own in enumerate(sensitive)
+        }
+
+    @classmethod
+    def of(cls, problem: SearchProblem, references: Sequence[References]) -> Checks:
+        """Return the class constraints of a problem."""
+        table = problem.table
+        codes = table.codes[:, len(table.quasi_identifiers) :]
+        return cls(problem.class_constraints, table.sensitive, codes, references)
+
+    @property
+    def by_size(self) -> bool:
+        """Whether every class holds that has as many records as the models ask for at least."""
+        return all(each.model.by_size for each in self._constraints)
+
+    def classes(self, owner: IntArray, counts: IntArray, class_of: IntArray, number: int) -> Classes:
+        """Return classes of rows, each of some records of a combination of the table."""
+        sensitive = {
+            name: SensitiveCodes(own.attribute, own.codes[owner]) for name, own in self._sensitive.items()
+        }
+        return Classes(class_of, counts, number, sensitive)
+
+    def regions_hold(self, regions: Regions) -> BoolArray:
+        """Tell which regions satisfy every class constraint, shape (regions,)."""
+        return self.hold(self.classes(regions.owner, regions.counts, regions.region_of, regions.number))
+
+    def hold(self, classes: Classes) -> BoolArray:
+        """Tell which classes satisfy every class constraint, shape (classes,)."""
+        held = np.ones(classes.number, dtype=bool)
+        for constraint in self._constraints:
+            if constraint.attribute is None:
+                held &= constraint.holds(classes, None)
+                continue
+            different = self._references if constraint.model.uses_reference else self._references[:1]
+            for references in different:
+                held &= constraint.holds(classes, references[constraint.attribute])
+        return held
+
+
+def references(table: Table, counts: IntArray) -> References:
+    """Return p of each sensitive attribute over some records of each combination, shape (combinations,)."""
+    return {
+        own.name: Reference(count(table.sensitive_codes(own.name).astype(np.int64), counts, own.column.size))
+        for own in table.sensitive
+    }
+
+
+class Sharing(ABC):
+    """Divides rows of some records between two sides, by the order of the table alone."""
+
+    @abstractmethod
+    def share(self, counts: IntArray, region: IntArray, taken: IntArray, total: IntArray) -> IntArray:
+        """Return the records of each row that go to the left, shape (rows,), int64.
+
+        Parameters
+        ----------
+        counts: records of each row, shape (rows,), int64.
+        region: of each row, ascending.
+        taken: records of the row's region that go to the left, out of ``total``, shape (rows,), int64.
+        """
+
+
+def _running(counts: IntArray, region: IntArray) -> IntArray:
+    numbers = np.cumsum(np.concatenate([[0], (region[1:] != region[:-1]).astype(np.int64)]))
+    return Segments(numbers, int(numbers[-1]) + 1).running(counts)
+
+
+class InOrder(Sharing):
+    """The first records go to the left: at most one combination is divided."""
+
+    def share(
+        self,
+        counts: IntArray,
+        region: IntArray,
+        taken: IntArray,
+        total: IntArray,  # noqa: ARG002 - the first go, out of however many
+    ) -> IntArray:
+        """Return the records within the first ``taken`` of their region."""
+        before = _running(counts, region) - counts
+        return np.clip(taken - before, 0, counts)
+
+
+class Proportional(Sharing):
+    """Every combination is divided in the same proportion, up to rounding.
+
+    A frequent combination then meets different others in every region, where sets and intervals tell the
+    regions apart; kept together it would end as one large class of its own.
+    """
+
+    def share(self, counts: IntArray, region: IntArray, taken: IntArray, total: IntArray) -> IntArray:
+        """Return each row's part of a line on which the left side takes every record at regular intervals."""
+        upto = _running(counts, region)
+        return upto * taken // total - (upto - counts) * taken // total

@@ -1,0 +1,502 @@
+"""All rows of a Mondrian search in their regions, cut in place on all processors.
+
+Rows are coded as few whole numbers from which values are read and regions are summed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.classes import GroupStatistic, Reduction, Traces
+from anonymizer.model.out_of_core import CodedRows
+from anonymizer.search.mondrian.axes import Axis, Frames, ListedAxis
+from anonymizer.search.mondrian.regions import Regions, Segments
+
+WORD_BITS = 62
+"""Bits of a word: it stays a positive 64-bit integer, in an SQL engine too."""
+
+Columns = tuple[NDArray[Any], ...]
+"""Coded rows: one array of whole numbers for each column of the coding, shape (rows,)."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """Where a number of an axis stands.
+
+    Attributes
+    ----------
+    column: of the coded rows.
+    shift, bits: the number is ``(column >> shift) & (2**bits - 1)``.
+    """
+
+    column: int
+    shift: int
+    bits: int
+
+
+class Coding:
+    """How the values of a combination are written as a few columns of whole numbers.
+
+    The bits of several axes share a word, so that one ``bit_or`` and one ``bit_and`` of a group of rows say
+    what they have in common in all of these axes.
+
+    Attributes
+    ----------
+    axes: one for each quasi-identifier.
+    fields: for each axis, where each of its numbers stands.
+    traces: what is remembered of a group of rows.
+    """
+
+    def __init__(self, axes: Sequence[Axis]) -> None:
+        self.axes = tuple(axes)
+        self._bits: list[int] = []
+        self._shared: list[bool] = []
+        self.fields = [[self._place(own.bits, own.bitwise) for own in axis.numbers] for axis in axes]
+        wanted = {
+            GroupStatistic(field.column, reduction): None
+            for axis, fields in zip(axes, self.fields, strict=True)
+            for own, field in zip(axis.numbers, fields, strict=True)
+            for reduction in own.reductions
+        }
+        self.traces = tuple(wanted)
+
+    def _place(self, bits: int, shared: bool) -> Field:
+        for column, taken in enumerate(self._bits):
+            if shared and self._shared[column] and taken + bits <= WORD_BITS:
+                self._bits[column] += bits
+                return Field(column, taken, bits)
+        self._bits.append(bits)
+        self._shared.append(shared)
+        return Field(len(self._bits) - 1, 0, bits)
+
+    @property
+    def bitwise(self) -> bool:
+        """Whether all traces are of bits."""
+        return all(own.bitwise for axis in self.axes for own in axis.numbers)
+
+    @property
+    def traced_whole(self) -> bool:
+        """Whether traces tell all costs, so that no values have to be listed."""
+        return not any(isinstance(axis, ListedAxis) and axis.share for axis in self.axes)
+
+    @property
+    def columns(self) -> int:
+        """How many columns a coded row has."""
+        return len(self._bits)
+
+    def encode(self, codes: CodeArray) -> Columns:
+        """Return the coded rows.
+
+        Parameters
+        ----------
+        codes: of the values, shape (rows, at least one for each quasi-identifier), as in a Table.
+        """
+        columns = [np.zeros(len(codes), dtype=_dtype(bits)) for bits in self._bits]
+        for position, (axis, fields) in enumerate(zip(self.axes, self.fields, strict=True)):
+            for own, field in zip(axis.numbers, fields, strict=True):
+                kind = columns[field.column].dtype
+                of_code = (own.of_code << field.shift).astype(kind)
+                columns[field.column] |= of_code[codes[:, position]]
+        return tuple(columns)
+
+    @property
+    def rows(self) -> CodedRows:
+        """What an engine has to know to sum up combinations that it keeps."""
+        words: list[dict[int, IntArray]] = [{} for _ in self._bits]
+        for position, (axis, fields) in enumerate(zip(self.axes, self.fields, strict=True)):
+            for own, field in zip(axis.numbers, fields, strict=True):
+                adds = own.of_code.astype(np.int64) << field.shift
+                words[field.column][position] = words[field.column].get(position, 0) + adds
+        return CodedRows(tuple(words), self.traces)
+
+    def numbers(self, traces: Traces, position: int) -> Traces:
+        """Return what the traces of groups say of one axis: its numbers' reductions, in their order."""
+        found = dict(zip(self.traces, traces, strict=True))
+        return [
+            _field(found[GroupStatistic(field.column, reduction)], field, reduction)
+            for own, field in zip(self.axes[position].numbers, self.fields[position], strict=True)
+            for reduction in own.reductions
+        ]
+
+    def frames(self, traces: Traces, position: int) -> Frames:
+        """Return how groups fall into parts along an axis, by the column that its first number stands in."""
+        frames = self.axes[position].frames(self.numbers(traces, position))
+        return replace(frames, shift=frames.shift + self.fields[position][0].shift)
+
+    def costs(self, traces: Traces) -> FloatArray:
+        """Return what a record of each group costs as published, shape (groups,), in [0, 1]."""
+        costs = np.zeros(len(traces[0]))
+        for position, axis in enumerate(self.axes):
+            if axis.share:
+                costs += axis.share * axis.costs(self.numbers(traces, position))
+        return costs
+
+    def traced(self, columns: Columns, starts: IntArray) -> Traces:
+        """Return the traces of consecutive groups of rows, none of them empty, by their first rows."""
+        return [
+            own.reduction.ufunc.reduceat(columns[own.column], starts).astype(np.int64, copy=False)
+            for own in self.traces
+        ]
+
+
+def _field(traced: IntArray, field: Field, reduction: Reduction) -> IntArray:
+    if reduction in (Reduction.MIN, Reduction.MAX):
+        return traced
+    return (traced >> field.shift) & ((1 << field.bits) - 1)
+
+
+def _dtype(bits: int) -> type[np.integer[Any]]:
+    return next((kind for kind in (np.uint8, np.uint16) if bits <= np.iinfo(kind).bits), np.int64)
+
+
+CHUNK = 1 << 17
+"""Rows that are looked at in one go, so that what is computed of them stays in the cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Rows sorted by region, each some records of one combination.
+
+    Attributes
+    ----------
+    owner: combination of the table for each row, shape (rows,), ascending within a region.
+    counts: records of each row, shape (rows,), positive.
+    columns: coded rows.
+    rows: number of rows of each region, shape (regions,), int64, positive.
+    """
+
+    coding: Coding
+    owner: NDArray[Any]
+    counts: NDArray[Any]
+    columns: Columns
+    rows: IntArray
+
+    @property
+    def number(self) -> int:
+        """How many regions there are."""
+        return len(self.rows)
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """First row of each region, shape (regions,), int64."""
+        return np.cumsum(self.rows) - self.rows
+
+    @cached_property
+    def region_of(self) -> IntArray:
+        """Region of each row, shape (rows,), int64."""
+        return np.repeat(np.arange(self.number), self.rows)
+
+    @property
+    def segments(self) -> Segments:
+        """The rows in their regions."""
+        return Segments(self.region_of, self.number)
+
+    @cached_property
+    def records(self) -> IntArray:
+        """Records of each region, shape (regions,), int64."""
+        return np.add.reduceat(self.counts, self.starts, dtype=np.int64)
+
+    @cached_property
+    def single(self) -> bool:
+        """Whether every row is one record."""
+        return bool(self.records.sum() == len(self.counts))
+
+    @cached_property
+    def traces(self) -> Traces:
+        """Traces of the regions."""
+        return self.coding.traced(self.columns, self.starts)
+
+    def select(self, regions: IntArray) -> Batch:
+        """Return only some regions, ascending."""
+        if len(regions) == self.number:
+            return self
+        kept = np.zeros(self.number, dtype=bool)
+        kept[regions] = True
+        rows = np.flatnonzero(np.repeat(kept, self.rows))
+        columns = tuple(own[rows] for own in self.columns)
+        return Batch(self.coding, self.owner[rows], self.counts[rows], columns, self.rows[regions])
+
+    def chunks(self) -> Iterator[tuple[slice, slice, IntArray]]:
+        """Return rows in small chunks, the regions that they lie in, and the rows of each of these."""
+        return chunks(self.rows)
+
+    def slot_traces(self, slot_of: NDArray[Any], slots: int) -> Traces:
+        """Return traces of the rows of each slot of each region, shape (regions, slots).
+
+        Parameters
+        ----------
+        slot_of: of each row, shape (rows,), small whole numbers below ``slots``.
+        """
+        return slot_traces(self.coding, self.columns, self.rows, slot_of, slots)
+
+
+def chunks(rows: IntArray) -> Iterator[tuple[slice, slice, IntArray]]:
+    """Return rows in small chunks, the regions that they lie in, and the rows of each of these.
+
+    Parameters
+    ----------
+    rows: of each region, shape (regions,).
+    """
+    ends = np.cumsum(rows)
+    number = int(ends[-1]) if len(ends) else 0
+    for first in range(0, number, CHUNK):
+        last = min(first + CHUNK, number)
+        regions = slice(int(np.searchsorted(ends, first, side="right")), int(np.searchsorted(ends, last)) + 1)
+        inside = np.minimum(ends[regions], last) - np.maximum(ends[regions] - rows[regions], first)
+        yield slice(first, last), regions, inside
+
+
+def slot_traces(
+    coding: Coding, columns: Columns, rows: IntArray, slot_of: NDArray[Any], slots: int
+) -> Traces:
+    """Return traces of the rows of each slot of each region, shape (regions, slots).
+
+    Parameters
+    ----------
+    columns: coded rows, region after region.
+    rows: of each region, shape (regions,); there may be none.
+    slot_of: of each row, shape (rows,), small whole numbers below ``slots``.
+    """
+    found = [np.full(len(rows) * slots, own.reduction.identity, dtype=np.int64) for own in coding.traces]
+    for span, regions, inside in chunks(rows):
+        space = len(inside) * slots
+        kind = _narrowest(space)
+        keys = np.repeat(np.arange(0, space, slots, dtype=kind), inside)
+        keys += slot_of[span].astype(kind, copy=False)
+        order, present, starts = _sorted(keys, space)
+        sorted_columns = [own[span].take(order) for own in columns]
+        groups = regions.start * slots + present
+        for all_of_it, own in zip(found, coding.traces, strict=True):
+            traced = own.reduction.ufunc.reduceat(sorted_columns[own.column], starts)
+            all_of_it[groups] = own.reduction.ufunc(all_of_it[groups], traced)
+    return [own.reshape(len(rows), slots) for own in found]
+
+
+def _narrowest(numbers: int) -> type[np.integer[Any]]:
+    """Return the smallest type of whole numbers below a bound; 16 bits sort fastest."""
+    return np.uint16 if numbers <= 1 << 16 else np.int64
+
+
+def _sorted(keys: NDArray[Any], space: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the order that sorts keys, the distinct ones ascending, and the first place of each."""
+    counted = np.bincount(keys, minlength=space)
+    present = np.flatnonzero(counted)
+    counted = counted[present]
+    return np.argsort(keys, kind="stable"), present, np.cumsum(counted) - counted
+
+
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+
+
+def in_threads(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Result]:
+    """Return the results of all pieces in their order; threads run at once while numpy computes."""
+    workers = min(_processors(), len(pieces))
+    if workers < 2:
+        return [work(piece) for piece in pieces]
+    with ThreadPoolExecutor(workers) as threads:
+        return list(threads.map(work, pieces))
+
+
+def _processors() -> int:
+    """Return the processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+BATCH = 1 << 18
+"""Rows of regions that are cut together; a larger region is cut alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Span:
+    """Open regions that are cut together.
+
+    Attributes
+    ----------
+    regions: which of the open regions.
+    first: rows of open regions before them.
+    starts, rows: place of the first row of each, and their number, shape (regions,), int64.
+    """
+
+    regions: slice
+    first: int
+    starts: IntArray
+    rows: IntArray
+
+    def places(self) -> slice | IntArray:
+        """Return where the rows are."""
+        start, end, number = int(self.starts[0]), int(self.starts[-1] + self.rows[-1]), int(self.rows.sum())
+        if end - start == number:
+            return slice(start, end)
+        before = np.cumsum(self.rows) - self.rows
+        places: IntArray = np.arange(number) + np.repeat(self.starts - before, self.rows)
+        return places
+
+
+class Store:
+    """Rows sorted by region, each some records of one combination; regions are cut in place.
+
+    Attributes
+    ----------
+    owner: combination of each row, shape (rows,), ascending within a region.
+    counts: records of each row, shape (rows,).
+    columns: coded rows.
+    rows: number of rows of each region, shape (regions,), int64.
+    records: of each region, shape (regions,), int64.
+    open: regions that may still be cut, shape (regions,), bool.
+    """
+
+    def __init__(
+        self, coding: Coding, owner: NDArray[Any], counts: NDArray[Any], columns: Columns, rows: IntArray
+    ) -> None:
+        self.coding = coding
+        self.owner, self.counts, self.columns = owner, counts, columns
+        self.rows = rows
+        self.records: IntArray = np.add.reduceat(counts, np.cumsum(rows) - rows, dtype=np.int64)
+        self.open: BoolArray = np.ones(len(rows), dtype=bool)
+
+    def batches(self) -> list[Span]:
+        """Return which open regions are cut together."""
+        starts = np.cumsum(self.rows) - self.rows
+        opened = np.flatnonzero(self.open)
+        rows = self.rows[opened]
+        before = np.cumsum(rows) - rows
+        firsts = np.flatnonzero(np.diff(before // BATCH, prepend=-1))
+        return [
+            Span(
+                slice(int(first), int(last)), int(before[first]), starts[opened[first:last]], rows[first:last]
+            )
+            for first, last in pairwise([*firsts, len(opened)])
+        ]
+
+    def batch(self, span: Span) -> Batch:
+        """Return the rows of some regions."""
+        places = span.places()
+        columns = tuple(own[places] for own in self.columns)
+        return Batch(self.coding, self.owner[places], self.counts[places], columns, span.rows)
+
+    def regions(self, chosen: BoolArray) -> Regions:
+        """Return some regions with copies of their rows; ``chosen`` is of shape (regions,)."""
+        rows = slice(None) if chosen.all() else np.repeat(chosen, self.rows)
+        own = self.rows[chosen]
+        region_of = np.repeat(np.arange(len(own)), own)
+        return Regions(
+            self.owner[rows].astype(np.int64),
+            self.counts[rows].astype(np.int64),
+            Segments(region_of, len(own)),
+        )
+
+    def everything(self) -> Regions:
+        """Return all regions."""
+        return self.regions(np.ones(len(self.rows), dtype=bool))
+
+    def traces(self) -> Traces:
+        """Return the traces of all regions."""
+        return self.coding.traced(self.columns, np.cumsum(self.rows) - self.rows)
+
+    def close(self, staying: BoolArray) -> None:
+        """Close the open regions that do not stay open, shape (open regions,)."""
+        self.open[np.flatnonzero(self.open)[~staying]] = False
+
+    def cut(self, cut: BoolArray, target: IntArray, left: NDArray[Any]) -> None:
+        """Cut open regions in two, left side first, and close the others.
+
+        Parameters
+        ----------
+        cut: shape (open regions,).
+        target: records of each open region that go to the left, shape (open regions,).
+        left: records of each open row that go to the left, or whether all do, shape (rows of open regions,).
+        """
+        if left.dtype != np.bool_:
+            left = self._divided(left)
+
+        def sort(span: Span) -> IntArray:
+            own = np.repeat(cut[span.regions], span.rows)
+            right = own & (left[span.first : span.first + len(own)] == 0)
+            self._sort(span, right)
+            return np.add.reduceat(right, np.cumsum(span.rows) - span.rows, dtype=np.int64)
+
+        self._renumber(cut, target, np.concatenate(in_threads(sort, self.batches())))
+
+    def _divided(self, left: NDArray[Any]) -> NDArray[Any]:
+        """Make two rows of each that has records on both sides, and return what goes to the left of each."""
+        opened = np.repeat(self.open, self.rows)
+        places = np.flatnonzero(opened)
+        divided = (left > 0) & (left < self.counts[places])
+        if not divided.any():
+            return left
+        times = np.ones(len(self.counts), dtype=np.int64)
+        times[places[divided]] = 2
+        second = np.cumsum(times)[places[divided]] - 1
+        rest = self.counts[places[divided]] - left[divided]
+        self.owner, self.counts = np.repeat(self.owner, times), np.repeat(self.counts, times)
+        self.columns = tuple(np.repeat(own, times) for own in self.columns)
+        self.counts[second - 1], self.counts[second] = left[divided], rest
+        first = np.cumsum(self.rows) - self.rows
+        self.rows = np.add.reduceat(times, first)
+        left = np.repeat(left, times[places])
+        inside = np.cumsum(times[places])[divided] - 1
+        left[inside] = 0
+        return left
+
+    def _sort(self, span: Span, right: BoolArray) -> None:
+        """Move the rows on the right of each region behind the others."""
+        number = len(span.rows)
+        if number == 1:
+            order = np.concatenate([np.flatnonzero(~right), np.flatnonzero(right)])
+        else:
+            kind = np.uint16 if 2 * number <= 1 << 16 else np.int64
+            keys = np.repeat(np.arange(0, 2 * number, 2, dtype=kind), span.rows) + right
+            order = np.argsort(keys.astype(kind, copy=False), kind="stable")
+        places = span.places()
+        for own in (self.owner, self.counts, *self.columns):
+            own[places] = own[places][order]
+
+    def _renumber(self, cut: BoolArray, target: IntArray, right: IntArray) -> None:
+        """Number regions anew after cuts; ``right`` tells the rows on the right of each open region."""
+        opened = np.flatnonzero(self.open)
+        times = np.ones(len(self.rows), dtype=np.int64)
+        times[opened[cut]] = 2
+        second = np.cumsum(times)[opened[cut]] - 1
+        rows = np.repeat(self.rows, times)
+        rows[second - 1] -= right[cut]
+        rows[second] = right[cut]
+        records = np.repeat(self.records, times)
+        records[second - 1] = target[cut]
+        records[second] -= target[cut]
+        self.rows, self.records = rows, records
+        self.open = np.zeros(len(rows), dtype=bool)
+        self.open[second - 1] = self.open[second] = True
+
+
+def stored(coding: Coding, owner: IntArray, counts: IntArray, columns: Columns, region_of: IntArray) -> Store:
+    """Return rows sorted by region; within one they stay in the order they have.
+
+    Parameters
+    ----------
+    region_of: of each row, shape (rows,), every region with a row.
+    """
+    rows = np.bincount(region_of)
+    owner, counts = _narrow(owner), _narrow(counts)
+    if len(rows) > 1:
+        order = np.argsort(region_of, kind="stable")
+        owner, counts, columns = owner[order], counts[order], tuple(own[order] for own in columns)
+    return Store(coding, owner, counts, columns, rows)
+
+
+def _narrow(numbers: IntArray) -> NDArray[Any]:
+    """Return a copy of whole numbers in half as many bytes where they fit."""
+    fits = not len(numbers) or int(numbers.max()) <= np.iinfo(np.int32).max
+    return numbers.astype(np.int32 if fits else np.int64)

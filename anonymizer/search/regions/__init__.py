@@ -1,1 +1,0 @@
-"""Regions of records that are cut or clustered: what Mondrian and microaggregation share."""

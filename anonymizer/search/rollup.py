@@ -1,0 +1,310 @@
+"""Counting the classes of transformations from a frequency table that is rolled up as the search goes.
+
+Several attributes of each distinct row share one narrow code, so one look-up generalizes them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.loss.base import Marginals
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.counting import DENSE_LIMIT, SPACE, Packing, add_up, group_keys
+from anonymizer.model.table import QuasiIdentifier, Table
+
+Codes = NDArray[np.integer]
+
+LARGEST = 1 << 16
+"""Codes of one bundle: its table of them stays in the processor's cache."""
+
+BLOCK = 1 << 18
+"""Combinations that are looked up at once, for the same reason."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bundle:
+    """Consecutive attributes packed into one code.
+
+    Attributes
+    ----------
+    first: place of the first attribute.
+    sizes: number of base values of each.
+    codes: of each combination, in the smallest unsigned type that holds them, shape (combinations,).
+    """
+
+    first: int
+    sizes: tuple[int, ...]
+    codes: Codes
+
+    @property
+    def places(self) -> range:
+        """Places of the attributes."""
+        return range(self.first, self.first + len(self.sizes))
+
+    def parts(self, by_value: Sequence[IntArray]) -> IntArray:
+        """Return the sum of a number of each attribute's value, for each code of the bundle."""
+        return reduce(np.add.outer, [by_value[place] for place in self.places]).ravel()
+
+    def marginals(self, items: IntArray, weights: IntArray) -> list[IntArray]:
+        """Add up whole weights of some combinations by the base values of each attribute."""
+        sums = np.bincount(self.codes[items], weights=weights, minlength=prod(self.sizes)).reshape(self.sizes)
+        others = [tuple(o for o in range(sums.ndim) if o != axis) for axis in range(sums.ndim)]
+        return [sums.sum(axis=axes).astype(np.int64) for axes in others]
+
+
+def bundled(columns: Sequence[tuple[Codes, IntArray]], sizes: Sequence[int]) -> tuple[Bundle, ...]:
+    """Pack columns of codes into as few bundles as their order allows; a large column stands alone.
+
+    Parameters
+    ----------
+    columns: of each attribute the codes of the combinations, and the base value of each code.
+    sizes: number of base values of each.
+    """
+    bundles, start = [], 0
+    while start < len(columns):
+        stop, space = start + 1, max(sizes[start], 1)
+        while stop < len(columns) and space * sizes[stop] <= LARGEST:
+            space *= sizes[stop]
+            stop += 1
+        own = tuple(max(size, 1) for size in sizes[start:stop])
+        bundles.append(Bundle(start, own, _packed(columns[start:stop], own)))
+        start = stop
+    return tuple(bundles)
+
+
+def _packed(columns: Sequence[tuple[Codes, IntArray]], sizes: Sequence[int]) -> Codes:
+    """Return base values packed into one code, the first attribute's first."""
+    space = prod(sizes)
+    strides = [prod(sizes[place + 1 :]) for place in range(len(sizes))]
+    scaled = [values * stride for (_, values), stride in zip(columns, strides, strict=True)]
+    packed = np.empty(len(columns[0][0]), dtype=np.min_scalar_type(space - 1))
+    for start in range(0, len(packed), BLOCK):
+        block = slice(start, start + BLOCK)
+        packed[block] = sum(own[codes[block]] for (codes, _), own in zip(columns, scaled, strict=True))
+    return packed
+
+
+def keys_of(bundles: Sequence[Bundle], by_value: Sequence[IntArray], combinations: int) -> IntArray:
+    """Add up a number of each attribute's value for each combination, shape (combinations,), int64."""
+    parts = [(each.codes, each.parts(by_value)) for each in bundles]
+    parts = [(codes, own) for codes, own in parts if own.any()]
+    keys = np.zeros(combinations, dtype=np.int64)
+    for start in range(0, combinations, BLOCK):
+        block = keys[start : start + BLOCK]
+        for codes, own in parts:
+            block += own[codes[start : start + BLOCK]]
+    return keys
+
+
+CHEAP = 1 << 20
+"""Up to this many combinations rolling up is worth its while whatever it saves."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """One generalization level of an attribute: the rank among its nodes of each base value."""
+
+    ranks: IntArray
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Attribute:
+    """One attribute of a rolled-up table, whose base values are its nodes at some lowest level.
+
+    Attributes
+    ----------
+    nodes: hierarchy node of each base value at each level from the lowest up, shape (levels, base values).
+    levels: the same as ranks, for packed keys.
+    """
+
+    lowest: int
+    nodes: CodeArray
+    levels: list[_Level]
+
+    @classmethod
+    def of(cls, lowest: int, nodes: CodeArray) -> _Attribute:
+        levels = []
+        for own in nodes:
+            distinct, ranks = np.unique(own, return_inverse=True)
+            levels.append(_Level(ranks.astype(np.int64), len(distinct)))
+        return cls(lowest, nodes, levels)
+
+    @property
+    def size(self) -> int:
+        """Number of base values."""
+        return int(self.nodes.shape[1])
+
+    def at(self, level: int) -> _Level:
+        return self.levels[level - self.lowest]
+
+    def raised(self, lowest: int) -> _Attribute:
+        """Return the attribute with the nodes of a higher level as base values, by their ranks."""
+        ranks = self.at(lowest).ranks
+        first = np.empty(self.at(lowest).size, dtype=np.int64)
+        first[ranks] = np.arange(len(ranks))
+        return _Attribute.of(lowest, self.nodes[lowest - self.lowest :, first])
+
+
+class _DenseClasses(Classes):
+    """Classes whose keys are few: their sizes are counted at once, which class an item is in when asked for.
+
+    Parameters
+    ----------
+    keys: of the items, shape (items,), int64, each in [0, space).
+    weights: records of each item, at least 1, as floating-point numbers.
+    """
+
+    def __init__(
+        self,
+        keys: IntArray,
+        space: int,
+        weights: FloatArray,
+        counts: IntArray,
+        sensitive: dict[str, SensitiveCodes],
+    ) -> None:
+        self._numbered = False
+        self._sums = np.bincount(keys, weights=weights, minlength=space)
+        super().__init__(keys, counts, int(np.count_nonzero(self._sums)), sensitive)
+
+    @property
+    def class_of(self) -> IntArray:
+        """Class of each item, shape (items,), int64."""
+        if not self._numbered:
+            self._class_of = (np.cumsum(self._sums > 0) - 1)[self._class_of]
+            self._numbered = True
+        return self._class_of
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Records in each class, shape (classes,), int64."""
+        return self._sums[self._sums > 0].astype(np.int64)
+
+
+class RollUp:
+    """A frequency table whose quasi-identifiers are generalized to some lowest levels.
+
+    Every node of the lattice at or above those levels can be counted from it, and the fewer combinations
+    there are, the faster. Nothing below them can.
+
+    Attributes
+    ----------
+    lowest: the lowest level of each quasi-identifier.
+    counts: records of each combination, shape (combinations,), int64.
+    """
+
+    def __init__(
+        self,
+        attributes: Sequence[_Attribute],
+        bundles: Sequence[Bundle],
+        counts: IntArray,
+        sensitive: dict[str, SensitiveCodes],
+    ) -> None:
+        self._attributes = attributes
+        self._bundles = bundles
+        self.counts = counts
+        self._sensitive = sensitive
+        self.lowest = tuple(attribute.lowest for attribute in attributes)
+
+    @classmethod
+    def of(cls, table: Table) -> RollUp:
+        """Return the table as it is, every quasi-identifier at its lowest allowed level."""
+        attributes, columns = [], []
+        for position, quasi_identifier in enumerate(table.quasi_identifiers):
+            attribute, code_of = _start(quasi_identifier)
+            attributes.append(attribute)
+            columns.append((table.quasi_identifier_codes(position), code_of))
+        sensitive = {
+            attribute.name: SensitiveCodes(attribute, table.sensitive_codes(attribute.name).astype(np.int64))
+            for attribute in table.sensitive
+        }
+        bundles = bundled(columns, [attribute.size for attribute in attributes])
+        return cls(attributes, bundles, table.counts, sensitive)
+
+    @cached_property
+    def _weights(self) -> FloatArray:
+        """The counts as what is added up fastest."""
+        return self.counts.astype(np.float64)
+
+    def classes(self, levels: Sequence[int]) -> Classes:
+        """Return the equivalence classes of a node at or above the lowest levels."""
+        packing = self._packed(levels)
+        space = packing.space
+        keys = packing.take_keys()
+        if space <= max(DENSE_LIMIT, 2 * len(keys)):
+            return _DenseClasses(keys, space, self._weights, self.counts, self._sensitive)
+        groups, distinct = group_keys(keys, space)
+        return Classes(groups, self.counts, len(distinct), self._sensitive)
+
+    def _packed(self, levels: Sequence[int]) -> Packing:
+        """Return the nodes of each combination at some levels, as ranks packed into a key."""
+        own = [attribute.at(level) for attribute, level in zip(self._attributes, levels, strict=True)]
+        sizes = [level.size for level in own]
+        if prod(sizes) < SPACE:
+            strides = [prod(sizes[place + 1 :]) for place in range(len(sizes))]
+            scaled = [level.ranks * stride for level, stride in zip(own, strides, strict=True)]
+            return Packing.of(keys_of(self._bundles, scaled, len(self.counts)), sizes)
+        packing = Packing(len(self.counts))
+        for place, level in enumerate(own):
+            alone = [level.ranks * (place == other) for other, level in enumerate(own)]
+            packing.add(keys_of(self._bundles, alone, len(self.counts)), level.size)
+        return packing
+
+    def marginals(self, records: IntArray, unplaced: int = 0) -> Marginals:
+        """Count records by the values of each attribute.
+
+        Parameters
+        ----------
+        records: how many of each combination are counted, shape (combinations,), int64.
+        unplaced: further records whose combinations are not known.
+        """
+        items = np.flatnonzero(records)
+        weights = records[items]
+        return Marginals(
+            tuple(each for bundle in self._bundles for each in bundle.marginals(items, weights)),
+            tuple(attribute.nodes for attribute in self._attributes),
+            self.lowest,
+            unplaced,
+        )
+
+    def towards(self, lowest: Sequence[int]) -> RollUp:
+        """Return the table rolled up to higher lowest levels where that is likely to save time, else this."""
+        space = prod(
+            attribute.at(level).size for attribute, level in zip(self._attributes, lowest, strict=True)
+        )
+        return self.raised(lowest) if space <= len(self.counts) or len(self.counts) <= CHEAP else self
+
+    def raised(self, lowest: Sequence[int]) -> RollUp:
+        """Return the table rolled up to higher lowest levels."""
+        if tuple(lowest) == self.lowest:
+            return self
+        packing = self._packed(lowest)
+        for each in self._sensitive.values():
+            packing.add(each.codes, each.attribute.column.size)
+        space = packing.space
+        distinct, counts = add_up(packing.take_keys(), self.counts, space)
+        codes = packing.unpack(distinct)
+        attributes = [
+            attribute.raised(level) for attribute, level in zip(self._attributes, lowest, strict=True)
+        ]
+        width = len(attributes)
+        sensitive = {
+            name: SensitiveCodes(each.attribute, codes[:, width + place].astype(np.int64))
+            for place, (name, each) in enumerate(self._sensitive.items())
+        }
+        columns = [(codes[:, place], np.arange(own.size)) for place, own in enumerate(attributes)]
+        bundles = bundled(columns, [attribute.size for attribute in attributes])
+        return RollUp(attributes, bundles, counts, sensitive)
+
+
+def _start(attribute: QuasiIdentifier) -> tuple[_Attribute, IntArray]:
+    """Return an attribute at its lowest allowed level, and the base value of each of its codes."""
+    own = _Attribute.of(0, attribute.hierarchy.ancestors[:, attribute.leaf])
+    return own.raised(attribute.minimum), own.at(attribute.minimum).ranks
