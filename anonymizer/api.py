@@ -26,9 +26,8 @@ from anonymizer.flow.result import Result
 from anonymizer.flow.scene import adversary_from_files
 from anonymizer.flow.utility import measures_of
 from anonymizer.flow.weights import weight_columns
-from anonymizer.report.attacks import ATTACK_KEYS, attack_entry
-from anonymizer.report.comparing.rows import records
-from anonymizer.report.utility import UTILITY_KEYS, utility_entry
+from anonymizer.report.build import ATTACK_KEYS, UTILITY_KEYS, attack_entry, utility_entry
+from anonymizer.report.comparison_table import records
 from anonymizer.utility.comparison import comparison_of
 
 if TYPE_CHECKING:

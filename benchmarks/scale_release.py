@@ -18,7 +18,7 @@ from anonymizer.flow.publication import publication_of
 from anonymizer.flow.searching import control_of, search
 from anonymizer.flow.watch import UNWATCHED
 from anonymizer.model.classes import released
-from anonymizer.release.order import SORTED
+from anonymizer.release.formats import SORTED
 from benchmarks import scale_data
 from benchmarks.common import machine, run_process, table
 from benchmarks.scale import ALGORITHMS, K, bare_copy

@@ -69,9 +69,9 @@ def test_a_run_does_without_pandas(tmp_path: Path) -> None:
 
 
 def test_templates_of_the_page_are_shipped() -> None:
-    page = ROOT / "anonymizer" / "report" / "html"
+    page = ROOT / "anonymizer" / "report"
     shipped = {
-        path for pattern in SETTINGS["package-data"]["anonymizer.report.html"] for path in page.glob(pattern)
+        path for pattern in SETTINGS["package-data"]["anonymizer.report"] for path in page.glob(pattern)
     }
     assert shipped == {path for path in (page / "templates").rglob("*") if path.is_file()}
     assert len(shipped) >= 4

@@ -75,7 +75,7 @@ def _entries(
     """
     from anonymizer.config.load import load_config  # noqa: PLC0415
     from anonymizer.flow.attack import origin_warning, run_attacks, skipped_attacks  # noqa: PLC0415
-    from anonymizer.report.attacks import attack_entry  # noqa: PLC0415
+    from anonymizer.report.build import attack_entry  # noqa: PLC0415
 
     loaded = load_config(config)
     with ExitStack() as stack:
@@ -95,7 +95,7 @@ def _scene(
     from anonymizer.flow.prepare import open_as, open_foreign_release  # noqa: PLC0415
     from anonymizer.flow.scene import adversary_from_files  # noqa: PLC0415
     from anonymizer.flow.weights import weight_columns  # noqa: PLC0415
-    from anonymizer.release.pair import find_anatomy_files  # noqa: PLC0415
+    from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
 
     options, weights = engine_options(config), weight_columns(config)
     source = None if original is None else stack.enter_context(open_as(config, original))

@@ -15,7 +15,7 @@ from anonymizer.errors import InputError
 if TYPE_CHECKING:
     from anonymizer.config.model import Config
     from anonymizer.flow.measure import Check
-    from anonymizer.release.pair import AnatomyFiles
+    from anonymizer.release.anatomy import AnatomyFiles
 
 NEUTRAL = 1
 """The value of a threshold that asks nothing; other parameters change what is measured."""
@@ -72,7 +72,7 @@ def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | N
     from anonymizer.data.source import EngineOptions  # noqa: PLC0415
     from anonymizer.flow.measure import check_config, check_names  # noqa: PLC0415
     from anonymizer.flow.prepare import open_described  # noqa: PLC0415
-    from anonymizer.release.pair import find_anatomy_files  # noqa: PLC0415
+    from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
 
     if (config is None) == (qi is None):
         raise InputError("check: give either -c CONFIG, or --qi A,B with --sensitive C")

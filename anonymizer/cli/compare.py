@@ -49,9 +49,12 @@ def compare(
     from anonymizer.flow.comparing.plan import planned  # noqa: PLC0415
     from anonymizer.flow.comparing.pool import cores  # noqa: PLC0415
     from anonymizer.report.build import environment  # noqa: PLC0415
-    from anonymizer.report.comparing.rows import to_csv  # noqa: PLC0415
-    from anonymizer.report.comparing.table import lines, to_dict  # noqa: PLC0415
-    from anonymizer.report.html.compared import compare_page  # noqa: PLC0415
+    from anonymizer.report.comparison_page import compare_page  # noqa: PLC0415
+    from anonymizer.report.comparison_table import (  # noqa: PLC0415
+        lines,
+        to_csv,  # noqa: PLC0415
+        to_dict,
+    )
 
     plan = planned(config, algorithm or [], variations(vary or []))
     folder = open_folder(output if output is not None else config.parent / "comparison", plan)

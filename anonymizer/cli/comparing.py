@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from anonymizer.cli.output import messages
 from anonymizer.flow.compare import ComparisonWatch
-from anonymizer.report.comparing.runs import ComparedRun
+from anonymizer.report.comparison import ComparedRun
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,7 +8,7 @@ from typing import Any
 
 from anonymizer.cli.attack import lines
 from anonymizer.model.report import Report
-from anonymizer.report.numbers import floored
+from anonymizer.report.wording import floored
 
 IN_ONE_LINE = 2
 """Up to so many promises stand beside the verdict; more get a line each."""

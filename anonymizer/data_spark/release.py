@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from anonymizer.data.source import EngineOptions
 from anonymizer.errors import OutputError
-from anonymizer.release.leftovers import StagingLock
+from anonymizer.release.folder import StagingLock
 from anonymizer.system import write_whole
 
 if TYPE_CHECKING:

@@ -17,10 +17,16 @@ from anonymizer.flow.verified import Verified
 from anonymizer.flow.verify import Audited, SecondTable
 from anonymizer.model.classes import Released
 from anonymizer.model.outcome import Outcome
-from anonymizer.report.attacks import attack_entry
-from anonymizer.report.build import InputFacts, ReleaseFacts, ReportParts, SearchFacts, SecondFile
-from anonymizer.report.matrix import attack_matrix
-from anonymizer.report.utility import utility_entry
+from anonymizer.report.build import (
+    InputFacts,
+    ReleaseFacts,
+    ReportParts,
+    SearchFacts,
+    SecondFile,
+    attack_entry,
+    attack_matrix,
+    utility_entry,
+)
 
 BESIDE_THE_INPUT = "the database of the release holds the input too: hand over the table, never the database"
 

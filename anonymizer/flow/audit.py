@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.attacks.base import AdversaryView
+from anonymizer.audit.anatomy import classes_for, read_pair
 from anonymizer.audit.claims import Claims, as_reported
-from anonymizer.audit.count import count_classes
-from anonymizer.audit.pair import classes_for, read_pair
+from anonymizer.audit.classes import count_classes
 from anonymizer.config.attribute import Role
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
@@ -33,7 +33,7 @@ from anonymizer.flow.scene import read_release
 from anonymizer.flow.weights import weight_columns
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.release.pair import AnatomyFiles, find_anatomy_files
+from anonymizer.release.anatomy import AnatomyFiles, find_anatomy_files
 
 JUDGED = ("input", "attributes", "constraints", "reference", "suppression", "output")
 """Sections of a config that say what a release promises; most others say how it was found."""

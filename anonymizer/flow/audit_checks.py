@@ -19,7 +19,7 @@ import numpy as np
 from anonymizer.attacks.base import AdversaryView, AttackResult
 from anonymizer.attacks.similarity import Similarity
 from anonymizer.audit.claims import ABSENT, Claims, agrees, as_reported
-from anonymizer.audit.measure import measure, verifiable
+from anonymizer.audit.classes import measure, verifiable
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config, Reference
 from anonymizer.data.relation import Relation
@@ -34,9 +34,8 @@ from anonymizer.model.classes import Classes
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import MISSING, SUPPRESSED
 from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
-from anonymizer.release.pair import pair_named
-from anonymizer.report.attacks import ATTACK_KEYS, attack_entry
-from anonymizer.report.matrix import attack_matrix
+from anonymizer.release.anatomy import pair_named
+from anonymizer.report.build import ATTACK_KEYS, attack_entry, attack_matrix
 
 IDENTITY = ("model", "attribute", "parameters")
 """The keys of a reported constraint that say which of the config it is."""

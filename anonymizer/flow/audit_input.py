@@ -34,7 +34,7 @@ from anonymizer.model.recoding import (
     distinct_nodes,
 )
 from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
-from anonymizer.release.existing import RECODING
+from anonymizer.release.folder import RECODING
 
 TextArray = NDArray[np.object_]
 

@@ -19,7 +19,7 @@ from anonymizer.model.adversary import PublishedTable
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.table import QuasiIdentifier, Table
-from anonymizer.release.counted import told
+from anonymizer.release.query import told
 from anonymizer.search.base import SearchProblem, SuppressionMethod
 
 

@@ -21,8 +21,7 @@ from anonymizer.flow.comparing.worker import job_of
 from anonymizer.flow.engine import engine_options
 from anonymizer.flow.frame import anonymize_frame
 from anonymizer.flow.prepare import input_path
-from anonymizer.report.comparing.comparison import Comparison
-from anonymizer.report.comparing.runs import ComparedRun, RunStatus, measured_of
+from anonymizer.report.comparison import ComparedRun, Comparison, RunStatus, measured_of
 
 if TYPE_CHECKING:
     import pandas

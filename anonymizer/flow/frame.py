@@ -20,8 +20,8 @@ from anonymizer.flow.watch import UNWATCHED, RunMonitor
 from anonymizer.loss.base import all_losses
 from anonymizer.model.classes import Released
 from anonymizer.model.outcome import Outcome
-from anonymizer.release.order import ROW_ORDERS
-from anonymizer.release.write import release_frame
+from anonymizer.release.formats import ROW_ORDERS
+from anonymizer.release.query import release_frame
 from anonymizer.report.build import InputFacts, build_report
 
 if TYPE_CHECKING:

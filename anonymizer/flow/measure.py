@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from anonymizer.audit.count import count_classes
-from anonymizer.audit.measure import measure
+from anonymizer.audit.classes import count_classes, measure
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
 from anonymizer.data.csv import index_warnings

@@ -18,11 +18,10 @@ from anonymizer.flow.publication import publication_of
 from anonymizer.flow.source import DataSource, input_source
 from anonymizer.flow.watch import RunMonitor
 from anonymizer.model.report import Report
-from anonymizer.release.existing import PAGE, RECODING
-from anonymizer.release.publish import ReleaseFolder
+from anonymizer.release.folder import PAGE, RECODING, ReleaseFolder
 from anonymizer.report.build import InputFacts
-from anonymizer.report.facts.gather import Facts
-from anonymizer.report.html.page import page
+from anonymizer.report.facts import Facts
+from anonymizer.report.page import page
 from anonymizer.report.public import public_report
 
 

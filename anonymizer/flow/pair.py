@@ -9,8 +9,8 @@ import numpy as np
 
 from anonymizer.attacks.adversary_view import known_truth, original_of_groups
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.audit.compare import misassigned_records
-from anonymizer.audit.pair import measure_pair, read_pair
+from anonymizer.audit.anatomy import measure_pair, read_pair
+from anonymizer.audit.comparison import misassigned_records
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
 from anonymizer.data.relation import Relation
@@ -31,7 +31,7 @@ from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Released, SensitiveCounts
 from anonymizer.model.counting import count
 from anonymizer.model.recoding import GROUP, GroupRecoding
-from anonymizer.release.pair import pair_columns
+from anonymizer.release.anatomy import pair_columns
 
 RelationPair = tuple[Relation, Relation]
 """The quasi-identifier table and the sensitive table."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from anonymizer.attacks.adversary_view import truth_of_tuples
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.audit.pair import measure_pair, read_pair
+from anonymizer.audit.anatomy import measure_pair, read_pair
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
 from anonymizer.data.open import OPTIONS
@@ -28,7 +28,7 @@ from anonymizer.model.adversary import AnatomyRelease
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.base import PRIVACY_MODELS, ReleaseConstraint
-from anonymizer.release.pair import AnatomyFiles
+from anonymizer.release.anatomy import AnatomyFiles
 
 
 @contextmanager

@@ -24,11 +24,17 @@ from anonymizer.flow.verify import Audited, verify
 from anonymizer.flow.weights import weight_columns
 from anonymizer.model.classes import Released
 from anonymizer.model.out_of_core import RegionStore
-from anonymizer.release.counted import counted_rows
-from anonymizer.release.joined import recoded_rows, regions_rows
-from anonymizer.release.pair import pair_columns, pair_named, project_pair
-from anonymizer.release.publishable import FromEngine, FromRecords, FromTable, Publishable
-from anonymizer.release.write import project
+from anonymizer.release.anatomy import pair_columns, pair_named, project_pair
+from anonymizer.release.query import (
+    FromEngine,
+    FromRecords,
+    FromTable,
+    Publishable,
+    counted_rows,
+    project,
+    recoded_rows,
+    regions_rows,
+)
 
 Tables = Sequence[Relation]
 """A release that was read back: one table, or two."""

@@ -10,7 +10,7 @@ from anonymizer.errors import InputError, suggestion
 from anonymizer.model.classes import Released
 from anonymizer.model.report import Report
 from anonymizer.privacy.base import Constraint
-from anonymizer.report.facts.gather import Facts, gather
+from anonymizer.report.facts import Facts, gather
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +62,7 @@ class Result(Generic[Frame]):
         return gather(basis.released, basis.constraints, moving_reference=basis.moving_reference)
 
     def _repr_html_(self) -> str:
-        from anonymizer.report.html.card import card  # noqa: PLC0415 - only notebooks need it
+        from anonymizer.report.page import card  # noqa: PLC0415 - only notebooks need it
 
         return card(self.report, self.facts)
 
@@ -73,8 +73,8 @@ class Result(Generic[Frame]):
         ------
         InputError: the config lists no attack.
         """
-        from anonymizer.report.html.charts.attacks import draw_attacks  # noqa: PLC0415 - only plots need it
-        from anonymizer.report.html.risk import dots_of  # noqa: PLC0415
+        from anonymizer.report.charts import draw_attacks  # noqa: PLC0415 - only plots need it
+        from anonymizer.report.sections import dots_of  # noqa: PLC0415
 
         dots = dots_of(self.report["attacks"])
         if not dots:
@@ -88,7 +88,7 @@ class Result(Generic[Frame]):
         ------
         InputError: there are too many quasi-identifiers and records to look at every set of them.
         """
-        from anonymizer.report.html.charts.knowledge import draw_knowledge  # noqa: PLC0415
+        from anonymizer.report.charts import draw_knowledge  # noqa: PLC0415
 
         if not self.facts.knowing:
             raise InputError("too many sets of quasi-identifiers to look at; run the attack vulnerability")
@@ -96,7 +96,7 @@ class Result(Generic[Frame]):
 
     def plot_losses(self, *, ax: Axes | None = None) -> Axes:
         """Draw how much of each quasi-identifier was lost, from 0 to 1."""
-        from anonymizer.report.html.charts.losses import draw_losses  # noqa: PLC0415
+        from anonymizer.report.charts import draw_losses  # noqa: PLC0415
 
         return _named(draw_losses(_axes(ax), self.facts.losses), "Loss by attribute")
 
@@ -107,7 +107,7 @@ class Result(Generic[Frame]):
         ------
         InputError: it is no quasi-identifier, or nothing of it can be shown.
         """
-        from anonymizer.report.html.charts.distribution import draw_distribution  # noqa: PLC0415
+        from anonymizer.report.charts import draw_distribution  # noqa: PLC0415
 
         by_name = {each.attribute: each for each in self.facts.distributions}
         if attribute not in by_name:
@@ -124,7 +124,7 @@ class Result(Generic[Frame]):
         ------
         InputError: there are too few to tell nothing of single ones.
         """
-        from anonymizer.report.html.charts.groups import draw_groups  # noqa: PLC0415
+        from anonymizer.report.charts import draw_groups  # noqa: PLC0415
 
         if not self.facts.groups:
             raise InputError(f"fewer than {self.facts.smallest} groups, too few to draw")
@@ -137,7 +137,7 @@ class Result(Generic[Frame]):
         ------
         InputError: the algorithm does not look at candidates one after another.
         """
-        from anonymizer.report.html.charts.search import draw_search, progress_of  # noqa: PLC0415
+        from anonymizer.report.charts import draw_search, progress_of  # noqa: PLC0415
 
         progress = progress_of(self.report["steps"], self.report["search"])
         if not progress.best:

@@ -25,7 +25,7 @@ from anonymizer.model.classes import Released
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Report
 from anonymizer.report.build import build_report
-from anonymizer.report.facts.gather import gather
+from anonymizer.report.facts import gather
 
 
 def run(config: Config, directory: Path, *, overwrite: bool = False, watch: RunMonitor = UNWATCHED) -> Report:

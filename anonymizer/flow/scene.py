@@ -15,7 +15,7 @@ from anonymizer.attacks.adversary_view import (
 )
 from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.generalized_values import meaning_of
-from anonymizer.audit.count import value_codes
+from anonymizer.audit.classes import value_codes
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
 from anonymizer.data.relation import Groups, Relation

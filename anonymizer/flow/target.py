@@ -15,13 +15,10 @@ from anonymizer.data_spark.release import RemoteFolder
 from anonymizer.errors import OutputError
 from anonymizer.flow.engine import engine_options
 from anonymizer.flow.prepare import open_release
-from anonymizer.release.digest import table_digest
-from anonymizer.release.duckdb_table import DuckDbTable
-from anonymizer.release.order import ROW_ORDERS, SORTED
-from anonymizer.release.postgres_table import PostgresTable
-from anonymizer.release.publish import ReleaseFolder
-from anonymizer.release.publishable import Publishable
-from anonymizer.release.table import ReleaseTable
+from anonymizer.release.database import DuckDbTable, PostgresTable, ReleaseTable, table_digest
+from anonymizer.release.folder import ReleaseFolder
+from anonymizer.release.formats import ROW_ORDERS, SORTED
+from anonymizer.release.query import Publishable
 from anonymizer.system import Closing
 
 

@@ -9,7 +9,7 @@ from anonymizer.flow.constraints import required_size
 from anonymizer.model.table import COMMA, Column, ValueType
 from anonymizer.profile.facts import SAMPLE
 from anonymizer.profile.writing import BLANKS, differing_by_blanks, writing_of
-from anonymizer.report.facts.rounding import smallest_shown
+from anonymizer.report.distribution import smallest_shown
 
 
 def text_warnings(config: Config, columns: Sequence[Column]) -> list[str]:

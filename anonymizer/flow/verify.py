@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.audit.compare import mismatched_records
-from anonymizer.audit.count import classes_of, count_reference
-from anonymizer.audit.measure import measure
+from anonymizer.audit.classes import classes_of, count_reference, measure
+from anonymizer.audit.comparison import mismatched_records
 from anonymizer.data.relation import Relation
 from anonymizer.errors import AuditFailed, DataError
 from anonymizer.flow.prepare import Job

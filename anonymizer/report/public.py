@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any
 
 from anonymizer.model.report import Report
-from anonymizer.report.facts.rounding import is_small_count, share_step, smallest_shown
+from anonymizer.report.distribution import is_small_count, share_step, smallest_shown
 
 OF_THE_RELEASE = frozenset(
     {"vulnerability", "uniqueness", "homogeneity", "background", "skewness", "similarity", "wildcard"}

@@ -18,7 +18,7 @@ from anonymizer.flow.searching import search
 from anonymizer.flow.watch import UNWATCHED
 from anonymizer.model.adversary import Truth
 from anonymizer.model.recoding import FullDomainRecoding
-from anonymizer.release.write import project, write_release
+from anonymizer.release.query import project, write_release
 from tests.helpers.linkage import linkage, write
 
 ALGORITHMS: tuple[dict[str, Any], ...] = (

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anonymizer.audit.compare import Compared, mismatched_records, surplus
-from anonymizer.audit.count import value_codes
-from anonymizer.audit.fingerprint import fingerprint
+from anonymizer.audit.classes import value_codes
+from anonymizer.audit.comparison import Compared, fingerprint, mismatched_records, surplus
 from anonymizer.data.relation import Groups
 from anonymizer.data.table import ColumnRequest, column_of
 from anonymizer.errors import DataError

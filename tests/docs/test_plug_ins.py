@@ -14,7 +14,7 @@ from anonymizer.config.plugins import (
     utility_measures,
 )
 from anonymizer.hierarchy.ready import ready_names
-from anonymizer.release.order import ROW_ORDERS
+from anonymizer.release.formats import ROW_ORDERS
 from tests.docs.pages import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"

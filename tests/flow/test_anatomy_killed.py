@@ -14,7 +14,7 @@ KILLED = """
 import os, shutil, sys
 from pathlib import Path
 from anonymizer.release import exchange as exchange_room, publish
-from anonymizer.release.publish import ReleaseFolder
+from anonymizer.release.folder import ReleaseFolder
 
 new, target, way = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 if way == "renames":

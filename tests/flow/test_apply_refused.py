@@ -12,8 +12,8 @@ import pytest
 
 import anonymizer as an
 from anonymizer.flow.applying import run
-from anonymizer.release.publish import ReleaseFolder
-from anonymizer.release.publishable import Publishable
+from anonymizer.release.folder import ReleaseFolder
+from anonymizer.release.query import Publishable
 from tests.flow.applied import first_run, go_on
 from tests.flow.commands import Job, assert_message, call, people, snapshot
 

@@ -13,7 +13,7 @@ from anonymizer.data_spark.session import Session
 from anonymizer.errors import AnonymizerError
 from anonymizer.flow.applying import run as applied
 from anonymizer.flow.audit import audit_release
-from anonymizer.release.publishable import Publishable
+from anonymizer.release.query import Publishable
 from tests.flow.spark_runs import config, further, ran, went_on
 from tests.spark import engine, running
 

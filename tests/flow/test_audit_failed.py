@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.release.publishable import FromRecords, FromTable
+from anonymizer.release.query import FromRecords, FromTable
 from tests.flow.commands import Job, call, snapshot
 from tests.flow.tampering import TAMPERS, Tamper, lying
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.report.numbers import floored
+from anonymizer.report.wording import floored
 from tests.flow.commands import Job
 
 

@@ -23,7 +23,7 @@ from anonymizer.flow.comparing.plan import PlannedRun, planned
 from anonymizer.flow.comparing.pool import WorkerPool
 from anonymizer.flow.comparing.worker import job_of
 from anonymizer.flow.run import run
-from anonymizer.report.comparing.runs import RunStatus, measured_of
+from anonymizer.report.comparison import RunStatus, measured_of
 from tests.flow.commands import ROOT, Job, call
 
 

@@ -17,7 +17,7 @@ from anonymizer.data.duckdb.writers import DuckRecodedWriter
 from anonymizer.errors import AuditFailed
 from anonymizer.flow import output
 from anonymizer.flow.run import run
-from anonymizer.release.publishable import FromEngine
+from anonymizer.release.query import FromEngine
 from tests.flow.joined_runs import (
     ALGORITHMS,
     Row,

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
-from anonymizer.audit.count import count_classes
+from anonymizer.audit.classes import count_classes
 from anonymizer.data.open import open_file
 from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.flow.constraints import constraints_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from anonymizer.release.publish import ReleaseFolder
+from anonymizer.release.folder import ReleaseFolder
 
 Snapshot = dict[str, bytes]
 

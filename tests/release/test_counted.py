@@ -20,10 +20,8 @@ from anonymizer.data.open import open_file
 from anonymizer.data.relation import CountedRows, Relation
 from anonymizer.flow.prepare import Job, prepare
 from anonymizer.model.recoding import FullDomainRecoding
-from anonymizer.release.counted import counted_rows
-from anonymizer.release.order import ROW_ORDERS, SORTED
-from anonymizer.release.publishable import FromRecords, FromTable
-from anonymizer.release.write import project
+from anonymizer.release.formats import ROW_ORDERS, SORTED
+from anonymizer.release.query import FromRecords, FromTable, counted_rows, project
 
 NAMES = ("b", "s", "a")
 VALUES = st.sampled_from(["x", "X", "é", " ", "=1", "10", "9", "", 'say "hi"', "a,b", "𝔘"])

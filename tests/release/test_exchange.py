@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.release.exchange import exchange_by_renames, swap_paths
+from anonymizer.release.folder import exchange_by_renames, swap_paths
 from tests.release.published import state
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.release.exchange import EARLIER
-from anonymizer.release.leftovers import PREFIX, StagingLock, remove_leftovers
+from anonymizer.release.folder import EARLIER, PREFIX, StagingLock, remove_leftovers
 from tests.release.published import check_whole, expected, publish, state
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from anonymizer.errors import InputError
-from anonymizer.release.pair import find_anatomy_files, pair_columns, pair_named
+from anonymizer.release.anatomy import find_anatomy_files, pair_columns, pair_named
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from anonymizer.data.open import open_frame
 from anonymizer.model.recoding import NodeRecoding
 from anonymizer.model.table import QuasiIdentifier, Table
-from anonymizer.release.write import project, release_frame
+from anonymizer.release.query import project, release_frame
 from tests.helpers import build
 from tests.helpers.examples import share
 

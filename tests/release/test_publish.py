@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from anonymizer.errors import OutputError
-from anonymizer.release import exchange as exchange_room
-from anonymizer.release import publish as publish_room
-from anonymizer.release.exchange import swap_paths
-from anonymizer.release.publish import ReleaseFolder
+from anonymizer.release import folder as exchange_room
+from anonymizer.release import folder as publish_room
+from anonymizer.release.folder import ReleaseFolder, swap_paths
 from tests.release.published import expected, publish, stage, state
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.release.existing import RECODING
-from anonymizer.release.publish import ReleaseFolder
+from anonymizer.release.folder import RECODING, ReleaseFolder
 from tests.release.published import expected, stage, state
 
 

@@ -24,9 +24,8 @@ from anonymizer.data.open import open_csv, open_file, open_frame
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CsvDialect
 from anonymizer.errors import OutputError
-from anonymizer.release.formats import FORMATS, release_format
-from anonymizer.release.order import ROW_ORDERS
-from anonymizer.release.write import project, release_frame, write_release
+from anonymizer.release.formats import FORMATS, ROW_ORDERS, release_format
+from anonymizer.release.query import project, release_frame, write_release
 from tests.engines.files import frame, rows, texts, write
 from tests.release.recodings import Given, first_letters
 
@@ -217,7 +216,7 @@ from pathlib import Path
 import numpy as np
 from anonymizer.data.open import open_csv
 from anonymizer.errors import OutputError
-from anonymizer.release.write import project, write_release
+from anonymizer.release.query import project, write_release
 from tests.release.recodings import Given
 with open_csv(Path(sys.argv[1])) as relation:
     everyone = np.zeros(relation.rows, dtype=np.int32)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from anonymizer.report.comparing.comparison import Comparison
-from anonymizer.report.comparing.runs import ComparedRun, Measured, Risk, RunStatus
+from anonymizer.report.comparison import ComparedRun, Comparison, Measured, Risk, RunStatus
 
 LINKAGE = "linkage nearest euclidean"
 

@@ -9,11 +9,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from anonymizer.report.comparing.comparison import Comparison
-from anonymizer.report.comparing.runs import RunStatus
-from anonymizer.report.comparing.table import lines
-from anonymizer.report.html.charts.frontier import Field, Open, Spot, draw_frontier, label_groups
-from anonymizer.report.html.compared import compare_page, frontier_chart
+from anonymizer.report.charts import Field, Open, Spot, draw_frontier, label_groups
+from anonymizer.report.comparison import Comparison, RunStatus
+from anonymizer.report.comparison_page import compare_page, frontier_chart
+from anonymizer.report.comparison_table import lines
 from tests.report.comparisons import comparison, counted, of_every_kind, run, without
 
 SVG = "{http://www.w3.org/2000/svg}"

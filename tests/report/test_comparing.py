@@ -11,10 +11,16 @@ from typing import Any
 
 import pytest
 
-from anonymizer.report.comparing.rows import to_csv
-from anonymizer.report.comparing.runs import ComparedRun, Risk, RunStatus, measured_of
-from anonymizer.report.comparing.table import lines, to_dict
-from anonymizer.report.comparing.winners import attack_winners, disagreement, loss_winners
+from anonymizer.report.comparison import (
+    ComparedRun,
+    Risk,
+    RunStatus,
+    attack_winners,
+    disagreement,
+    loss_winners,
+    measured_of,
+)
+from anonymizer.report.comparison_table import lines, to_csv, to_dict
 from tests.report.comparisons import LINKAGE, comparison, counted, run, without
 
 QUOTING = (RunStatus.REFUSED, RunStatus.FAILED)

@@ -6,9 +6,8 @@ import csv
 import io
 from dataclasses import replace
 
-from anonymizer.report.comparing.rows import to_csv
-from anonymizer.report.comparing.runs import ComparedRun
-from anonymizer.report.comparing.table import lines, to_dict
+from anonymizer.report.comparison import ComparedRun
+from anonymizer.report.comparison_table import lines, to_csv, to_dict
 from tests.report.comparisons import comparison, counted, run
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from anonymizer.privacy.base import PRIVACY_MODELS, Threat
-from anonymizer.report.matrix import attack_matrix
+from anonymizer.report.build import attack_matrix
 from tests.helpers import build
 
 TABLE = {

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.report.comparing.pareto import frontier, pareto_optimal
+from anonymizer.report.comparison import frontier, pareto_optimal
 
 # Few values, so that ties are frequent.
 SHARES = st.sampled_from([0.0, 0.1, 0.1 + 1e-15, 0.2, 0.3, 0.5, 1.0])

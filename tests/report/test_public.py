@@ -17,7 +17,7 @@ import pytest
 
 import anonymizer as an
 from anonymizer.model.report import Report
-from anonymizer.report.facts.rounding import share_step
+from anonymizer.report.distribution import share_step
 from anonymizer.report.public import public_report, unplaced_keys
 from tests.flow.commands import CONFIG, Done, Job, call, people
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.audit.count import value_codes
-from anonymizer.audit.together import common_codes
+from anonymizer.audit.classes import value_codes
+from anonymizer.audit.comparison import common_codes
 from anonymizer.data.relation import Groups
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Classes, SensitiveCodes

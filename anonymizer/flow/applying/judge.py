@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.audit.measure import measure
+from anonymizer.audit.classes import measure
 from anonymizer.flow.applying.combined import Combined
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Classes, Measurement, Reference

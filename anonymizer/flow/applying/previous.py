@@ -18,7 +18,7 @@ from anonymizer.flow.constraints import required_size
 from anonymizer.flow.reported import parse_report
 from anonymizer.model.report import Report
 from anonymizer.model.table import ValueType
-from anonymizer.release.existing import PUBLIC_REPORT, SHARE
+from anonymizer.release.folder import PUBLIC_REPORT, SHARE
 from anonymizer.report.public import public_report
 
 ACCEPTED = "accepted: report.json of a run that ended with a release"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from anonymizer.audit.count import classes_of
-from anonymizer.audit.measure import measure
-from anonymizer.audit.together import mismatched_append
+from anonymizer.audit.classes import classes_of, measure
+from anonymizer.audit.comparison import mismatched_append
 from anonymizer.config.model import Config
 from anonymizer.data.relation import Groups, RecodedRows, Relation
 from anonymizer.errors import AuditFailed
@@ -20,10 +19,16 @@ from anonymizer.flow.risk import countable_constraints
 from anonymizer.flow.verify import Audited, check_columns, check_measurements
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Released
-from anonymizer.release.beside import FileAppend, count_union
-from anonymizer.release.counted import counted_rows
-from anonymizer.release.joined import recoded_rows, regions_rows
-from anonymizer.release.publishable import FromEngine, FromTable, Publishable
+from anonymizer.release.query import (
+    FileAppend,
+    FromEngine,
+    FromTable,
+    Publishable,
+    count_union,
+    counted_rows,
+    recoded_rows,
+    regions_rows,
+)
 
 
 def publishable(

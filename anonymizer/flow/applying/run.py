@@ -38,9 +38,9 @@ from anonymizer.loss.base import all_losses
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.report import Report
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.release.publishable import Publishable
+from anonymizer.release.query import Publishable
 from anonymizer.report.build import InputFacts, build_report
-from anonymizer.report.facts.gather import Facts, gather
+from anonymizer.report.facts import Facts, gather
 
 
 def run_applied(config: Config, directory: Path, *, overwrite: bool, watch: RunMonitor) -> Report:

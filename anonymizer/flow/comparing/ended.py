@@ -9,7 +9,7 @@ from typing import Any
 
 from anonymizer.errors import AuditFailed, Infeasible, InputError
 from anonymizer.model.report import Report
-from anonymizer.report.comparing.runs import RunStatus
+from anonymizer.report.comparison import RunStatus
 
 UNSAID = ("INFEASIBLE: ", "UNDECIDED: ")
 NOTHING_WRITTEN = "Nothing was written."

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anonymizer.errors import OutputError
 from anonymizer.flow.comparing.ended import RunResult
-from anonymizer.report.comparing.runs import RunStatus
+from anonymizer.report.comparison import RunStatus
 
 RUNS = "runs"
 SHOWN = ("compare.csv", "compare.html")

@@ -14,7 +14,7 @@ from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from anonymizer.config.vary import Variation
 from anonymizer.errors import ConfigError, ConfigProblem
-from anonymizer.report.comparing.runs import IN_GROUPS, QUERY_ERROR
+from anonymizer.report.comparison import IN_GROUPS, QUERY_ERROR
 from anonymizer.search.base import SEARCH_ALGORITHMS
 
 CHOOSES = "auto"

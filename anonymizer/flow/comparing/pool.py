@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import IO, Any
 
 from anonymizer.flow.comparing.ended import RunResult
-from anonymizer.report.comparing.runs import RunStatus
+from anonymizer.report.comparison import RunStatus
 from anonymizer.system import Closing
 
 POLL = 0.1

@@ -13,9 +13,7 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
-from anonymizer.report.facts.distribution import Distribution
-from anonymizer.report.facts.drafts import COARSER, OTHERS
-from anonymizer.report.facts.rounding import share_step
+from anonymizer.report.distribution import COARSER, OTHERS, Distribution, share_step
 from tests.flow.commands import COLUMNS, CONFIG, people
 
 KNOWN = ["age", "zip", "sex"]

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.report.html.compared import compare_page
+from anonymizer.report.comparison_page import compare_page
 from tests.flow.commands import Job, people
 from tests.report.comparisons import of_every_kind
 

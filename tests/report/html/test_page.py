@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from anonymizer.config.load import load_config
-from anonymizer.report.html.repeat import config_text
+from anonymizer.report.page import config_text
 from tests.flow.commands import Job, call, people
 
 VOID = {"meta", "path", "use", "br"}
@@ -244,9 +244,8 @@ def test_a_refusal_writes_no_page(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("loss", "said"), [(0.0, "as in the input."), (0.02, "but for records left out.")])
 def test_a_column_at_level_0_may_have_lost_records(loss: float, said: str) -> None:
-    from anonymizer.report.facts.gather import Facts
-    from anonymizer.report.facts.losses import AttributeLoss
-    from anonymizer.report.html.lost import losses_chart
+    from anonymizer.report.facts import AttributeLoss, Facts
+    from anonymizer.report.sections import losses_chart
 
     sex = AttributeLoss("sex", loss, 1.0, 0, 1, 2, 2)
     chart = losses_chart(Facts(5, 5, (sex,), (), (), (), ()))
@@ -258,8 +257,8 @@ def test_a_contradicted_claim_is_the_first_thing_said(tmp_path: Path) -> None:
     job = job_of(tmp_path)
     page_of(job)
     from anonymizer.model.report import Report
-    from anonymizer.report.facts.gather import Facts
-    from anonymizer.report.html.verdict import verdict_of
+    from anonymizer.report.facts import Facts
+    from anonymizer.report.page import verdict_of
 
     content = Report(json.loads((job.output / "report.json").read_text(encoding="utf-8"))).to_dict()
     content["attack_matrix"][0]["contradicted"] = True

@@ -13,8 +13,8 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 
 import anonymizer as an
-from anonymizer.report.facts.knowledge import RiskByKnowledge
-from anonymizer.report.html.charts.knowledge import draw_knowledge
+from anonymizer.report.charts import draw_knowledge
+from anonymizer.report.facts import RiskByKnowledge
 from tests.flow.commands import COLUMNS, CONFIG, people
 
 PLOTS = ("attacks", "knowledge", "losses", "groups", "search")

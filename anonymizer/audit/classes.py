@@ -1,0 +1,190 @@
+"""The equivalence classes of a written file, counted from the file alone, and their constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date
+
+import numpy as np
+
+from anonymizer.data.relation import Groups, Relation
+from anonymizer.errors import DataError
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.classes import Classes, Measurement, Reference, SensitiveCodes
+from anonymizer.model.counting import Packing, count, rank, starts_of
+from anonymizer.model.table import Column, SensitiveAttribute, ValueType
+from anonymizer.privacy.base import ClassConstraint, CountedConstraint
+
+
+def count_classes(
+    relation: Relation, quasi_identifiers: Sequence[str], sensitive: Sequence[SensitiveAttribute]
+) -> Classes:
+    """Return the classes of a file by the texts that stand in it.
+
+    Parameters
+    ----------
+    quasi_identifiers: names of the columns whose texts make a class.
+    sensitive: the sensitive attributes; every value of theirs in the file must be one of the column's.
+
+    Raises
+    ------
+    DataError: the file lacks a column, or has a sensitive value that the attribute does not know.
+    """
+    groups = relation.group_counts([*quasi_identifiers, *(attribute.name for attribute in sensitive)])
+    return classes_of(relation.name, groups, sensitive)
+
+
+def classes_of(source: str, groups: Groups, sensitive: Sequence[SensitiveAttribute]) -> Classes:
+    """Return the classes among counted combinations.
+
+    Parameters
+    ----------
+    source: what messages call the file.
+    groups: combinations of the quasi-identifiers and, last, the sensitive attributes.
+
+    Raises
+    ------
+    DataError: a sensitive value is none that the attribute knows.
+    """
+    width = len(groups.values) - len(sensitive)
+    class_of, number = _number_rows(groups.codes[:, :width])
+    codes = {}
+    for offset, attribute in enumerate(sensitive, start=width):
+        positions = value_codes(source, attribute.column, groups.values[offset])
+        codes[attribute.name] = SensitiveCodes(attribute, positions[groups.codes[:, offset]])
+    return Classes(class_of, groups.counts, number, codes)
+
+
+def count_reference(relation: Relation, attribute: SensitiveAttribute) -> Reference:
+    """Return the distribution of a sensitive attribute in a file.
+
+    Raises
+    ------
+    DataError: as for ``count_classes``.
+    """
+    dictionary = relation.dictionary(attribute.name)
+    codes = value_codes(relation.name, attribute.column, [text for text, _ in dictionary])
+    counts = np.array([records for _, records in dictionary], dtype=np.int64)
+    return Reference(count(codes, counts, attribute.column.size))
+
+
+def _number_rows(codes: CodeArray) -> tuple[IntArray, int]:
+    """Number the distinct rows of a matrix in lexicographic order; return these and how many there are."""
+    packing = Packing(len(codes))
+    for column in codes.T:
+        packing.add(column, int(column.max(initial=0)) + 1)
+    keys = packing.take_keys()
+    starts = starts_of(keys)
+    # An engine that counts by sorting gives rows in their order already.
+    if (keys[1:] < keys[:-1]).any():
+        ranks, distinct = rank(keys)
+        return ranks.astype(np.int64), len(distinct)
+    return np.cumsum(starts) - 1, int(np.count_nonzero(starts))
+
+
+def value_codes(source: str, column: Column, texts: Sequence[str | None]) -> IntArray:
+    """Return the code of each text, shape (texts,), int64: by its spelling, else by the number it stands for.
+
+    Raises
+    ------
+    DataError: a text is no value of the column, nor one that stands for a missing value where it has these.
+    """
+    known = {text: code for code, text in enumerate(column.present)}
+    codes = np.empty(len(texts), dtype=np.int64)
+    for position, text in enumerate(texts):
+        code = known.get(text) if text is not None else None
+        if code is None and text is not None:
+            code = _by_number(column, text)
+        if code is None and (text is None or text in column.absent):
+            code = column.missing
+        if code is None:
+            raise DataError(f"{source}: column '{column.name}' has a value that the input has not: '{text}'")
+        codes[position] = code
+    return codes
+
+
+def _by_number(column: Column, text: str) -> int | None:
+    if column.numbers is None or len(column.present) == 0:
+        return None
+    try:
+        is_date = column.type is ValueType.DATE
+        number = date.fromisoformat(text).toordinal() if is_date else column.numerals.number(text)
+    except ValueError:
+        return None
+    if number is None:
+        return None
+    numbers = column.numbers[: len(column.present)]
+    code = int(np.searchsorted(numbers, number))
+    return code if code < len(numbers) and numbers[code] == number else None
+
+
+def measure(
+    classes: Classes,
+    constraints: Sequence[CountedConstraint],
+    references: Mapping[str, Reference] | None = None,
+    grown: Collection[str] = (),
+) -> list[Measurement]:
+    """Measure every constraint on the classes of a file with at least one record.
+
+    Parameters
+    ----------
+    references: distribution p of each sensitive attribute; None for that of the file itself.
+    grown: sensitive attributes whose tree of values was grown from data, and not from these alone.
+    """
+    measurements = []
+    for constraint in constraints:
+        if isinstance(constraint, ClassConstraint):
+            measurements.append(_measure_classes(classes, constraint, references, grown))
+        else:
+            measurements.append(
+                Measurement(
+                    constraint.model.name,
+                    constraint.attribute,
+                    constraint.parameters(),
+                    constraint.measured(classes),
+                    constraint.holds(classes),
+                    0,
+                    verifiable_from_release=True,
+                )
+            )
+    return measurements
+
+
+def _measure_classes(
+    classes: Classes,
+    constraint: ClassConstraint,
+    references: Mapping[str, Reference] | None,
+    grown: Collection[str],
+) -> Measurement:
+    reference = None
+    if constraint.attribute is not None:
+        own = classes.sensitive_counts(constraint.attribute)[0].reference()
+        reference = own if references is None else references[constraint.attribute]
+    return Measurement(
+        constraint.model.name,
+        constraint.attribute,
+        constraint.parameters(),
+        constraint.measured(classes, reference),
+        bool(constraint.holds(classes, reference).all()),
+        constraint.worst_classes(classes, reference),
+        verifiable_from_release=verifiable(classes, constraint, grown)
+        and (references is None or not constraint.model.uses_reference),
+    )
+
+
+def verifiable(classes: Classes, constraint: CountedConstraint, grown: Collection[str] = ()) -> bool:
+    """Tell whether a file that is its own reference suffices to measure a constraint.
+
+    It does not where distances lie along a tree that is not at hand, or that grew from other data.
+
+    Parameters
+    ----------
+    classes: of the file, its sensitive attributes with the hierarchies that are at hand.
+    grown: sensitive attributes whose tree was grown from data.
+    """
+    if constraint.attribute is None:
+        return True
+    attribute = classes.sensitive_counts(constraint.attribute, combined=constraint.combined)[0].attribute
+    if not constraint.model.along_hierarchy(attribute):
+        return True
+    return attribute.hierarchy is not None and attribute.name not in grown

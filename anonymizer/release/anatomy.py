@@ -1,0 +1,172 @@
+"""A release in two files, joined by a group: NAME.qit.csv with records, NAME.st.csv with their values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from anonymizer.data.relation import Projection, Relation, Replacement
+from anonymizer.errors import InputError
+from anonymizer.model.arrays import CodeArray
+from anonymizer.model.recoding import COUNT, GROUP, GroupRecoding
+from anonymizer.release.formats import FORMATS
+from anonymizer.release.query import project_rows, rows_of_records
+
+RECORDS = ".qit"
+"""What stands before the suffix of the file with the quasi-identifier table."""
+
+VALUES = ".st"
+"""What stands before the suffix of the file with the sensitive table."""
+
+
+@dataclass(frozen=True)
+class AnatomyFiles:
+    """The two files, or their names.
+
+    Attributes
+    ----------
+    records: of the quasi-identifier table: one row per record, with its group.
+    values: of the sensitive table: one row per group and value, with the number of records.
+    """
+
+    records: Path
+    values: Path
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The plain names of the files."""
+        return self.records.name, self.values.name
+
+
+def pair_named(path: Path) -> AnatomyFiles:
+    """Return the pair that a release of this name is, of ``release.csv`` that with ``release.qit.csv``."""
+    stem, suffix = _parts(path.name)
+    return AnatomyFiles(path.with_name(f"{stem}{RECORDS}{suffix}"), path.with_name(f"{stem}{VALUES}{suffix}"))
+
+
+def find_anatomy_files(path: Path) -> AnatomyFiles | None:
+    """Return the pair that a path means: one of its files, or their common name with or without suffix.
+
+    Returns
+    -------
+    None where the path means a single file.
+
+    Raises
+    ------
+    InputError: one of the files is missing.
+    """
+    stem, suffix = _parts(path.name)
+    for half in (RECORDS, VALUES):
+        if suffix and stem.endswith(half) and len(stem) > len(half):
+            return _complete(pair_named(path.with_name(stem.removesuffix(half) + suffix)))
+    if path.is_file():
+        return None
+    for each in [suffix] if suffix else FORMATS:
+        pair = pair_named(path.with_name(stem + each))
+        if pair.records.is_file() or pair.values.is_file():
+            return _complete(pair)
+    return None
+
+
+def _complete(pair: AnatomyFiles) -> AnatomyFiles:
+    """Return the pair if both files are there.
+
+    Raises
+    ------
+    InputError: naming the file that is missing, and the one that is there.
+    """
+    both = (pair.records, pair.values)
+    missing = [each for each in both if not each.is_file()]
+    if len(missing) == len(both):
+        raise InputError(f"{pair.records}: no such file, nor {pair.values.name}; give a released file")
+    if missing:
+        there = next(each for each in both if each not in missing)
+        raise InputError(
+            f"{missing[0]}: no such file; {there.name} is one half of a release in groups and says nothing "
+            "without the other; put both in one folder"
+        )
+    return pair
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """Return the name of a file without its suffix, and the suffix, empty where it is none of a release."""
+    suffix = next((each for each in FORMATS if name.lower().endswith(each) and len(name) > len(each)), "")
+    return name[: len(name) - len(suffix)], name[len(name) - len(suffix) :]
+
+
+def pair_columns(columns: Sequence[str], sensitive: str) -> tuple[list[str], list[str]]:
+    """Return the columns of both tables.
+
+    Parameters
+    ----------
+    columns: the released ones, in the order of the input.
+    sensitive: the one whose values stand in the second table.
+
+    Raises
+    ------
+    InputError: a column has the name of one that is new.
+    """
+    records = [name for name in columns if name != sensitive]
+    taken = {GROUP: columns, COUNT: [sensitive]}
+    for new, own in taken.items():
+        if new in own:
+            raise InputError(
+                f"column '{new}': anatomy writes a column of that name; rename it in the input, or give it "
+                "role: identifier, so that it is not released"
+            )
+    return [*records, GROUP], [GROUP, sensitive, COUNT]
+
+
+def project_pair(
+    relation: Relation, combination: CodeArray, recoding: GroupRecoding, columns: Sequence[str]
+) -> tuple[Projection, Projection]:
+    """Say what of each record is published in the first table, and what in the second.
+
+    In the second stands, for each value of a group, one of its records, of several spellings the first.
+
+    Parameters
+    ----------
+    combination: of each record, a position in the searched table, shape (records,).
+    columns: the released ones.
+
+    Raises
+    ------
+    InputError: a column has the name of one that is new.
+    """
+    sensitive = recoding.table.sensitive_names[0]
+    of_records, of_values = pair_columns(sorted(columns, key=relation.position), sensitive)
+    rows = rows_of_records(relation, combination, recoding, columns)
+    # Removed records have no group; what stands in their place is not published.
+    codes = np.maximum(recoding.group_of[rows], 0).astype(np.int32)
+    group = Replacement(tuple(range(1, recoding.groups + 1)), codes)
+    known = [name for name in of_records if name != GROUP]
+    plain = project_rows(rows, recoding, known)
+    records = Projection(tuple(of_records), {**plain.replacements, GROUP: group}, plain.kept)
+    return records, _values(relation, recoding, rows, group, of_values)
+
+
+def _values(
+    relation: Relation,
+    recoding: GroupRecoding,
+    rows: CodeArray,
+    group: Replacement,
+    columns: Sequence[str],
+) -> Projection:
+    """Return the second table: a record for each group and value, and how many there are."""
+    name = columns[1]
+    value = recoding.table.sensitive_codes(name)[rows]
+    order = np.lexsort((relation.codes(name), value, group.codes))
+    order = order[~recoding.removed[rows[order]]]
+    first = np.r_[True, np.diff(group.codes[order]).astype(bool) | np.diff(value[order]).astype(bool)]
+    starts = np.flatnonzero(first)
+    numbers = np.diff(np.r_[starts, len(order)])
+    labels, codes = np.unique(numbers, return_inverse=True)
+    counts = np.zeros(len(rows), dtype=np.int32)
+    counts[order[starts]] = codes
+    kept = np.zeros(len(rows), dtype=bool)
+    kept[order[starts]] = True
+    shown = {GROUP: group, COUNT: Replacement(tuple(labels.tolist()), counts)}
+    return Projection(tuple(columns), shown, kept)

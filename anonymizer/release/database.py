@@ -1,0 +1,362 @@
+"""Releases as tables of DuckDB files and PostgreSQL, made in one transaction that ends last.
+
+The transaction is committed when all other files are in place. The digest of a table, which has no bytes of
+its own, is independent of the order of its rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from abc import abstractmethod
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import numpy as np
+
+from anonymizer.data.duckdb.database import Database
+from anonymizer.data.duckdb.relation import reason_of
+from anonymizer.data.open import OPTIONS, open_parquet, open_transaction
+from anonymizer.data.relation import Projection, Relation
+from anonymizer.data.source import EngineOptions, TableName, WholeTable, identifier, quoted
+from anonymizer.errors import DataError, OutputError
+from anonymizer.system import Closing
+
+if TYPE_CHECKING:
+    from anonymizer.data.postgres import Postgres
+
+
+def table_digest(relation: Relation, scratch: Path) -> str:
+    """Return the SHA-256 of a relation as CSV with its rows sorted: the same for any order of the rows.
+
+    It is that of the file which a run with ``output: {path: release.csv}`` writes of the same rows.
+
+    Parameters
+    ----------
+    scratch: a folder for a temporary file.
+    """
+    everything = Projection(relation.columns, {}, np.ones(relation.rows, dtype=np.bool_))
+    path = scratch / "digest.csv"
+    relation.write_csv(everything, relation.sorted_rows(everything), path, ",")
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    finally:
+        path.unlink()
+
+
+COMMENT = "anonymizer release"
+"""How the comment of a released table begins; a table without it is never replaced."""
+
+
+class ReleaseTable(Closing):
+    """A table that a release is written to: ``write``, ``read`` and ``commit`` in a with statement.
+
+    What is written is to be seen by nobody else before ``commit``; leaving without it undoes all.
+
+    Attributes
+    ----------
+    source: what messages call the database; never with a password.
+    table: as the config names it.
+    overwrite: whether an earlier release may be replaced.
+    """
+
+    def __init__(self, source: str, table: TableName, *, overwrite: bool) -> None:
+        self.source = source
+        self.table = table
+        self.overwrite = overwrite
+
+    @property
+    def title(self) -> str:
+        """What reports and messages call the table."""
+        return f"{self.source}#{self.table}"
+
+    @abstractmethod
+    def check(self) -> None:
+        """Check before a search what can be: that the database is there and the table may be made.
+
+        Raises
+        ------
+        OutputError: it may not.
+        """
+
+    @abstractmethod
+    def write(self, release: Path, options: EngineOptions) -> None:
+        """Begin a transaction, and make a table of the rows of a Parquet file in their order.
+
+        Raises
+        ------
+        OutputError: the database refuses.
+        """
+
+    @abstractmethod
+    def read(self, scratch: Path, options: EngineOptions) -> Relation:
+        """Open what was written, as it is read inside the transaction.
+
+        Parameters
+        ----------
+        scratch: a folder for temporary files.
+
+        Raises
+        ------
+        DataError: it cannot be read.
+        """
+
+    @abstractmethod
+    def commit(self, sha256: str) -> None:
+        """Replace the earlier release, say in the table's comment what it is, and end the transaction.
+
+        Parameters
+        ----------
+        sha256: of the release; see ``digest``.
+
+        Raises
+        ------
+        OutputError: the database refuses; all is as it was.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Undo what was not committed, and leave the database; a second call does nothing."""
+
+    def refuse_existing(self, found: str | None, *, exists: bool) -> None:
+        """Check that nothing but an earlier release that is to be replaced has the table's name.
+
+        Parameters
+        ----------
+        found: the comment of what has it.
+
+        Raises
+        ------
+        OutputError: there is another table, or a release that may not be replaced.
+        """
+        if not exists:
+            return
+        if found is None or not found.startswith(COMMENT):
+            raise OutputError(
+                f"{self.source}: '{self.table}' exists and is not a release, which its comment would say; "
+                "set output.table to another name, or drop it yourself"
+            )
+        if not self.overwrite:
+            raise OutputError(
+                f"{self.source}: table '{self.table}' holds a release; replace it with --overwrite, "
+                "or set output.table to another name"
+            )
+
+    def refusal(self, reason: str) -> OutputError:
+        """Return the error for a database that refuses."""
+        return OutputError(
+            f"{self.source}: table '{self.table}' cannot be written: {reason}; nothing was released"
+        )
+
+
+def described(sha256: str) -> str:
+    """Return the comment of a released table."""
+    return f"{COMMENT}, SHA-256 of its sorted CSV {sha256}"
+
+
+class DuckDbTable(ReleaseTable):
+    """A table of a DuckDB file, which is made with the table where there is none.
+
+    Parameters
+    ----------
+    path: of the file.
+    """
+
+    def __init__(self, path: Path, table: TableName, *, overwrite: bool) -> None:
+        super().__init__(str(path), table, overwrite=overwrite)
+        self._path = path
+        self._database: Database | None = None
+        self._made = False
+        schema = identifier(table.schema or "main")
+        self._target = f"target.{schema}.{identifier(table.name)}"
+
+    def check(self) -> None:
+        """Check that the file is a DuckDB database or can be made, and holds no other table of that name."""
+        if not self._path.exists():
+            if not self._path.parent.is_dir():
+                raise OutputError(
+                    f"{self._path}: the folder {self._path.parent} does not exist; make it first"
+                )
+            return
+        with Database(OPTIONS) as database:
+            self._attach(database, "READ_ONLY, ")
+            self._check_existing(database)
+
+    def write(self, release: Path, options: EngineOptions) -> None:
+        """Begin a transaction, drop the earlier release in it, and make the table anew."""
+        self._made = not self._path.exists()
+        self._database = Database(options)
+        self._attach(self._database, "")
+        exists = self._check_existing(self._database)
+        try:
+            self._database.run("BEGIN")
+            if exists:
+                self._database.run(f"DROP TABLE {self._target}")
+            self._database.run(
+                f"CREATE TABLE {self._target} AS SELECT * "
+                f"FROM read_parquet({quoted(release)}, hive_partitioning = false)"
+            )
+        except duckdb.Error as error:
+            raise self.refusal(reason_of(error)) from None
+
+    def read(self, scratch: Path, options: EngineOptions) -> Relation:
+        """Open a copy of what the table holds inside the transaction, which is gone with its folder."""
+        copy = scratch / "table.parquet"
+        try:
+            self._opened.run(f"COPY {self._target} TO {quoted(copy)} (FORMAT parquet, USE_TMP_FILE false)")
+            relation = open_parquet(copy, options)
+        except duckdb.Error as error:
+            raise DataError(f"{self.title}: cannot be read back: {reason_of(error)}") from None
+        relation.name = self.title
+        return relation
+
+    def commit(self, sha256: str) -> None:
+        """Comment the table and end the transaction."""
+        try:
+            self._opened.run(f"COMMENT ON TABLE {self._target} IS {quoted(described(sha256))}")
+            self._opened.run("COMMIT")
+        except duckdb.Error as error:
+            raise self.refusal(reason_of(error)) from None
+        self._made = False
+
+    def close(self) -> None:
+        """Undo what was not committed; a file that was made for it goes with it."""
+        if self._database is None:
+            return
+        with suppress(duckdb.Error):
+            self._database.run("ROLLBACK")
+        self._database.close()
+        self._database = None
+        if self._made:
+            self._path.unlink(missing_ok=True)
+            self._path.with_name(self._path.name + ".wal").unlink(missing_ok=True)
+
+    @property
+    def _opened(self) -> Database:
+        if self._database is None:
+            raise OutputError(f"{self.title}: nothing was written; call write first")
+        return self._database
+
+    def _attach(self, database: Database, mode: str) -> None:
+        database.run("SET TimeZone = 'UTC'")
+        try:
+            database.run(f"ATTACH {quoted(self._path.absolute())} AS target ({mode}TYPE duckdb)")
+        except duckdb.Error as error:
+            raise self.refusal(reason_of(error)) from None
+
+    def _check_existing(self, database: Database) -> bool:
+        schema, name = quoted(self.table.schema or "main"), quoted(self.table.name)
+        if not database.rows(
+            f"SELECT 1 FROM duckdb_schemas() WHERE database_name = 'target' AND schema_name = {schema}"
+        ):
+            raise self.refusal(f"there is no schema '{self.table.schema}'")
+        # Names that differ in case alone are one name there.
+        found = database.rows(
+            "SELECT comment FROM duckdb_tables() WHERE database_name = 'target' "
+            f"AND schema_name = {schema} AND lower(table_name) = lower({name}) "
+            "UNION ALL SELECT NULL FROM duckdb_views() WHERE database_name = 'target' "
+            f"AND schema_name = {schema} AND lower(view_name) = lower({name})"
+        )
+        self.refuse_existing(found[0][0] if found else None, exists=bool(found))
+        return bool(found)
+
+
+class PostgresTable(ReleaseTable):
+    """A table of PostgreSQL; it takes its name, and its predecessor goes, only as the transaction ends.
+
+    Parameters
+    ----------
+    url: as the config gives it, without a password.
+    """
+
+    def __init__(self, url: str, table: TableName, *, overwrite: bool) -> None:
+        super().__init__(url, table, overwrite=overwrite)
+        self._connection: Postgres | None = None
+        self._staged = TableName(f"anonymizer_{secrets.token_hex(8)}", table.schema)
+
+    def check(self) -> None:
+        """Check that the server can be reached, and would let the table be made."""
+        try:
+            self._connect()
+            self._find_schema()
+            self._check_existing()
+        finally:
+            self.close()
+
+    def write(self, release: Path, options: EngineOptions) -> None:  # noqa: ARG002 - the server has its own
+        """Begin a transaction, and make a table by another name, which nobody else sees."""
+        from anonymizer.data.postgres import PostgresError  # noqa: PLC0415 - files do without it
+
+        self._connect()
+        schema = self._find_schema()
+        self._staged = TableName(self._staged.name, schema)
+        try:
+            self._opened.ingest(release, schema, self._staged.name)
+        except PostgresError as error:
+            raise self.refusal(str(error)) from None
+
+    def read(self, scratch: Path, options: EngineOptions) -> Relation:  # noqa: ARG002 - it comes as a stream
+        """Open what the table holds inside the transaction."""
+        relation = open_transaction(self._opened, WholeTable(self._staged), self.source, options)
+        relation.name = self.title
+        return relation
+
+    def commit(self, sha256: str) -> None:
+        """Drop the earlier release, give the table its name and comment, and end the transaction."""
+        from anonymizer.data.postgres import PostgresError  # noqa: PLC0415 - files do without it
+
+        connection, final = self._opened, TableName(self.table.name, self._staged.schema)
+        try:
+            if self._check_existing():
+                connection.run(f"DROP TABLE {final.sql}")
+            connection.run(f"ALTER TABLE {self._staged.sql} RENAME TO {identifier(final.name)}")
+            connection.run(f"COMMENT ON TABLE {final.sql} IS {quoted(described(sha256))}")
+            connection.commit()
+        except PostgresError as error:
+            raise self.refusal(str(error)) from None
+
+    def close(self) -> None:
+        """Undo what was not committed, and leave the server."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    @property
+    def _opened(self) -> Postgres:
+        if self._connection is None:
+            raise OutputError(f"{self.title}: nothing was written; call write first")
+        return self._connection
+
+    def _connect(self) -> None:
+        from anonymizer.data.postgres import Postgres, PostgresError  # noqa: PLC0415 - files do without it
+
+        try:
+            self._connection = Postgres(self.source)
+        except PostgresError as error:
+            raise self.refusal(str(error)) from None
+
+    def _find_schema(self) -> str:
+        """Return the schema of the table, where its owner may make it."""
+        named = "current_schema()" if self.table.schema is None else quoted(self.table.schema)
+        rows = self._opened.rows(
+            "SELECT nspname, has_schema_privilege(oid, 'CREATE') "
+            f"FROM pg_catalog.pg_namespace WHERE nspname = {named}"
+        )
+        if not rows:
+            raise self.refusal(f"there is no schema '{self.table.schema or 'public'}'")
+        schema, may_create = rows[0]
+        if not may_create:
+            raise self.refusal(f"permission denied for schema '{schema}'")
+        return str(schema)
+
+    def _check_existing(self) -> bool:
+        found = self._opened.rows(
+            "SELECT pg_catalog.obj_description(c.oid, 'pg_class') FROM pg_catalog.pg_class AS c "
+            "JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace "
+            f"WHERE n.nspname = {quoted(self._find_schema())} AND c.relname = {quoted(self.table.name)}"
+        )
+        self.refuse_existing(found[0][0] if found else None, exists=bool(found))
+        return bool(found)

@@ -1,0 +1,468 @@
+"""A release folder that changes as a whole: the earlier release stays until the new one is on disk.
+
+DIR/share/ holds what may be handed over; DIR/report.json and similar files next to it are internal. All of
+it is staged in DIR/.share.tmp-*/ under the same names, made durable, and then put in place: share/ first,
+the internal files after it, report.json last. Two paths of one folder are swapped at once, or as nearly so
+as the system can. Staging folders are claimed while a run lives, and removed after one that was killed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from anonymizer.errors import OutputError
+from anonymizer.release.formats import release_format
+
+EARLIER = ".earlier"
+"""Suffix of what was taken from its place a moment before its successor came."""
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+_UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP})
+
+
+def swap_paths(staged: Path, final: Path) -> None:
+    """Let two existing paths change their names: in one step on Linux, else in three renames.
+
+    Raises
+    ------
+    OSError: they stay as they were.
+    """
+    if not _exchange_at_once(staged, final):
+        exchange_by_renames(staged, final)
+
+
+def exchange_by_renames(staged: Path, final: Path) -> None:
+    """Let two existing paths change their names; between the first two renames ``final`` is absent.
+
+    Raises
+    ------
+    OSError: they stay as they were.
+    """
+    aside = earlier(staged)
+    try:
+        final.rename(aside)
+        staged.rename(final)
+        aside.rename(staged)
+    except BaseException:
+        if os.path.lexists(aside):
+            if os.path.lexists(final):
+                final.rename(staged)
+            aside.rename(final)
+        raise
+
+
+def earlier(staged: Path) -> Path:
+    """Return where the predecessor of a staged path waits while it takes its place."""
+    return staged.with_name(staged.name + EARLIER)
+
+
+def _exchange_at_once(staged: Path, final: Path) -> bool:
+    """Return False where the system or the file system has no exchange."""
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if rename is None:
+        return False
+    old, new = os.fsencode(staged), os.fsencode(final)
+    if rename(_AT_FDCWD, old, _AT_FDCWD, new, _RENAME_EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in _UNSUPPORTED:
+        return False
+    raise OSError(code, os.strerror(code), str(final))
+
+
+SHARE = "share"
+PUBLIC_REPORT = "report.public.json"
+REPORT = "report.json"
+PAGE = "report.html"
+RECODING = "recoding.json"
+"""What further records need to be recoded alike."""
+
+INTERNAL = (REPORT, PAGE, RECODING)
+"""What stands beside share/, and is not to be handed over."""
+
+
+def check_inputs(directory: Path, inputs: Sequence[Path]) -> None:
+    """Check that no input of the run would be replaced by its output, under whatever name it is reached.
+
+    Raises
+    ------
+    OutputError: one stands in share/ or is a report, by its path, a symbolic link or a hard link; or it is a
+        folder that the output would be in, and be read with as an input the next time.
+    """
+    share = directory / SHARE
+    for given in inputs:
+        inside = given.resolve().is_relative_to(share.resolve()) or given.absolute().is_relative_to(
+            share.absolute()
+        )
+        internal = [directory / name for name in INTERNAL]
+        same = any(_same(given, existing) for existing in (*internal, *_files(share)))
+        if inside or same or given.resolve() in [path.resolve() for path in internal]:
+            raise OutputError(
+                f"{given}: is an input and would be replaced by the output in {directory}; "
+                "choose another folder with -o"
+            )
+        if given.is_dir() and share.resolve().is_relative_to(given.resolve()):
+            raise OutputError(
+                f"{directory}: is in {given}, which is an input and is read with all that is in it; "
+                "choose another folder with -o"
+            )
+
+
+def check_existing(directory: Path, release_names: Sequence[str], *, overwrite: bool) -> None:
+    """Check that nothing stands in the way, or nothing but an earlier release that is to be replaced.
+
+    Raises
+    ------
+    OutputError: there is a release that ``overwrite`` does not allow to replace, or something else is there.
+    """
+    share, internal = directory / SHARE, [directory / name for name in INTERNAL]
+    if os.path.lexists(directory / PUBLIC_REPORT):
+        raise OutputError(
+            f"{directory}: is a folder to be handed over, which an internal report must not enter; "
+            "choose another folder with -o"
+        )
+    if os.path.lexists(share) and (share.is_symlink() or not share.is_dir()):
+        raise OutputError(f"{share}: is not a folder; remove it, or choose another folder with -o")
+    for report in internal:
+        if os.path.lexists(report) and (report.is_symlink() or not report.is_file()):
+            raise OutputError(
+                f"{report}: is not a file of a release; remove it, or choose another folder with -o"
+            )
+    names = sorted(path.name for path in _files(share))
+    strange = sorted(set(names) - _own_names(share) - {*release_names, PUBLIC_REPORT})
+    if strange:
+        raise OutputError(
+            f"{share}: holds '{strange[0]}', which is not of a release; "
+            "move it away, or choose another folder with -o"
+        )
+    if not overwrite and (names or any(report.exists() for report in internal)):
+        raise OutputError(
+            f"{directory}: holds a release; replace it with --overwrite, or choose another folder with -o"
+        )
+
+
+def _files(folder: Path) -> Iterable[Path]:
+    return folder.iterdir() if folder.is_dir() else ()
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
+def _own_names(share: Path) -> set[str]:
+    """Return the file names that the public report of an earlier release gives."""
+    try:
+        release = json.loads((share / PUBLIC_REPORT).read_text(encoding="utf-8"))["release"]
+        paths = [release["path"]]
+        if "sensitive_table" in release:
+            paths.append(release["sensitive_table"]["path"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    return {Path(path).name for path in paths if isinstance(path, str)}
+
+
+try:
+    import fcntl
+except ImportError:  # where there is no such lock, each run leaves other runs' folders alone
+    fcntl = None  # type: ignore[assignment]
+
+PREFIX = ".share.tmp-"
+"""How the name of a staging folder starts."""
+
+
+class StagingLock:
+    """A staging folder that belongs to this process until it is removed, or the process ends.
+
+    Raises
+    ------
+    BlockingIOError: another process has it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor = os.open(path, os.O_RDONLY)
+        try:
+            if fcntl is not None:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def remove(self) -> None:
+        """Remove the folder with what is in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self._descriptor)
+
+    def leave(self) -> None:
+        """Leave the folder to whoever claims it next."""
+        os.close(self._descriptor)
+
+
+def remove_leftovers(directory: Path) -> None:
+    """Remove staging folders whose run has ended; what it had just taken from its place goes back first.
+
+    Raises
+    ------
+    OSError: one cannot be read or restored.
+    """
+    if fcntl is None:
+        return
+    for path in sorted(directory.glob(f"{PREFIX}*")):
+        try:
+            claim = StagingLock(path)
+        except (BlockingIOError, NotADirectoryError, FileNotFoundError):
+            continue
+        for aside in path.glob(f"*{EARLIER}"):
+            place = directory / aside.name.removesuffix(EARLIER)
+            if not os.path.lexists(place):
+                aside.rename(place)
+        claim.remove()
+
+
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class ReleaseFolder:
+    """The folder DIR of a release, while a new release is made: ``with ReleaseFolder(...) as folder``.
+
+    Entering checks all that can be checked before a search and makes the staging folder. What is written to
+    ``release``, ``public_report`` and ``internal(...)`` appears in DIR by ``commit``, or not at all.
+
+    Parameters
+    ----------
+    directory: DIR; it and its parents are made when they do not exist.
+    release_name: plain file name of the release, whose suffix is its format; None for a release elsewhere.
+    inputs: every file that the run reads; none may be part of the output.
+    overwrite: whether an earlier release is to be replaced.
+    second_name: of a release in two files, the plain name of the other one.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        release_name: str | None,
+        inputs: Sequence[Path],
+        *,
+        overwrite: bool = False,
+        second_name: str | None = None,
+    ) -> None:
+        self.directory = directory
+        self.release_name = release_name
+        self.names = tuple(name for name in (release_name, second_name) if name is not None)
+        self._inputs = tuple(inputs)
+        self._overwrite = overwrite
+        self._made: list[Path] = []
+        self._claim: StagingLock | None = None
+        self._internal: list[str] = []
+
+    @property
+    def share(self) -> Path:
+        """The folder to be handed over, as it is called after ``commit``."""
+        return self.directory / SHARE
+
+    @property
+    def release(self) -> Path:
+        """Where the release is to be written, and can be read before ``commit``.
+
+        Raises
+        ------
+        OutputError: it is not a file of this folder.
+        """
+        if self.release_name is None:
+            raise OutputError(f"{self.directory}: the release is not a file of this folder")
+        return self._staging / SHARE / self.release_name
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Where each file of the release is to be written."""
+        return tuple(self._staging / SHARE / name for name in self.names)
+
+    @property
+    def scratch(self) -> Path:
+        """A folder for temporary files, which is gone with the staging folder."""
+        folder = self._staging / "scratch"
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    @property
+    def public_report(self) -> Path:
+        """Where the recipient's report is to be written."""
+        return self._staging / SHARE / PUBLIC_REPORT
+
+    @property
+    def report(self) -> Path:
+        """Where the internal report is to be written."""
+        return self.internal(REPORT)
+
+    def internal(self, name: str) -> Path:
+        """Return where a file that stands beside share/ is to be written."""
+        if name not in self._internal:
+            self._internal.append(name)
+        return self._staging / name
+
+    def __enter__(self) -> Self:
+        self._check()
+        with self._refusals():
+            self._make_directory()
+        try:
+            with self._refusals():
+                remove_leftovers(self.directory)
+            check_existing(self.directory, self.names, overwrite=self._overwrite)
+            with self._refusals():
+                self._claim = StagingLock(Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.directory)))
+                (self._staging / SHARE).mkdir()
+        except BaseException:
+            self.discard()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.discard()
+        if isinstance(error, OSError) and self._is_ours(error):
+            raise self._refusal(error) from error
+
+    def commit(self, last: Callable[[], None] = lambda: None) -> None:
+        """Put what was staged in its place; when that fails, all is as it was.
+
+        Parameters
+        ----------
+        last: what has to happen as well, such as the end of a transaction; when it fails, all is undone.
+
+        Raises
+        ------
+        OutputError: a file could not be made durable or put in its place.
+        """
+        names = [SHARE, *(name for name in self._internal if name != REPORT)]
+        names += [REPORT] if REPORT in self._internal else []
+        check_existing(self.directory, self.names, overwrite=self._overwrite)
+        moves = [_Move(self._staging / name, self.directory / name) for name in names]
+        if RECODING not in names and (self.directory / RECODING).is_file():
+            # The recoding of the earlier release is not of this one; it goes before the report comes.
+            moves.insert(-1, _Move(self.directory / RECODING, self._staging / RECODING))
+        with self._refusals():
+            _make_durable(self._staging)
+            try:
+                for move in moves:
+                    move.do()
+                _sync(self.directory)
+                last()
+            except BaseException:
+                for move in reversed(moves):
+                    move.undo()
+                raise
+        self._made.clear()
+        self.discard()
+
+    def discard(self) -> None:
+        """Remove what was staged, and the folders that were made for it."""
+        if self._claim is not None:
+            self._claim.remove()
+            self._claim = None
+        while self._made:
+            try:
+                self._made.pop().rmdir()
+            except OSError:
+                return
+
+    @property
+    def _staging(self) -> Path:
+        if self._claim is None:
+            raise OutputError(f"{self.directory}: the release folder is not open; use it in a with statement")
+        return self._claim.path
+
+    def _check(self) -> None:
+        for name in self.names:
+            _check_name(name)
+        check_inputs(self.directory, self._inputs)
+
+    def _make_directory(self) -> None:
+        missing = []
+        folder = self.directory
+        while not folder.exists():
+            missing.append(folder)
+            folder = folder.parent
+        for folder in reversed(missing):
+            folder.mkdir()
+            self._made.append(folder)
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self._refusal(error) from error
+
+    def _is_ours(self, error: OSError) -> bool:
+        """Say whether an error is of writing the release, and not of anything else that a run does."""
+        named = isinstance(error.filename, str | os.PathLike) and Path(error.filename).absolute()
+        return error.errno in FULL or bool(named and named.is_relative_to(self.directory.absolute()))
+
+    def _refusal(self, error: OSError) -> OutputError:
+        reason = error.strerror or type(error).__name__
+        remedy = "free some space" if error.errno in FULL else "choose another with -o"
+        return OutputError(f"{self.directory}: cannot be written: {reason}; nothing was released, {remedy}")
+
+
+def _check_name(name: str) -> None:
+    if Path(name).name != name or name == PUBLIC_REPORT:
+        raise OutputError(f"output.path '{name}': accepted is a plain file name, such as release.csv")
+    release_format(Path(name))
+
+
+class _Move:
+    """One staged path and its place; knows by the inode which of the two it stands at."""
+
+    def __init__(self, staged: Path, final: Path) -> None:
+        self.staged = staged
+        self.final = final
+        self.inode = staged.stat().st_ino
+        self.replaces = os.path.lexists(final)
+
+    def do(self) -> None:
+        """Put the staged path in place; an earlier one takes its."""
+        if self.replaces:
+            swap_paths(self.staged, self.final)
+        else:
+            self.staged.rename(self.final)
+
+    def undo(self) -> None:
+        """Put all back as it was, if it is not."""
+        if os.path.lexists(self.final) and self.final.stat().st_ino == self.inode:
+            if self.replaces:
+                swap_paths(self.staged, self.final)
+            else:
+                self.final.rename(self.staged)
+
+
+def _make_durable(folder: Path) -> None:
+    for parent, _, files in os.walk(folder, topdown=False):
+        for name in files:
+            _sync(Path(parent) / name)
+        _sync(Path(parent))
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,1 +1,0 @@
-"""Several runs side by side: which of them no other beats, and how that is shown."""
