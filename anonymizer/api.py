@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from anonymizer.attacks.base import AdversaryView
-from anonymizer.config.load import load_config
+from anonymizer.config.load import as_texts, load_config, variations
 from anonymizer.config.model import Config
-from anonymizer.config.vary import as_texts, variations
 from anonymizer.data.frames import frame_kind
 from anonymizer.data.open import open_frame
 from anonymizer.data.relation import Relation

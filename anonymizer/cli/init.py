@@ -1,4 +1,4 @@
-"""``anonymizer init``: from a data file to a config."""
+"""``anonymizer init`` and ``anonymizer schema``: a draft config from a data file, and the JSON Schema."""
 
 from __future__ import annotations
 
@@ -167,3 +167,14 @@ def _dialect(drafted: Drafted) -> str:
 
 def _percent(part: int, whole: int) -> str:
     return f"{part / whole:.1%}".replace("%", " %")
+
+
+def schema(quiet: Quiet = False, json: Json = False) -> None:  # noqa: ARG001 - the answer is JSON, and only that
+    """Print the JSON Schema of the config, with the parameters of everything that is installed.
+
+    Editors complete and check a config by it: save it as schema.json and start the config with the line
+    "# yaml-language-server: $schema=schema.json".
+    """
+    from anonymizer.config.model import config_schema  # noqa: PLC0415 - --help needs none of it
+
+    write_json(config_schema())

@@ -12,8 +12,14 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from anonymizer.cli.output import hold_streams, with_usable_paths, write_error, write_line, write_warning
-from anonymizer.cli.stop import end_with_command
+from anonymizer.cli.output import (
+    end_with_command,
+    hold_streams,
+    with_usable_paths,
+    write_error,
+    write_line,
+    write_warning,
+)
 from anonymizer.distribution import namesakes, own_version
 from anonymizer.errors import AnonymizerError, InputError, Interrupted, suggestion
 
@@ -46,7 +52,7 @@ COMMANDS = {
         "anonymizer.cli.compare", "compare", "Compare algorithms and settings on a file: risk, loss and time."
     ),
     "hierarchy": Entry("anonymizer.cli.hierarchy", "hierarchy_app", "Show, validate or build a hierarchy."),
-    "schema": Entry("anonymizer.cli.schema", "schema", "Print the JSON Schema of the config, for editors."),
+    "schema": Entry("anonymizer.cli.init", "schema", "Print the JSON Schema of the config, for editors."),
 }
 
 

@@ -1,10 +1,8 @@
-"""What all commands share in talking: results to stdout, messages to stderr.
+"""Output of all commands: results to stdout, messages and progress to stderr, and Ctrl-C.
 
 With ``--json``, stdout holds one JSON object and nothing else. Errors stay on stderr as text; the exit code
-tells a script their kind.
-
-A result that stdout does not take is an error. A reader that closes its end of a pipe has what it wanted:
-the rest is discarded. Messages that stderr does not take are lost, and change nothing.
+gives a script their kind. The live line of a long search appears on a terminal only, never in a pipe. The
+first Ctrl-C asks the search to end, the second ends the program.
 """
 
 from __future__ import annotations
@@ -12,16 +10,22 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import threading
+from _thread import interrupt_main
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anonymizer.errors import InputError, StdoutError
+from anonymizer.flow.watch import RunMonitor
+from anonymizer.search.base import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -170,3 +174,115 @@ def messages(*, quiet: bool) -> Console:
 
     styled = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     return Console(stderr=True, quiet=quiet, force_terminal=styled, highlight=False, markup=False)
+
+
+@contextmanager
+def progress_monitor(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[RunMonitor]:
+    """Yield a watch that shows how far a run is on stderr."""
+    console = messages(quiet=quiet)
+    if quiet or not sys.stderr.isatty():
+        yield RunMonitor(stopped=stopped)
+        return
+    with console.status("starting") as status:
+        yield RunMonitor(
+            progress=lambda progress: status.update(progress_line(progress)),
+            phase=status.update,
+            stopped=stopped,
+        )
+
+
+def progress_line(progress: Progress) -> str:
+    """Return nodes, best, bound and gap in one line.
+
+    >>> progress_line(Progress(12, 2160, 0.31, 0.27))
+    'search  12/2,160  best 0.31  bound 0.27  gap 12.9 %'
+    """
+    parts = [f"search  {progress.evaluated:,}/{progress.candidates:,}"]
+    if progress.best is not None:
+        parts.append(f"best {progress.best:.4g}")
+    if progress.bound is not None:
+        parts.append(f"bound {progress.bound:.4g}")
+    if progress.best and progress.bound is not None:
+        parts.append(f"gap {(progress.best - progress.bound) / progress.best:.1%}".replace("%", " %"))
+    return "  ".join(parts)
+
+
+SOON = 0.001
+"""Seconds until an interrupt that was lost is raised again."""
+
+_own_process = threading.Event()
+
+
+def end_with_command() -> None:
+    """Note that this process ends with its command, whose exit code no signal may change once it is done."""
+    _own_process.set()
+
+
+class StopRequest:
+    """Whether the user wants an end: ``request()``."""
+
+    def __init__(self) -> None:
+        self._asked = threading.Event()
+        self.late = self.raised = False
+
+    def __call__(self) -> bool:
+        """Return whether the user pressed Ctrl-C."""
+        return self._asked.is_set()
+
+    def too_late(self) -> None:
+        """Let no signal stop what remains: the result is given, and its exit code must be 0."""
+        self.late = True
+
+    def on_interrupt(self, signum: int, frame: FrameType | None) -> None:
+        """Note the first Ctrl-C, and raise on a second one."""
+        if self._asked.is_set():
+            self.on_end(signum, frame)
+        self._asked.set()
+
+    def on_end(self, signum: int, frame: FrameType | None) -> None:
+        """Raise, so that nothing is left behind."""
+        if not self.late:
+            self.raised = True
+            signal.default_int_handler(signum, frame)
+
+
+@contextmanager
+def _raised_again() -> Iterator[None]:
+    """Raise an interrupt once more that came in a finalizer, where Python prints it and goes on."""
+    earlier = sys.unraisablehook
+
+    def on_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            # Not at once: it would be raised in here.
+            threading.Timer(SOON, interrupt_main, [signal.SIGTERM]).start()
+        else:
+            earlier(unraisable)
+
+    sys.unraisablehook = on_unraisable
+    try:
+        yield
+    finally:
+        sys.unraisablehook = earlier
+
+
+@contextmanager
+def stop_on_interrupt() -> Iterator[StopRequest]:
+    """Yield a question whether the user pressed Ctrl-C; while open, only a second one raises."""
+    request = StopRequest()
+    if threading.current_thread() is not threading.main_thread():
+        yield request
+        return
+    earlier = signal.signal(signal.SIGINT, request.on_interrupt)
+    earlier_end = signal.signal(signal.SIGTERM, request.on_end)
+    try:
+        with _raised_again():
+            yield request
+    except Exception as error:
+        # Native libraries make errors of their own of an interrupt, such as a failed import or query.
+        if request.raised:
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        done = request.late and _own_process.is_set()
+        signal.signal(signal.SIGINT, signal.SIG_IGN if done else earlier)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN if done else earlier_end)

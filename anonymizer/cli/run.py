@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anonymizer.cli.output import Json, Quiet, write_line
-from anonymizer.cli.stop import stop_on_interrupt
+from anonymizer.cli.output import Json, Quiet, stop_on_interrupt, write_line
 from anonymizer.errors import Infeasible
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def run(
     Ctrl-C ends a search early: the best release found so far is written and verified. A second Ctrl-C leaves
     nothing.
     """
-    from anonymizer.cli.progress import progress_monitor  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.cli.output import progress_monitor  # noqa: PLC0415 - --help needs none of it
     from anonymizer.cli.summary import summary  # noqa: PLC0415
     from anonymizer.config.load import load_config  # noqa: PLC0415
     from anonymizer.flow.run import run as run_job  # noqa: PLC0415

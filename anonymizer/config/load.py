@@ -1,20 +1,172 @@
-"""Makes a config from a file or a mapping, with all that is wrong in one error."""
+"""Loading a config from a file or a mapping, with overrides, and with all problems in one error.
+
+``--set a.b=v`` overrides a single value by its dotted key. ``--vary a.b=v1,v2`` lists the values that a
+comparison tries for a key.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import yaml
 from pydantic import ValidationError
 
 from anonymizer.config.attribute import Role
-from anonymizer.config.document import Document, check_size, from_python
+from anonymizer.config.document import (
+    DEEPEST,
+    TOO_DEEP,
+    Document,
+    OversizedConfig,
+    check_size,
+    from_python,
+    joined_key,
+    parse_yaml,
+    read_document,
+)
 from anonymizer.config.model import Config, Origin
-from anonymizer.config.override import overridden
-from anonymizer.config.read import read_document
-from anonymizer.config.words import dotted
+from anonymizer.config.section import KeyPath, dotted, shown
 from anonymizer.errors import ConfigError, ConfigProblem, suggestion
+
+_PART = re.compile(r'\.?(?:"((?:[^"\\]|\\.)*)"|\[(\d+)\]|([^."=\[\]]+))')
+COLUMN = 2
+"""Length of the path of a column, ``attributes.NAME``."""
+
+LONGEST_SHOWN = 200
+"""Characters of an option that a message repeats."""
+
+OVERRIDE_FORM = "accepted: KEY=VALUE, such as suppression.limit=0.05 or constraints.0.k=10"
+
+
+def overridden(document: Document, overrides: Sequence[str]) -> Document:
+    """Return the document with values replaced.
+
+    Parameters
+    ----------
+    overrides: ``path=value``. The path is dotted, a list item is ``constraints.0`` or ``constraints[0]``, and
+        a name that holds a dot is quoted, ``attributes."a.b".weight``. The value is read as YAML.
+
+    Raises
+    ------
+    ConfigError: all that is wrong with the overrides, or with the size of what they make.
+    """
+    problems: list[ConfigProblem] = []
+    lines: dict[KeyPath, int | None] = dict(document.lines)
+    data = document.data
+    for text in overrides:
+        try:
+            path, value = parse_override(text)
+            _check_attribute(data, path)
+            data = _replaced(data, path, 0, value)
+            place = _place(data, path)
+            lines = {known: line for known, line in lines.items() if known[: len(path)] != place}
+            lines[place] = None
+        except ValueError as error:
+            problems.append(ConfigProblem(f"--set {shortened(text)}", str(error)))
+    if problems:
+        raise ConfigError(document.name, problems)
+    if overrides:
+        check_size(document.name, data, lines)
+    return replace(document, data=data, lines=lines)
+
+
+def parse_override(text: str) -> tuple[KeyPath, Any]:
+    """Return the path and the value of ``path=value``.
+
+    Raises
+    ------
+    ValueError: saying what would do.
+
+    >>> parse_override('attributes."a.b".weight=2')
+    (('attributes', 'a.b', 'weight'), 2)
+    """
+    path, end = parse_key(text)
+    if not path or text[end : end + 1] != "=":
+        raise ValueError(f"not an override; {OVERRIDE_FORM}")
+    try:
+        value, _ = parse_yaml(text[end + 1 :], "value")
+    except OversizedConfig as error:
+        raise ValueError(error.problems[0].what) from None
+    except ConfigError:
+        raise ValueError("the value is not YAML; put quotes around a text") from None
+    joined = joined_key(text[end + 1 :])
+    if joined is not None:
+        key, _, rest = joined.partition(":")
+        raise ValueError(f"a colon needs a blank after it; write {{{key}: {rest}}}, the whole in quotes")
+    return path, value
+
+
+def shortened(text: str) -> str:
+    """Return what was given on the command line as messages repeat it."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+
+
+def parse_key(text: str) -> tuple[KeyPath, int]:
+    """Return the path at the beginning of ``path=...``, empty when there is none, and where it ends.
+
+    Raises
+    ------
+    ValueError: it is longer than any path of a config.
+
+    >>> parse_key("constraints[0].k=2,5")
+    (('constraints', 0, 'k'), 16)
+    """
+    parts: list[str | int] = []
+    end = 0
+    while match := _PART.match(text, end):
+        quoted, index, bare = match.groups()
+        if len(parts) == DEEPEST:
+            raise ValueError(TOO_DEEP)
+        parts.append(_part(quoted, index, bare))
+        end = match.end()
+    return tuple(parts), end
+
+
+def _part(quoted: str | None, index: str | None, bare: str | None) -> str | int:
+    if quoted is not None:
+        return str(json.loads(f'"{quoted}"'))
+    return int(index) if index is not None else str(bare)
+
+
+def _place(data: Any, path: KeyPath) -> KeyPath:
+    """Return a path with the items of lists as numbers, however they were given."""
+    place: list[str | int] = []
+    for part in path:
+        key = int(part) if isinstance(data, list) else str(part)
+        place.append(key)
+        data = data[key]
+    return tuple(place)
+
+
+def _check_attribute(data: Any, path: KeyPath) -> None:
+    """Refuse a setting of a column that the config does not have: a new one is given whole, with its role."""
+    attributes = data.get("attributes") if isinstance(data, dict) else None
+    if path[:1] == ("attributes",) and len(path) > COLUMN and isinstance(attributes, dict):
+        name = str(path[1])
+        if name not in attributes:
+            raise ValueError(f"no column '{name}' in attributes; {suggestion(name, attributes)}")
+
+
+def _replaced(data: Any, path: KeyPath, depth: int, value: Any) -> Any:
+    """Return a copy of nested data with the value at a path replaced; mappings on the way are made."""
+    if depth == len(path):
+        return value
+    part, place = path[depth], dotted(path[:depth])
+    if isinstance(data, list):
+        if not str(part).isdigit() or int(part) >= len(data):
+            raise ValueError(f"{place} holds {len(data)} entries; accepted: 0 to {len(data) - 1}")
+        at = int(part)
+        return [*data[:at], _replaced(data[at], path, depth + 1, value), *data[at + 1 :]]
+    if data is not None and not isinstance(data, dict):
+        raise ValueError(f"{place} is {shown(data)} and holds no keys; give it a mapping first")
+    known = data or {}
+    key = str(part)
+    return {**known, key: _replaced(known.get(key), path, depth + 1, value)}
 
 
 def load_config(source: Config | Mapping[str, Any] | str | Path, overrides: Sequence[str] = ()) -> Config:
@@ -81,3 +233,134 @@ def check_columns(config: Config, columns: Sequence[str], source: str) -> None:
         raise ConfigError(
             config.source, [ConfigProblem(dotted(("attributes", name)), what) for name, what in found]
         )
+
+
+VARIED_FORM = "accepted: KEY=V1,V2,..., such as constraints.0.k=2,5,10"
+_VARIABLE = ("algorithm", "budget", "constraints", "objective", "reference", "suppression")
+_LEVELS = 3
+"""Length of ``attributes.NAME.levels``."""
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A config key with the values that a comparison tries.
+
+    Attributes
+    ----------
+    key: as it was written.
+    path: of the key.
+    values: as ``--set`` takes them.
+    """
+
+    key: str
+    path: KeyPath
+    values: tuple[str, ...]
+
+    @property
+    def overrides(self) -> tuple[str, ...]:
+        """``key=value`` for each value."""
+        return tuple(f"{self.key}={value}" for value in self.values)
+
+
+def variations(texts: Sequence[str]) -> list[Variation]:
+    """Return what some ``key=v1,v2`` ask for.
+
+    Parameters
+    ----------
+    texts: a key as ``--set`` takes it, and values as YAML, separated by commas.
+
+    Raises
+    ------
+    ConfigError: all that is wrong with them.
+    """
+    problems: list[ConfigProblem] = []
+    found: list[Variation] = []
+    for text in texts:
+        try:
+            one = _variation(text)
+            _check_known(one, found)
+            found.append(one)
+        except ValueError as error:
+            problems.append(ConfigProblem(f"--vary {shortened(text)}", str(error)))
+    if problems:
+        raise ConfigError("the comparison", problems)
+    return found
+
+
+def as_texts(vary: Mapping[str, Iterable[Any]]) -> list[str]:
+    """Return keys with Python values as ``variations`` takes them.
+
+    >>> as_texts({"constraints.0.k": [2, 5], "suppression.method": ["classes"]})
+    ['constraints.0.k=2,5', 'suppression.method=classes']
+    """
+    return [f"{key}={','.join(map(_flow, values))}" for key, values in vary.items()]
+
+
+def _variation(text: str) -> Variation:
+    path, end = parse_key(text)
+    if not path or text[end : end + 1] != "=":
+        raise ValueError(f"not a key with values; {VARIED_FORM}")
+    try:
+        values, _ = parse_yaml(f"[{text[end + 1 :]}]", "values")
+    except OversizedConfig as error:
+        raise ValueError(error.problems[0].what) from None
+    except ConfigError:
+        values = None
+    if not isinstance(values, list):
+        raise ValueError(f"the values are not YAML; put quotes around a text; {VARIED_FORM}")
+    written = tuple(_flow(value) for value in values)
+    if not written:
+        raise ValueError(f"no values; {VARIED_FORM}")
+    # 1 and true are equal in Python.
+    typed = [(isinstance(value, bool), value) for value in values]
+    twice = [written[place] for place, value in enumerate(typed) if value in typed[:place]]
+    if twice:
+        raise ValueError(f"the value {twice[0]} is given twice; keep one")
+    return Variation(text[:end], path, written)
+
+
+def _check_known(one: Variation, others: Sequence[Variation]) -> None:
+    """Check that a key may vary and that no other decides about it too."""
+    place = tuple(map(str, one.path))
+    if place in (("algorithm",), ("algorithm", "name")):
+        raise ValueError("algorithms are given by --algorithm NAME, repeated for each")
+    levels = len(place) >= _LEVELS and (place[0], place[2]) == ("attributes", "levels")
+    if place[0] not in _VARIABLE and not levels:
+        raise ValueError(
+            "must be the same in all runs, or their numbers could not be compared; "
+            f"accepted: keys of {', '.join(_VARIABLE)}, and attributes.NAME.levels"
+        )
+    for other in others:
+        shorter, longer = sorted((place, tuple(map(str, other.path))), key=len)
+        if longer[: len(shorter)] == shorter:
+            again = "is given twice" if shorter == longer else f"overlaps with --vary {other.key}"
+            raise ValueError(f"the key {again}; keep one")
+
+
+def _flow(value: Any) -> str:
+    """Return a value as YAML in one line, plain where that reads back as the same."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float() | Decimal():
+            return str(value)
+        case Mapping():
+            inner = (f"{_flow(str(key))}: {_flow(item)}" for key, item in value.items())
+            return "{" + ", ".join(inner) + "}"
+        case list() | tuple():
+            return "[" + ", ".join(map(_flow, value)) + "]"
+        case _:
+            return _text(str(value))
+
+
+def _text(text: str) -> str:
+    try:
+        data, _ = parse_yaml(f"[{text}]", "text")
+    except ConfigError:
+        data = None
+    if data == [text]:
+        return text
+    dumped: str = yaml.dump(text, default_style='"', width=10**9, allow_unicode=True)
+    return dumped.removesuffix("\n")

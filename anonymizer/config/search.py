@@ -8,10 +8,14 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from anonymizer.config.plugged import PLUG_IN_SETTINGS, PluginSection
-from anonymizer.config.plugins import AnyRegistry, loss_metrics, search_algorithms
-from anonymizer.config.section import Section, problem, refusal
-from anonymizer.config.words import shown
+from anonymizer.config.plugin_sections import (
+    PLUG_IN_SETTINGS,
+    AnyRegistry,
+    PluginSection,
+    loss_metrics,
+    search_algorithms,
+)
+from anonymizer.config.section import Section, problem, refusal, shown
 from anonymizer.loss.base import AGGREGATES, AggregateName
 from anonymizer.plugins import Exact, WholeNumber, path_fault
 

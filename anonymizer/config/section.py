@@ -1,9 +1,15 @@
-"""The base of every part of the config: strict, immutable, and errors in plain words, all at once."""
+"""The base of every config section: strict, immutable, with all errors at once in plain language.
+
+The JSON Schema of a section includes the bounds of exact numbers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
 
 from pydantic import (
@@ -11,16 +17,221 @@ from pydantic import (
     GetJsonSchemaHandler,
     ModelWrapValidatorHandler,
     RootModel,
+    TypeAdapter,
     ValidationError,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from anonymizer.config.fields import field_schema, keys, plain, with_field_bounds
-from anonymizer.config.words import JsonSchema, KeyPath, choices, describe, resolved, shown, types
 from anonymizer.errors import suggestion
 from anonymizer.plugins import Settings
+
+JsonSchema = dict[str, Any]
+KeyPath = tuple[str | int, ...]
+
+_PLAIN_KEY = re.compile(r"[\w-]+", re.ASCII)
+_LONGEST = 60
+
+
+def shown(value: Any) -> str:
+    """Return a config value as a person would type it, on one line and cut where it is long.
+
+    >>> shown("k"), shown(True), shown(Decimal("1.5")), shown([1, 2])
+    ("'k'", 'true', '1.5', 'a list')
+    """
+    match value:
+        case bool():
+            text = "true" if value else "false"
+        case None:
+            text = "nothing"
+        case str():
+            text = repr(value if len(value) <= _LONGEST else value[:_LONGEST] + "…")
+        case int() | float() | Decimal():
+            text = str(value)[:_LONGEST]
+        case Mapping():
+            text = "a mapping"
+        case Sequence():
+            text = "a list"
+        case _:
+            text = f"a {type(value).__name__}"
+    return text
+
+
+def dotted(path: KeyPath) -> str:
+    """Return a path into the config as messages write it and as ``--set`` reads it.
+
+    >>> dotted(("constraints", 0, "k")), dotted(("attributes", "a.b", "role"))
+    ('constraints[0].k', 'attributes."a.b".role')
+    """
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            name = part if _PLAIN_KEY.fullmatch(part) else json.dumps(part, ensure_ascii=False)
+            text += f".{name}" if text else name
+    return text
+
+
+def resolved(schema: JsonSchema, definitions: JsonSchema) -> JsonSchema:
+    """Follow references and drop the null branch of an optional value."""
+    while True:
+        if "$ref" in schema:
+            schema = {**definitions[schema["$ref"].rpartition("/")[2]], **_without(schema, "$ref")}
+        elif len(_branches(schema)) == 1:
+            schema = {**_branches(schema)[0], **_without(schema, "anyOf")}
+        else:
+            return schema
+
+
+def _without(schema: JsonSchema, key: str) -> JsonSchema:
+    return {name: value for name, value in schema.items() if name != key}
+
+
+def _branches(schema: JsonSchema) -> list[JsonSchema]:
+    return [branch for branch in schema.get("anyOf", []) if branch.get("type") != "null"]
+
+
+def choices(schema: JsonSchema) -> tuple[str, ...]:
+    """Return the texts that a resolved schema allows when it lists them, else nothing."""
+    listed = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    return tuple(value for value in listed if isinstance(value, str))
+
+
+def types(schema: JsonSchema, definitions: JsonSchema) -> frozenset[str]:
+    """Return the JSON types that a schema allows; empty when it allows any."""
+    schema = resolved(schema, definitions)
+    branches = _branches(schema) or schema.get("oneOf", [])
+    if branches:
+        every = [types(branch, definitions) for branch in branches]
+        return frozenset().union(*every) if all(every) else frozenset()
+    given = schema.get("type", [])
+    return frozenset([given] if isinstance(given, str) else given)
+
+
+def describe(schema: JsonSchema, definitions: JsonSchema) -> str:
+    """Return what a schema accepts, such as ``a whole number >= 1``.
+
+    >>> describe({"type": "number", "exclusiveMinimum": 0, "maximum": 1}, {})
+    'a number > 0 and <= 1'
+    """
+    schema = resolved(schema, definitions)
+    if choices(schema):
+        return ", ".join(choices(schema))
+    if _branches(schema):
+        return " or ".join(dict.fromkeys(describe(branch, definitions) for branch in _branches(schema)))
+    kind = schema.get("type", "object" if "oneOf" in schema else None)
+    match kind[0] if isinstance(kind, list) else kind:
+        case "integer":
+            words = "a whole number" + _bounds(schema)
+        case "number":
+            words = "a number" + _bounds(schema)
+        case "boolean":
+            words = "true or false"
+        case "string":
+            words = "text" + _example(schema)
+        case "array":
+            words = "a list" + (
+                f", each {describe(schema['items'], definitions)}" if "items" in schema else ""
+            )
+        case "object":
+            words = "a mapping" + _keys(schema)
+        case _:
+            words = "a value of another kind"
+    return words
+
+
+def _keys(schema: JsonSchema) -> str:
+    return f" with the keys {', '.join(schema['properties'])}" if schema.get("properties") else ""
+
+
+def _example(schema: JsonSchema) -> str:
+    return f" such as {schema['examples'][0]}" if schema.get("examples") else ""
+
+
+def _bounds(schema: JsonSchema) -> str:
+    if "minimum" in schema and "maximum" in schema:
+        return f" from {schema['minimum']} to {schema['maximum']}"
+    signs = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
+    bounds = [f"{sign} {schema[key]}" for key, sign in signs.items() if key in schema]
+    return " " + " and ".join(bounds) if bounds else ""
+
+
+_BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
+
+
+def key_of(name: str, field: FieldInfo) -> str:
+    """Return the key that a field has in the config: its alias if there is one."""
+    return field.validation_alias if isinstance(field.validation_alias, str) else name
+
+
+def keys(model: type[BaseModel]) -> dict[str, str]:
+    """Return the field names of a settings class by their key in the config."""
+    return {key_of(name, field): name for name, field in model.model_fields.items()}
+
+
+@lru_cache(maxsize=512)
+def field_schema(model: type[BaseModel], name: str) -> JsonSchema:
+    """Return the schema of one field of a settings class, its ``$defs`` beside it."""
+    field = model.model_fields[name]
+    annotation: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+    schema = TypeAdapter(annotation).json_schema()
+    schema.update(field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {})
+    if field.examples:
+        schema["examples"] = field.examples
+    return _with_bounds(schema, field)
+
+
+def _with_bounds(schema: JsonSchema, field: FieldInfo) -> JsonSchema:
+    """Add the bounds of a field whose own schema lacks them, as that of an exact number does."""
+    for limit in field.metadata:
+        for attribute, keyword in _BOUNDS.items():
+            bound = getattr(limit, attribute, None)
+            if bound is not None:
+                number = int(bound) if bound == int(bound) else float(bound)
+                _add_bound(schema, keyword, number)
+    return schema
+
+
+def with_field_bounds(properties: JsonSchema, model: type[BaseModel]) -> JsonSchema:
+    """Return the properties of a settings class with the bounds of its exact numbers."""
+    names = keys(model)
+    return {
+        key: _with_bounds(dict(value), model.model_fields[names[key]]) for key, value in properties.items()
+    }
+
+
+def _add_bound(schema: JsonSchema, keyword: str, number: int | float) -> None:
+    for part in [schema, *schema.get("anyOf", [])]:
+        if part.get("type") in {"integer", "number"}:
+            part.setdefault(keyword, number)
+
+
+def plain(value: Any) -> Any:
+    """Return a dumped setting in plain JSON types; a decimal becomes the number that reads back as itself.
+
+    A decimal with more digits than a JSON reader keeps becomes a text, which the config accepts as well.
+    """
+    match value:
+        case Decimal():
+            return _number(value)
+        case dict():
+            return {str(key): plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case str():
+            return str(value)
+        case _:
+            return value
+
+
+def _number(value: Decimal) -> int | float | str:
+    if value == value.to_integral_value() and value.adjusted() < 16:
+        return int(value)
+    return float(value) if Decimal(repr(float(value))) == value else str(value)
+
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from anonymizer.config.hierarchy import HierarchySettings
+from anonymizer.config.attribute import HierarchySettings
 from anonymizer.config.model import Config
 from anonymizer.model.table import Table
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from anonymizer.config.constraint import ConstraintSettings
 from anonymizer.config.model import Config
+from anonymizer.config.plugin_sections import ConstraintSettings
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.base import (
     AttackModel,

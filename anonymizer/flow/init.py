@@ -7,10 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymizer.config.document import Document
+from anonymizer.config.document import Document, parse_yaml
 from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config, Origin
-from anonymizer.config.yaml_text import parse_yaml
 from anonymizer.data.open import CSV_SUFFIXES, DIALECT, PARQUET_SUFFIXES, open_file
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CsvDialect, EngineOptions, is_url, location_of

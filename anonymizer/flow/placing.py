@@ -7,8 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from anonymizer.config.attribute import AttributeSettings, Role
-from anonymizer.config.hierarchy import HierarchySettings
+from anonymizer.config.attribute import AttributeSettings, HierarchySettings, Role
 from anonymizer.config.model import Config
 from anonymizer.hierarchy.placement import (
     LevelRange,

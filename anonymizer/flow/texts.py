@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from anonymizer.config.model import Config
 from anonymizer.flow.constraints import required_size
 from anonymizer.model.table import COMMA, Column, ValueType
-from anonymizer.profile.facts import SAMPLE
-from anonymizer.profile.writing import BLANKS, differing_by_blanks, writing_of
+from anonymizer.profile.column_statistics import BLANKS, SAMPLE, differing_by_blanks, writing_of
 from anonymizer.report.distribution import smallest_shown
 
 

@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 
 from anonymizer.config.model import Config
-from anonymizer.config.plugged import PluginSection
+from anonymizer.config.plugin_sections import PluginSection
 from anonymizer.errors import InputError
 from anonymizer.plugins import Registry
 

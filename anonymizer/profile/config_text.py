@@ -11,12 +11,11 @@ from typing import Any
 import yaml
 
 from anonymizer.config.attribute import Role
-from anonymizer.config.fields import plain
-from anonymizer.config.yaml_text import scalar
+from anonymizer.config.document import scalar
+from anonymizer.config.section import plain
 from anonymizer.model.table import POINT
-from anonymizer.profile.constraints import LIMIT
-from anonymizer.profile.missing import EMPTY
-from anonymizer.profile.proposal import ColumnProposal, Proposal
+from anonymizer.profile.column_statistics import EMPTY
+from anonymizer.profile.proposal import LIMIT, ColumnProposal, Proposal
 
 WIDTH = 108
 NOTHING: Mapping[str, Mapping[str, Any]] = MappingProxyType({})

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.cli.progress import progress_line
-from anonymizer.cli.stop import stop_on_interrupt
+from anonymizer.cli.output import progress_line, stop_on_interrupt
 from anonymizer.search.base import Progress
 from tests.flow.commands import Job
 

@@ -12,7 +12,7 @@ import pytest
 from anonymizer.cli import main as frame
 from anonymizer.cli.main import COMMANDS, main
 from anonymizer.cli.output import messages, write_error, write_json
-from anonymizer.config.schema import config_schema
+from anonymizer.config.model import config_schema
 from anonymizer.errors import AuditFailed, ConfigError, ConfigProblem, Interrupted
 
 ROOT = Path(__file__).parents[2]

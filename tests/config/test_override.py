@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.config.load import load_config
-from anonymizer.config.override import parse_override
+from anonymizer.config.load import load_config, parse_override
 from anonymizer.errors import ConfigError
 from tests.config.examples import small
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.config import document, yaml_text
-from anonymizer.config.document import OversizedConfig
+from anonymizer.config import document
+from anonymizer.config import document as yaml_text
+from anonymizer.config.document import OversizedConfig, read_document
 from anonymizer.config.load import load_config
-from anonymizer.config.read import read_document
 from anonymizer.errors import ConfigError, InputError
 
 

@@ -10,9 +10,13 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from anonymizer.config.load import load_config
-from anonymizer.config.model import Config
-from anonymizer.config.plugins import hierarchy_sources, loss_metrics, privacy_models, search_algorithms
-from anonymizer.config.schema import config_schema
+from anonymizer.config.model import Config, config_schema
+from anonymizer.config.plugin_sections import (
+    hierarchy_sources,
+    loss_metrics,
+    privacy_models,
+    search_algorithms,
+)
 from anonymizer.errors import ConfigError
 from tests.config.examples import CONTRACT, attribute, constrained, small
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anonymizer.config.override import parse_override
-from anonymizer.config.vary import as_texts, variations
+from anonymizer.config.load import as_texts, parse_override, variations
 from anonymizer.errors import ConfigError
 
 

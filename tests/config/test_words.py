@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.config.override import parse_override
-from anonymizer.config.words import describe, dotted, shown
+from anonymizer.config.load import parse_override
+from anonymizer.config.section import describe, dotted, shown
 
 
 @pytest.mark.parametrize(

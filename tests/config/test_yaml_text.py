@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.config.yaml_text import parse_yaml, scalar
+from anonymizer.config.document import parse_yaml, scalar
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from anonymizer.cli.main import main
+from anonymizer.config.document import parse_yaml
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
-from anonymizer.config.yaml_text import parse_yaml
 from tests.docs.pages import ROOT, blocks, name, pages
 
 WITH_PYTHON = [page for page in pages() if blocks(page, "python")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from anonymizer.cli.main import COMMANDS
-from anonymizer.config.plugins import (
+from anonymizer.config.plugin_sections import (
     attacks,
     hierarchy_sources,
     loss_metrics,

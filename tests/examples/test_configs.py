@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from anonymizer.config.apply import ApplySettings
 from anonymizer.config.load import check_columns, load_config
-from anonymizer.config.model import Config
+from anonymizer.config.model import ApplySettings, Config
 from anonymizer.hierarchy.source import HIERARCHY_SOURCES
 from anonymizer.privacy.base import PRIVACY_MODELS
 

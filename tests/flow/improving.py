@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from anonymizer.cli import progress
+from anonymizer.cli import output as progress
 from anonymizer.cli.main import main
 from anonymizer.flow.watch import RunMonitor
 from anonymizer.model.outcome import Outcome

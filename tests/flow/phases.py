@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from anonymizer.cli import progress
+from anonymizer.cli import output as progress
 from anonymizer.cli.main import main
 from anonymizer.flow.watch import RunMonitor
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.config.vary import variations
+from anonymizer.config.load import variations
 from anonymizer.errors import ConfigError, InputError, OutputError
 from anonymizer.flow.compare import comparison_of, open_folder
 from anonymizer.flow.comparing.ended import RunResult, run_to_result

@@ -159,7 +159,7 @@ def test_130_an_interrupt_before_there_is_a_result_leaves_nothing(
         def __init__(self, **settings: object) -> None:
             super().__init__(stopped=lambda: True)
 
-    monkeypatch.setattr("anonymizer.cli.progress.Watch", Stopped)
+    monkeypatch.setattr("anonymizer.cli.output.Watch", Stopped)
     done = call("run", job.file)
     assert (done.code, done.out) == (130, "")
     assert "interrupted" in done.err

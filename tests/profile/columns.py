@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from anonymizer.data.table import detect
 from anonymizer.model.table import ValueType
-from anonymizer.profile.facts import ColumnFacts
+from anonymizer.profile.column_statistics import ColumnFacts
 
 
 def column(name: str, values: Sequence[object], kind: ValueType | None = None) -> ColumnFacts:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from anonymizer.plugins import Registry
-from anonymizer.profile.detectors.base import Detector, Finding
-from anonymizer.profile.detectors.registry import DETECTORS, findings
-from anonymizer.profile.facts import ColumnFacts
+from anonymizer.profile.column_statistics import ColumnFacts
+from anonymizer.profile.detection import DETECTORS, Detector, Finding, findings
 from tests.profile.columns import column
 from tests.profile.planted import ORDINARY, PLANTED, values
 

@@ -9,13 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.config.hierarchy import HierarchySettings
+from anonymizer.config.attribute import HierarchySettings
 from anonymizer.data.open import open_csv
 from anonymizer.model.table import ValueType
-from anonymizer.profile.drafts import drafts
-from anonymizer.profile.fitting import HierarchyDrafter
-from anonymizer.profile.measure import measure
-from anonymizer.profile.widths import LEVELS, nice, widths_of
+from anonymizer.profile.column_statistics import measure
+from anonymizer.profile.hierarchies import LEVELS, HierarchyDrafter, drafts, nice, widths_of
 from tests.engines.files import write
 from tests.profile.columns import column
 

@@ -8,8 +8,7 @@ import pytest
 
 from anonymizer.data.open import open_csv
 from anonymizer.model.table import ValueType
-from anonymizer.profile.facts import SAMPLE
-from anonymizer.profile.measure import Measured, measure
+from anonymizer.profile.column_statistics import SAMPLE, Measured, measure
 from tests.engines.files import write
 
 WIDE = 3 * SAMPLE

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.profile.pair_tables import bundles, pair_tables
+from anonymizer.profile.proposal import bundles, pair_tables
 
 
 @st.composite

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from anonymizer.config.attribute import Role
-from anonymizer.profile.detectors.registry import findings
-from anonymizer.profile.roles import RoleProposal, role_of
+from anonymizer.profile.detection import findings
+from anonymizer.profile.proposal import RoleProposal, role_of
 from tests.profile.columns import column
 
 

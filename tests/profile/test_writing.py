@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from anonymizer.data.open import open_csv
 from anonymizer.data.table import key_of
 from anonymizer.model.table import COMMA, POINT, ValueType
-from anonymizer.profile.facts import SAMPLE
-from anonymizer.profile.measure import Measured, measure
-from anonymizer.profile.writing import writing_of
+from anonymizer.profile.column_statistics import SAMPLE, Measured, measure, writing_of
 from tests.engines.files import write
 
 MONEY = ["2254,25", "1999,5", "12,75", "0,5"]

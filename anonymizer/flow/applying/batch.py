@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from anonymizer.config.apply import Otherwise
 from anonymizer.config.attribute import Role
-from anonymizer.config.model import Config
+from anonymizer.config.model import Config, Otherwise
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import Key, ReadColumn, key_of
 from anonymizer.errors import DataError

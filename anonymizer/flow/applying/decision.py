@@ -7,8 +7,7 @@ from decimal import ROUND_CEILING, Decimal
 
 import numpy as np
 
-from anonymizer.config.apply import ApplySettings, Batch, Otherwise
-from anonymizer.config.model import Config
+from anonymizer.config.model import ApplySettings, Batch, Config, Otherwise
 from anonymizer.errors import ConfigError, ConfigProblem, Infeasible
 from anonymizer.flow.applying.batch import NewRecords
 from anonymizer.flow.applying.beyond import coarsened_job

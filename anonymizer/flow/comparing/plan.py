@@ -9,10 +9,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from anonymizer.config.attack import AttackSettings
-from anonymizer.config.load import load_config
+from anonymizer.config.load import Variation, load_config
 from anonymizer.config.model import Config
-from anonymizer.config.vary import Variation
+from anonymizer.config.plugin_sections import AttackSettings
 from anonymizer.errors import ConfigError, ConfigProblem
 from anonymizer.report.comparison import IN_GROUPS, QUERY_ERROR
 from anonymizer.search.base import SEARCH_ALGORITHMS

@@ -1,20 +1,79 @@
-"""Sections that name a plug-in and hold its parameters beside their own keys."""
+"""Config sections that name a plug-in with its parameters: constraints, attacks and utility measures.
+
+The modules of plug-ins are imported on first use.
+"""
+
+# ruff: noqa: PLC0415
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
-from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, field_validator
+from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, field_validator, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from anonymizer.config.fields import keys, with_field_bounds
-from anonymizer.config.plugins import AnyRegistry
-from anonymizer.config.section import SETTINGS, Section, problem, refusal, settings_to_dict, validated
-from anonymizer.config.words import JsonSchema, shown
+from anonymizer.config.section import (
+    SETTINGS,
+    JsonSchema,
+    Section,
+    keys,
+    problem,
+    refusal,
+    settings_to_dict,
+    shown,
+    validated,
+    with_field_bounds,
+)
 from anonymizer.errors import suggestion
+from anonymizer.plugins import Registry
+
+AnyRegistry: TypeAlias = Registry[Any]
+
+
+def privacy_models() -> AnyRegistry:
+    """Return what ``constraints`` may name."""
+    from anonymizer.privacy.base import PRIVACY_MODELS
+
+    return PRIVACY_MODELS
+
+
+def loss_metrics() -> AnyRegistry:
+    """Return what ``objective`` may name."""
+    from anonymizer.loss.base import LOSS_METRICS
+
+    return LOSS_METRICS
+
+
+def search_algorithms() -> AnyRegistry:
+    """Return what ``algorithm`` may name."""
+    from anonymizer.search.base import SEARCH_ALGORITHMS
+
+    return SEARCH_ALGORITHMS
+
+
+def attacks() -> AnyRegistry:
+    """Return what ``attacks`` may name."""
+    from anonymizer.attacks.base import ATTACKS
+
+    return ATTACKS
+
+
+def hierarchy_sources() -> AnyRegistry:
+    """Return what ``hierarchy`` may name."""
+    from anonymizer.hierarchy.source import HIERARCHY_SOURCES
+
+    return HIERARCHY_SOURCES
+
+
+def utility_measures() -> AnyRegistry:
+    """Return what ``utility`` may name."""
+    from anonymizer.utility.base import UTILITY_MEASURES
+
+    return UTILITY_MEASURES
+
 
 PLUG_IN_SETTINGS = Field(default=None, validation_alias=SETTINGS)
 """The field of a plug-in's parameters: an instance of its class's ``Settings``."""
@@ -157,3 +216,70 @@ def plug_in_schema(plug_in: type[Any], handler: GetJsonSchemaHandler) -> JsonSch
         schema["properties"] = with_field_bounds(schema["properties"], model)
     schema["description"] = (plug_in.__doc__ or "").strip().partition("\n")[0]
     return schema
+
+
+class AttackSettings(NamedSection):
+    """An attack with its options; without options its name alone will do."""
+
+    selector: ClassVar[str] = "attack"
+    attack: str = Field(description="name of the attack")
+    settings: Any = PLUG_IN_SETTINGS
+
+    @classmethod
+    def registry(cls) -> AnyRegistry:
+        """Return the attacks."""
+        return attacks()
+
+
+class ConstraintSettings(PluginSection):
+    """A privacy model with its parameters; every constraint must hold."""
+
+    selector: ClassVar[str] = "model"
+    model: str = Field(description="name of the privacy model")
+    attribute: str | None = Field(
+        default=None, description="the sensitive attribute; default: each of them by itself"
+    )
+    quasi_identifiers: Literal["combined"] | None = Field(
+        default=None, description="combined: the other sensitive attributes are quasi-identifiers for it"
+    )
+    missing_sensitive: Literal["value"] | None = Field(
+        default=None, description="value: a missing sensitive value counts as one of the distinct values"
+    )
+    settings: Any = PLUG_IN_SETTINGS
+
+    @classmethod
+    def registry(cls) -> AnyRegistry:
+        """Return the privacy models."""
+        return privacy_models()
+
+    @property
+    def needs_sensitive(self) -> bool:
+        """Whether the model says something about a sensitive attribute."""
+        return bool(self.build().needs_sensitive)
+
+    @model_validator(mode="after")
+    def _fits_model(self) -> Self:
+        counting = ("quasi_identifiers", "missing_sensitive")
+        if not self.needs_sensitive:
+            self._refuse(("attribute", *counting), "does not look at sensitive attributes")
+        elif not self.registry()[self.model].counts_values:
+            self._refuse(counting, "is measured by an attack, which counts no values")
+        return self
+
+    def _refuse(self, keys: tuple[str, ...], reason: str) -> None:
+        given = [key for key in keys if getattr(self, key)]
+        if given:
+            raise refusal([problem(f"{self.model} {reason}; remove the key", (key,)) for key in given])
+
+
+class UtilitySettings(NamedSection):
+    """A measure of utility with its options; without options its name alone will do."""
+
+    selector: ClassVar[str] = "measure"
+    measure: str = Field(description="name of the measure")
+    settings: Any = PLUG_IN_SETTINGS
+
+    @classmethod
+    def registry(cls) -> AnyRegistry:
+        """Return the measures."""
+        return utility_measures()

@@ -1,0 +1,631 @@
+"""Detectors: what the values of a column look like, from dates of birth to free text.
+
+Dates are recognized in all usual notations, and given and family names common where Latin letters are
+written.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from ipaddress import ip_address
+from statistics import fmean
+from typing import Any, ClassVar
+
+import numpy as np
+
+from anonymizer.model.table import ValueType
+from anonymizer.plugins import Registry
+from anonymizer.profile.column_statistics import ColumnFacts, names_any
+
+_LOOKED_AT = 500
+
+
+@dataclass(frozen=True)
+class DateForm:
+    """A way to write a date.
+
+    Attributes
+    ----------
+    format: as for ``strptime``; empty for ISO 8601.
+    hierarchy: settings of a hierarchy that suits it.
+    """
+
+    format: str
+    hierarchy: Mapping[str, Any]
+
+    def read(self, text: str) -> date | None:
+        """Return the day that a text stands for, None where it is of another form."""
+        try:
+            if not self.format:
+                return datetime.fromisoformat(text).date()
+            return datetime.strptime(text, self.format).date()
+        except ValueError:
+            return None
+
+
+_YEAR_LAST = {"mask": {"from": "left", "steps": [3, 6]}}
+_YEAR_LAST_MONTH_FIRST = {"mask": {"from": "left", "steps": [6]}}
+_YEAR_FIRST = {"mask": {"from": "right", "steps": [3, 6]}}
+_COMPACT = {"mask": {"from": "right", "steps": [2, 4]}}
+ISO = DateForm("", {"date": {"levels": ["month", "quarter", "year", "decade"]}})
+FORMS = (
+    ISO,
+    DateForm("%d.%m.%Y", _YEAR_LAST),
+    DateForm("%d/%m/%Y", _YEAR_LAST),
+    DateForm("%d-%m-%Y", _YEAR_LAST),
+    DateForm("%m/%d/%Y", _YEAR_LAST_MONTH_FIRST),
+    DateForm("%m-%d-%Y", _YEAR_LAST_MONTH_FIRST),
+    DateForm("%Y/%m/%d", _YEAR_FIRST),
+    DateForm("%Y.%m.%d", _YEAR_FIRST),
+    DateForm("%Y%m%d", _COMPACT),
+)
+_COMPACT_DAY = re.compile(r"(18|19|20)\d{6}")
+
+
+def date_form(column: ColumnFacts) -> DateForm | None:
+    """Return how the dates of a column are written, None where it holds something else."""
+    if column.type is ValueType.DATE:
+        return ISO
+    if column.type is ValueType.NUMBER or not column.texts:
+        return None
+    step = -(-len(column.texts) // _LOOKED_AT)
+    texts = column.texts[::step]
+    compact = column.type is ValueType.INTEGER
+    if compact and not all(_COMPACT_DAY.fullmatch(text) for text in texts):
+        return None
+    forms = FORMS[-1:] if compact else FORMS
+    return next((form for form in forms if all(form.read(text) for text in texts)), None)
+
+
+LOOKED_AT = 1_000
+"""Distinct values that a detector looks at, at most."""
+
+MOSTLY = 0.8
+"""Share of the values that has to look alike where nothing but their shape speaks for it."""
+
+OFTEN = 0.3
+"""The same where the values could hardly look so by chance, or the name of the column says it too."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the values of a column look like.
+
+    Attributes
+    ----------
+    what: in the plural, such as "e-mail addresses".
+    reason: why, in counts and never by a value.
+    certain: whether hardly anything else looks so.
+    general: whether values in general form, such as the year of a date, may be published instead of none.
+    """
+
+    what: str
+    reason: str
+    certain: bool
+    general: bool = False
+
+
+class Detector(ABC):
+    """Tells whether a column looks like one kind of thing that identifies people.
+
+    A class with a ``name`` in a module of this room, or behind an entry point of the group
+    ``anonymizer.detectors``, takes part by being there.
+
+    Attributes
+    ----------
+    name: what it finds, in the plural.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def look(self, column: ColumnFacts) -> Finding | None:
+        """Return what was found, None if the column looks like something else."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many of the distinct values that were looked at match."""
+
+    matched: int
+    looked: int
+
+    @property
+    def value(self) -> float:
+        """The share, 0 where there was nothing to look at."""
+        return self.matched / self.looked if self.looked else 0.0
+
+    def __str__(self) -> str:
+        return f"{self.matched:,} of {self.looked:,} values"
+
+
+def looked_at(column: ColumnFacts) -> tuple[str, ...]:
+    """Return the values at hand, of many an evenly spaced part."""
+    step = -(-len(column.texts) // LOOKED_AT) or 1
+    return column.texts[::step]
+
+
+def share(column: ColumnFacts, matches: Callable[[str], object]) -> Share:
+    """Return how many of the values that are looked at match."""
+    texts = looked_at(column)
+    return Share(sum(bool(matches(text)) for text in texts), len(texts))
+
+
+BIRTH_TERMS = (
+    *(
+        "birth",
+        "birthday",
+        "birthdate",
+        "dob",
+        "born",
+        "bday",
+        "date of birth",
+        "geb",
+        "geburt",
+        "geburtsdatum",
+    ),
+    *("geboren", "naissance", "nacimiento", "nascita", "geboorte", "nascimento"),
+)
+_GENERATIONS = 40
+"""Years that dates of birth span at least."""
+
+_LIFE = 125
+"""Years that they span at most; so few different days say nothing."""
+
+_OLDEST = 1895
+
+
+class DatesOfBirth(Detector):
+    """Days of birth, by the name of the column, or as the only dates that span generations."""
+
+    name = "dates of birth"
+
+    def look(self, column: ColumnFacts) -> Finding | None:
+        """Read the dates, in whatever form they are written."""
+        form = date_form(column)
+        if form is None:
+            return None
+        named = names_any(column.name, BIRTH_TERMS)
+        days = sorted(day for text in looked_at(column) if (day := form.read(text)) is not None)
+        span = days[-1].year - days[0].year
+        if not (named or (days[0].year >= _OLDEST and _GENERATIONS <= span <= _LIFE < column.distinct)):
+            return None
+        what = "named as dates of birth" if named else f"dates that span {span} years"
+        return Finding(self.name, f"{what}, {column.distinct:,} different", certain=named, general=True)
+
+
+COORDINATE_TERMS = (
+    *("lat", "latitude", "lon", "lng", "long", "longitude", "coord", "coordinate", "coordinates"),
+    *("gps", "geo", "geolocation", "location", "northing", "easting", "breitengrad", "laengengrad"),
+)
+_NUMBER = r"[+-]?\d{1,3}\.\d{2,}"
+_PAIR = re.compile(rf"\s*(POINT)?\s*[(\[]?\s*{_NUMBER}\s*[,; ]\s*{_NUMBER}\s*[)\]]?\s*", re.IGNORECASE)
+_DEGREES = re.compile(r"""\s*\d{1,3}\s*°.*[NSEWO]\s*""", re.IGNORECASE)
+_PRECISE = re.compile(r"[+-]?\d{1,3}\.\d{4,}")
+_DECIMAL = re.compile(r"[+-]?\d{1,3}\.\d+")
+COORDINATES_DISTINCT = 0.5
+_SPREAD = 5.0
+"""Degrees that the middle value is from 0, at least, for numbers that no name calls coordinates."""
+
+
+class Coordinates(Detector):
+    """Degrees of latitude or longitude, in a column each or in pairs: they lead to a door."""
+
+    name = "geographic coordinates"
+
+    def look(self, column: ColumnFacts) -> Finding | None:
+        """Count pairs and degrees; single numbers by their name, or where they have four decimals or more."""
+        pairs = share(column, lambda text: _PAIR.fullmatch(text) or _DEGREES.fullmatch(text))
+        if pairs.value >= MOSTLY:
+            return Finding(self.name, str(pairs), certain=True)
+        if column.type is not ValueType.NUMBER or not self._in_range(column):
+            return None
+        named = names_any(column.name, COORDINATE_TERMS)
+        found = share(column, (_DECIMAL if named else _PRECISE).fullmatch)
+        far = abs(float(np.median(column.numbers))) >= _SPREAD
+        if found.value < MOSTLY or not (named or (far and column.distinctness >= COORDINATES_DISTINCT)):
+            return None
+        return Finding(self.name, str(found), certain=named, general=True)
+
+    @staticmethod
+    def _in_range(column: ColumnFacts) -> bool:
+        return bool(len(column.numbers)) and bool(np.abs(column.numbers).max() <= 180)
+
+
+_ADDRESS = re.compile(r"\s*(mailto:)?[^@\s,;]+@[^@\s,;]+\.[^\W\d_]{2,}\s*", re.IGNORECASE)
+
+
+class EmailAddresses(Detector):
+    """Texts of the form ``someone@host.domain``."""
+
+    name = "e-mail addresses"
+
+    def look(self, column: ColumnFacts) -> Finding | None:
+        """Count the values with one @ and a domain."""
+        found = share(column, _ADDRESS.fullmatch)
+        if found.value < OFTEN:
+            return None
+        return Finding(self.name, str(found), certain=True)
+
+
+TEXT_TERMS = (
+    *("note", "notes", "comment", "comments", "remark", "remarks", "free text", "freetext", "description"),
+    *("message", "narrative", "memo", "feedback", "anamnesis", "bemerkung", "kommentar", "observations"),
+)
+_WORDS, _CHARACTERS = 5.0, 40.0
+TEXTS_DISTINCT = 0.2
+FEW_TEXTS = 20
+
+
+class FreeText(Detector):
+    """Sentences that people wrote: whoever wrote them may have named anybody."""
+
+    name = "free text"
+
+    def look(self, column: ColumnFacts) -> Finding | None:
+        """Measure how many words and characters the values have, and how many values differ."""
+        if column.type is not ValueType.TEXT or column.distinct < 2:
+            return None
+        among = _among_others(column)
+        if among is not None:
+            return among
+        texts = looked_at(column)
+        words = fmean(len(text.split()) for text in texts)
+        characters = fmean(map(len, texts))
+        named = names_any(column.name, TEXT_TERMS)
+        long = words >= _WORDS or (characters >= _CHARACTERS and words >= 2)
+        different = column.distinct > FEW_TEXTS and column.distinctness >= TEXTS_DISTINCT
+        if not (long and different) and not (named and words >= 2 and column.distinct > FEW_TEXTS):
+            return None
+        reason = f"{column.distinct:,} different texts of {words:.0f} words on average"
+        return Finding(self.name, reason, certain=long and (named or words >= _WORDS))
+
+
+def _among_others(column: ColumnFacts) -> Finding | None:
+    """Return the finding of sentences beside a few short values, which most records may have."""
+    sentences = [records for text, records in column.values if len(text.split()) >= _WORDS]
+    many = len(sentences) > FEW_TEXTS and len(sentences) >= OFTEN * len(column.values)
+    if not many or len(sentences) < TEXTS_DISTINCT * sum(sentences):
+        return None
+    known = Share(len(sentences), len(column.values))
+    reason = f"{known} have {_WORDS:.0f} words or more, in {sum(sentences):,} records"
+    return Finding(FreeText.name, reason, certain=len(sentences) >= MOSTLY * len(column.values))
+
+
+_GIVEN = """
+aaron adam adrian agnes ahmed aisha alan albert alejandro alessandro alex alexander alexandra alexis ali
+alice alicia alina amanda amelia amina amy ana anastasia andre andrea andreas andrew andrzej angela anita
+anja ann anna anne annette anthony antoine antonio anton arjun arthur ashley astrid ava barbara beatrice
+beatriz ben benjamin bernard bernd betty bianca birgit bjorn bob boris brandon brenda brian britta bruce
+bruno camila camille carl carla carlos carmen carol carolina caroline catherine cecilia chantal charles
+charlotte cheryl chloe chris christian christina christine christopher claire clara claudia claus cleo
+cynthia dan daniel daniela daria david deborah denise dennis diana diego dieter dimitri dirk dominik
+donald donna dorothy douglas edith edward elena eleonora elias elif elisa elisabeth elizabeth ella ellen
+elsa emil emilia emily emma enrico eric erik erika ernst esther ethan eugene eva eve evelyn fabian fatima
+felix fernanda fernando filip finn florian frances francesca francesco francis francisco francois frank
+franz fred frederic frida friedrich gabriel gabriela gary gavin geoffrey georg george gerald gerd gerhard
+gertrud gianni gina giovanni giulia giuseppe gloria grace greta gregory guido guillaume gunter gustav
+hamza hannah hans harald harold harry hassan heather heidi heike heinz helen helena helga helmut henri
+henry herbert hermann hugo ian ibrahim ida igor ines inga inge ingrid irene irina isabel isabella isla
+ivan jack jacob jacqueline jakob james jan jana jane janet janice jasmine jason javier jean jeffrey
+jennifer jeremy jerry jessica jesus jim joan joanna joao joaquin joe johan johann johanna johannes john
+jonas jonathan jorge jose josef joseph joshua joyce juan judith judy julia julian juliana julie jurgen
+justin kai karen karin karl karolina katarina katharina katherine kathleen kathryn katja keith kelly ken
+kenneth kevin kim kimberly kirsten klaus konrad krzysztof kurt kyle lara lars laura lauren lea leah lena
+leo leon leonardo leonie liam lidia lina linda lisa logan lorenzo louis louise luca lucas lucia lucy ludwig
+luis luisa luka lukas luke lydia madison magdalena maja malik manfred manuel manuela marc marcel marco
+marcos marcus margaret margarita maria mariana marie marina mario marion mark marko markus marta martha
+martin martina mary mason mateo mathieu matteo matthew matthias maurice max maximilian megan mehmet mei
+melissa mia michael michal michel michelle miguel mike mila milan mina mira miriam mohamed mohammed
+monica monika muhammad mustafa nadia nancy natalia natalie natasha nathan nicholas nicola nicolas nicole
+niklas nikola nils nina noah nora norbert oleg olga oliver olivia omar oscar oskar otto pablo paola paolo
+pascal patricia patrick paul paula paulo pavel pedro peter petra philip philipp philippe pia pierre piotr
+rachel rafael rahul ralf ralph ramon raphael raul raymond rebecca regina renate rene ricardo richard rita
+robert roberto robin roger roland rolf roman ron ronald rosa rose roy rudolf russell ruth ryan sabine
+sabrina salma sam samantha samuel sandra sandro sara sarah sascha scott sean sebastian sergei sergio
+sharon shirley silke silvia simon simone sofia sofie sonia sophia sophie stefan stefanie stephan stephanie
+stephen steve steven sue susan susanne sven svetlana sylvia tamara tanja tanya tatiana teresa theo theresa
+thomas tim timothy tina tobias tom tomas toni tony tyler ulrich ulrike ursula ute uwe valentina valeria
+vera veronica victor victoria viktor vincent viola virginia vladimir walter wei wendy werner wilhelm
+will william wolfgang xavier yasmin yolanda youssef yuki yusuf yvonne zoe
+"""
+
+_FAMILY = """
+adams allen anderson andersson bailey baker bauer becker bell bernard brown campbell carter chen clark
+collins cook cooper costa cruz davis diaz dubois durand edwards evans fernandez ferrari fischer flores
+garcia gomez gonzalez green gupta hall hansen harris hernandez hill hoffmann howard hughes ivanov jackson
+jansen janssen jensen johansson johnson jones keller khan kim king klein koch kowalski kumar larsen lee
+lefebvre lewis li lopez martin martinez meyer miller mitchell moore moreau morgan morris murphy mueller
+muller nelson neumann nguyen nielsen nowak novak olsen ortiz parker patel perez peters peterson petrov
+phillips pham ramirez ramos reed reyes richter rivera roberts robinson rodriguez rogers rossi russo
+sanchez santos schaefer schmidt schneider schroeder schulz schwarz scott silva singh smirnov smith
+stewart suzuki tanaka taylor thomas thompson torres tran turner wagner walker wang ward watson weber
+white williams wilson wolf wood wright yang young zhang zimmermann
+"""
+
+GIVEN_NAMES = frozenset(_GIVEN.split())
+FAMILY_NAMES = frozenset(_FAMILY.split())
+
+IBAN_FORM = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
+
+
+class BankAccounts(Detector):
+    """IBANs (ISO 13616) whose check digits are right."""
+
+    name = "bank account numbers"
+
+    def look(self, column: ColumnFacts) -> Finding | None:
+        """Count the values with valid check digits."""
+        found = share(column, is_iban)
+        if found.value < OFTEN:
+            return None
+        return Finding(self.name, f"{found} have valid check digits", certain=True)
+
+
+def is_iban(text: str) -> bool:
+    """Tell whether a text is an IBAN, in groups or not: its digits, letters as 10 to 35, leave 1 modulo 97.
+
+    >>> is_iban("GB82 WEST 1234 5698 7654 32"), is_iban("GB83 WEST 1234 5698 7654 32")
+    (True, False)
+    """
+    plain = re.sub(r"[\s-]", "", text).upper()
+    if not IBAN_FORM.fullmatch(plain):
+        return False
+    turned = plain[4:] + plain[:4]
+    return int("".join(str(int(character, 36)) for character in turned)) % 97 == 1
+
+
+_MAC = re.compile(r"([0-9a-f]{2}[:-]){5}[0-9a-f]{2}", re.IGNORECASE)
+_URL = re.compile(r"(https?://|www\.)\S+", re.IGNORECASE)
+
+
+class NetworkAddresses(Detector):
+    """IP and MAC addresses, and web addresses of people."""
+
+    name = "network addresses"
+
+    def look(self, column: ColumnFacts) -> Finding | None:
+        """Count the values that are such addresses."""
+        if column.type is not ValueType.TEXT:
+            return None
+        found = share(column, _is_address)
+        if found.value < MOSTLY:
+            return None
+        return Finding(self.name, str(found), certain=True)
+
+
+def _is_address(text: str) -> bool:
+    if _MAC.fullmatch(text) or _URL.fullmatch(text):
+        return True
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+NAME_TERMS = (
+    *("name", "names", "firstname", "first name", "lastname", "last name", "surname", "forename", "fullname"),
+    *("given name", "family name", "familyname", "middle name", "maiden name", "fname", "lname", "vorname"),
+    *("nachname", "familienname", "nom", "prenom", "prénom", "nombre", "apellido", "apellidos", "cognome"),
+    *("patient name", "contact", "next of kin", "spouse name", "doctor", "physician", "nome", "imie"),
+)
+_OF_OTHERS = (
+    *("country", "city", "state", "region", "company", "hospital", "school", "product", "file", "brand"),
+    *("drug", "disease", "department", "province", "county", "variable", "course", "sector", "street"),
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_LIKE_A_NAME = re.compile(r"[^\W\d_][^\W\d_'’.-]*([ ,]+[^\W\d_][^\W\d_'’.-]*\.?){1,3}")
+FEW_NAMES = 10
+NAMES_DISTINCT = 0.3
+
+
+class PersonNames(Detector):
+    """Given and family names, by lists of common ones, by the name of the column, or by their form."""
+
+    name = "names of people"
+
+    def look(self, column: ColumnFacts) -> Finding | None:
+        """Count the values that hold a common name; without any, those of two to four words that differ."""
+        if column.type is not ValueType.TEXT:
+            return None
+        named = names_any(column.name, NAME_TERMS) and not names_any(column.name, _OF_OTHERS)
+        known = share(column, _holds_name)
+        few = column.distinct <= min(FEW_NAMES, column.present - 1)
+        if few and not (named and known.value >= OFTEN):
+            return None
+        if known.value >= OFTEN or (named and known.value > 0.05):
+            return Finding(self.name, f"{known} hold a common name", certain=named or known.value > 0.5)
+        formed = share(column, _LIKE_A_NAME.fullmatch)
+        if named and (formed.value >= OFTEN or column.distinctness >= NAMES_DISTINCT):
+            return Finding(self.name, f"named as such, {column.distinct:,} different", certain=True)
+        if formed.value >= 0.9 and column.distinctness >= NAMES_DISTINCT:
+            return Finding(
+                self.name, f"{formed} are two to four words, most of them different", certain=False
+            )
+        return None
+
+
+def _holds_name(text: str) -> bool:
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().casefold()
+    words = _WORD.findall(plain)
+    if not 1 <= len(words) <= 4 or any(character.isdigit() for character in plain):
+        return False
+    return words[0] in GIVEN_NAMES or words[-1] in GIVEN_NAMES or not FAMILY_NAMES.isdisjoint(words)
+
+
+_ANYWHERE = (
+    *("identifier", "social security", "passport", "uuid", "guid", "username", "user name", "personnummer"),
+    *("driving licence", "driver license", "license plate", "number plate", "national number", "nickname"),
+)
+_AT_THE_END = (
+    *("id", "ids", "uid", "pid", "hid", "hhid", "nid", "rid", "rowid", "taxid", "ssn", "vin", "iccid", "mrn"),
+    *("account", "licence", "license", "plate", "serial", "imei", "dni", "nif", "cpf", "login", "pseudonym"),
+    *("acct", "token", "hash", "key", "kennung", "nummer", "seqn", "patient", "person", "customer"),
+    *("respondent",),
+)
+_NUMBERED = ("no", "nr", "num", "number", "code", "ref", "reference", "index")
+_FORMS = {
+    "universally unique identifiers": re.compile(r"\{?[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}\}?", re.I),
+    "social security numbers": re.compile(r"\d{3}-\d{2}-\d{4}"),
+    "hashes": re.compile(r"[0-9a-f]{32,128}", re.I),
+    "codes": re.compile(r"(?=.*\d)[A-Z0-9][A-Z0-9_./:#-]{3,}", re.I),
+}
+_ALL_DIFFER = 0.95
+_MANY = 0.02
+"""Distinct values per record from which on what is called an identifier is more than a classification."""
+
+FEW_NUMBERS = 20
+_DENSE = 1.2
+"""Range of whole numbers per number up to which they count the records."""
+
+_DIGITS = 6
+"""Digits from which on whole numbers of one length, all different, are no amounts."""
+
+
+class PersonNumbers(Detector):
+    """Identifiers by their name, or by values that all differ and have one form."""
+
+    name = "identification numbers"
+
+    def look(self, column: ColumnFacts) -> Finding | None:
+        """Look at the name together with the number of values, then at the form of values that differ."""
+        differ = f"{column.distinct:,} different values in {column.present:,} records"
+        if column.distinct <= min(FEW_NUMBERS, column.present - 1):
+            return None
+        differing = column.distinctness >= _ALL_DIFFER
+        named = names_any(column.name, _ANYWHERE) or _ends_or_begins(column.words)
+        numbered = column.words[-1:] and column.words[-1] in _NUMBERED and differing
+        if (named and column.distinctness >= _MANY) or numbered:
+            return Finding(self.name, f"named as an identifier, {differ}", certain=True)
+        form = self._form(column) if differing else None
+        if form is None:
+            return None
+        return Finding(self.name, f"{form}, {differ}", certain=False)
+
+    def _form(self, column: ColumnFacts) -> str | None:
+        if column.type in (ValueType.INTEGER, ValueType.NUMBER):
+            return self._whole_numbers(column)
+        if column.type is not ValueType.TEXT:
+            return None
+        for what, form in _FORMS.items():
+            found = share(column, form.fullmatch)
+            if found.value >= MOSTLY:
+                return f"{found} have the form of {what}"
+        return None
+
+    @staticmethod
+    def _whole_numbers(column: ColumnFacts) -> str | None:
+        numbers = column.numbers
+        # Whole numbers with a missing one among them are often written as 100207.0.
+        if not len(numbers) or not np.array_equal(numbers, np.trunc(numbers)):
+            return None
+        if float(np.ptp(numbers)) <= _DENSE * column.distinct:
+            return "whole numbers that count the records"
+        lengths = {len(f"{abs(number):.0f}") for number in numbers.tolist()}
+        if len(lengths) == 1 and lengths.pop() >= _DIGITS and column.distinct == column.present:
+            return "numbers of one length"
+        return None
+
+
+def _ends_or_begins(words: tuple[str, ...]) -> bool:
+    return bool(words) and (words[-1] in _AT_THE_END or words[0] == "id")
+
+
+PHONE_TERMS = (
+    *("phone", "telephone", "phonenumber", "tel", "telefon", "telefono", "telefonnummer", "telephon"),
+    *("mobile", "mobil", "handy", "cell", "cellphone", "fax", "msisdn", "whatsapp", "movil"),
+)
+PHONE_FORM = re.compile(r"\s*(\+|00)?[ ]?(\(?\+?\d{1,5}\)?[ ./-]?){2,7}\d{1,6}\s*((x|ext\.?)\s?\d{1,6})?\s*")
+_DATE = re.compile(r"\s*\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\s*")
+_SOCIAL_SECURITY = re.compile(r"\d{3}-\d{2}-\d{4}")
+_FEWEST, _MOST = 7, 15
+PHONES_DISTINCT = 0.5
+"""Distinct numbers per record from which on a column of digits alone is no classification."""
+
+
+class PhoneNumbers(Detector):
+    """Seven to fifteen digits (ITU-T E.164) with the signs that people put between them."""
+
+    name = "telephone numbers"
+
+    def look(self, column: ColumnFacts) -> Finding | None:
+        """Count the values of that form; plain digits need a name that says so, or a leading zero."""
+        named = names_any(column.name, PHONE_TERMS)
+        found = share(column, _is_phone if named else _is_written_phone)
+        if found.value < (OFTEN if named else MOSTLY):
+            return None
+        if not named and (column.type is not ValueType.TEXT or column.distinctness < PHONES_DISTINCT):
+            return None
+        return Finding(self.name, str(found), certain=named)
+
+
+def _is_phone(text: str) -> bool:
+    digits = sum(character.isdigit() for character in text)
+    return (
+        _FEWEST <= digits <= _MOST
+        and PHONE_FORM.fullmatch(text) is not None
+        and _DATE.fullmatch(text) is None
+        and _SOCIAL_SECURITY.fullmatch(text) is None
+    )
+
+
+def _is_written_phone(text: str) -> bool:
+    """Tell whether a text could hardly be anything else than a telephone number."""
+    stripped = text.strip()
+    parts = re.findall(r"\d+", stripped)
+    dialled = stripped.startswith(("+", "00", "0", "(")) or stripped.startswith("1-")
+    local = len(parts) == 3 and [len(part) for part in parts] == [3, 3, 4]
+    return (dialled or local) and (len(parts) > 1 or stripped[0] in "+0") and _is_phone(stripped)
+
+
+ADDRESS_TERMS = (
+    "address",
+    "street",
+    "addr",
+    "strasse",
+    "straße",
+    "adresse",
+    "anschrift",
+    "direccion",
+    "house number",
+)
+_BEFORE = re.compile(r"\s*\d{1,5}[a-z]?,?\s+[^\W\d_][^\d]{2,}.*", re.IGNORECASE)
+_AFTER = re.compile(r"[^\W\d_][^\d,]{2,},?\s\d{1,5}\s?[a-z]?(\s*,.*)?", re.IGNORECASE)
+ADDRESSES_DISTINCT = 0.3
+FEW_ADDRESSES = 20
+
+
+class PostalAddresses(Detector):
+    """Streets with house numbers."""
+
+    name = "postal addresses"
+
+    def look(self, column: ColumnFacts) -> Finding | None:
+        """Count the values with a number before or after words."""
+        if column.type is not ValueType.TEXT or column.distinct <= FEW_ADDRESSES:
+            return None
+        named = names_any(column.name, ADDRESS_TERMS) and not names_any(
+            column.name, ("ip", "mac", "mail", "email")
+        )
+        found = share(column, lambda text: _BEFORE.fullmatch(text) or _AFTER.fullmatch(text))
+        if found.value < (OFTEN if named else MOSTLY) or (
+            not named and column.distinctness < ADDRESSES_DISTINCT
+        ):
+            return None
+        return Finding(self.name, str(found), certain=named)
+
+
+DETECTORS: Registry[Detector] = Registry("detector", Detector, "anonymizer.profile", "anonymizer.detectors")
+"""Every ``Detector`` with a name."""
+
+
+def findings(column: ColumnFacts) -> list[Finding]:
+    """Return what all detectors find in a column, what is certain first, then by name."""
+    found = [detector().look(column) for _, detector in sorted(DETECTORS.items())]
+    return sorted((each for each in found if each is not None), key=lambda each: not each.certain)

@@ -1,1 +1,0 @@
-"""What a column looks like: one detector a file."""
