@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from anonymizer.api import anonymize, attack, check, compare, measure_utility
     from anonymizer.config.load import load_config
     from anonymizer.config.model import Config
-    from anonymizer.flow.result import Result
     from anonymizer.model.report import Report
+    from anonymizer.run.result import Result
 
 _HOMES = {
     "Config": "anonymizer.config.model",
     "Report": "anonymizer.model.report",
-    "Result": "anonymizer.flow.result",
+    "Result": "anonymizer.run.result",
     "anonymize": "anonymizer.api",
     "attack": "anonymizer.api",
     "check": "anonymizer.api",

@@ -15,18 +15,15 @@ from anonymizer.data.frames import frame_kind
 from anonymizer.data.open import open_frame
 from anonymizer.data.relation import Relation
 from anonymizer.errors import InputError
-from anonymizer.flow.attack import origin_warning, run_attacks
-from anonymizer.flow.compare import compare_frame
-from anonymizer.flow.comparing.plan import planned
-from anonymizer.flow.frame import anonymize_frame
-from anonymizer.flow.measure import check_names
-from anonymizer.flow.pair_files import check_pair_names, refused_second, scene_of_pair
-from anonymizer.flow.result import Result
-from anonymizer.flow.scene import adversary_from_files
-from anonymizer.flow.utility import measures_of
-from anonymizer.flow.weights import weight_columns
 from anonymizer.report.build import ATTACK_KEYS, UTILITY_KEYS, attack_entry, utility_entry
 from anonymizer.report.comparison_table import records
+from anonymizer.run.adversary import adversary_from_files
+from anonymizer.run.assessment import measures_of, origin_warning, run_attacks
+from anonymizer.run.attributes import weight_columns
+from anonymizer.run.check import check_names, check_pair_names, refused_second, scene_of_pair
+from anonymizer.run.compare import compare_frame, planned
+from anonymizer.run.result import Result
+from anonymizer.run.run import anonymize_frame
 from anonymizer.utility.comparison import comparison_of
 
 if TYPE_CHECKING:

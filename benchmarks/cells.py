@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from anonymizer.config.load import load_config
-from anonymizer.flow.prepare import input_path, open_as, prepare
 from anonymizer.model.recoding import LocalSuppressionRecoding
+from anonymizer.run.job import input_path, open_as, prepare
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.lattice.local_suppression import CellNode, CellWeights

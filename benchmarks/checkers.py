@@ -17,7 +17,7 @@ import pandas as pd
 
 import anonymizer
 from anonymizer.data.open import open_frame
-from anonymizer.flow.measure import check_names
+from anonymizer.run.check import check_names
 from benchmarks import adult
 from benchmarks.common import machine, median_seconds, peer_environment, run_peer, table
 

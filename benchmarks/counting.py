@@ -16,7 +16,7 @@ from anonymizer.attacks.base import ATTACKS, AdversaryView
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from anonymizer.data.open import open_parquet
-from anonymizer.flow.scene import read_release
+from anonymizer.run.adversary import read_release
 from benchmarks import adult, million
 from benchmarks.common import machine, seconds_of, table
 

@@ -16,9 +16,9 @@ from statistics import median
 import numpy as np
 
 from anonymizer.config.load import load_config
-from anonymizer.flow.prepare import Job, input_path, open_as, prepare
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import FullDomainRecoding
+from anonymizer.run.job import Job, input_path, open_as, prepare
 from anonymizer.search.base import Control
 from benchmarks import adult
 from benchmarks.common import (

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.config.load import load_config
-from anonymizer.flow.prepare import Job, input_path, open_as, prepare
 from anonymizer.model.outcome import Outcome
+from anonymizer.run.job import Job, input_path, open_as, prepare
 from anonymizer.search.base import Control
 from benchmarks import adult
 from benchmarks.common import machine, python, read_report, run_command, run_process, seconds_of, table

@@ -13,12 +13,11 @@ import time
 from pathlib import Path
 
 from anonymizer.config.load import load_config
-from anonymizer.flow.prepare import input_path, open_as, prepare
-from anonymizer.flow.publication import publication_of
-from anonymizer.flow.searching import control_of, search
-from anonymizer.flow.watch import UNWATCHED
 from anonymizer.model.classes import released
 from anonymizer.release.formats import SORTED
+from anonymizer.run.job import UNWATCHED, input_path, open_as, prepare
+from anonymizer.run.publication import publication_of
+from anonymizer.run.search import control_of, search
 from benchmarks import scale_data
 from benchmarks.common import machine, run_process, table
 from benchmarks.scale import ALGORITHMS, K, bare_copy

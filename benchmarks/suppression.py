@@ -16,7 +16,7 @@ import pandas as pd
 
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
-from anonymizer.flow.prepare import prepare
+from anonymizer.run.job import prepare
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.judge import CandidateVerdict, Judge
 from anonymizer.search.rollup import RollUp

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
-import anonymizer.flow.frame as flow
+import anonymizer.run.run as flow
 from tests.flow.commands import COLUMNS, CONFIG, Job, call, people
 
 

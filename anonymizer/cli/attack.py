@@ -74,8 +74,8 @@ def _entries(
     others: the original and the second release.
     """
     from anonymizer.config.load import load_config  # noqa: PLC0415
-    from anonymizer.flow.attack import origin_warning, run_attacks, skipped_attacks  # noqa: PLC0415
     from anonymizer.report.build import attack_entry  # noqa: PLC0415
+    from anonymizer.run.assessment import origin_warning, run_attacks, skipped_attacks  # noqa: PLC0415
 
     loaded = load_config(config)
     with ExitStack() as stack:
@@ -90,12 +90,12 @@ def _scene(
     stack: ExitStack, config: Config, release: Path, original: Path | None, other: Path | None
 ) -> AdversaryView:
     """Return what adversaries have, its files open as long as the stack is."""
-    from anonymizer.flow.engine import engine_options  # noqa: PLC0415
-    from anonymizer.flow.pair_files import open_pair, refused_second, scene_of_pair  # noqa: PLC0415
-    from anonymizer.flow.prepare import open_as, open_foreign_release  # noqa: PLC0415
-    from anonymizer.flow.scene import adversary_from_files  # noqa: PLC0415
-    from anonymizer.flow.weights import weight_columns  # noqa: PLC0415
     from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
+    from anonymizer.run.adversary import adversary_from_files  # noqa: PLC0415
+    from anonymizer.run.attributes import weight_columns  # noqa: PLC0415
+    from anonymizer.run.check import open_pair, refused_second, scene_of_pair  # noqa: PLC0415
+    from anonymizer.run.engine import engine_options  # noqa: PLC0415
+    from anonymizer.run.job import open_as, open_foreign_release  # noqa: PLC0415
 
     options, weights = engine_options(config), weight_columns(config)
     source = None if original is None else stack.enter_context(open_as(config, original))

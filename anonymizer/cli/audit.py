@@ -29,8 +29,8 @@ def audit(
     code 1 when it is not what the report says, or a constraint does not hold.
     """
     from anonymizer.cli.summary import constraint_line  # noqa: PLC0415 - --help needs none of it
-    from anonymizer.flow.audit import audit_release  # noqa: PLC0415
     from anonymizer.model.report import to_json  # noqa: PLC0415
+    from anonymizer.run.audit import audit_release  # noqa: PLC0415
 
     found = audit_release(release, report)
     if json:

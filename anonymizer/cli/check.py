@@ -14,8 +14,8 @@ from anonymizer.errors import InputError
 
 if TYPE_CHECKING:
     from anonymizer.config.model import Config
-    from anonymizer.flow.measure import Check
     from anonymizer.release.anatomy import AnatomyFiles
+    from anonymizer.run.check import Check
 
 NEUTRAL = 1
 """The value of a threshold that asks nothing; other parameters change what is measured."""
@@ -70,9 +70,9 @@ def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | N
     from anonymizer.config.load import load_config  # noqa: PLC0415
     from anonymizer.data.open import open_file  # noqa: PLC0415
     from anonymizer.data.source import EngineOptions  # noqa: PLC0415
-    from anonymizer.flow.measure import check_config, check_names  # noqa: PLC0415
-    from anonymizer.flow.prepare import open_described  # noqa: PLC0415
     from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
+    from anonymizer.run.check import check_config, check_names  # noqa: PLC0415
+    from anonymizer.run.job import open_described  # noqa: PLC0415
 
     if (config is None) == (qi is None):
         raise InputError("check: give either -c CONFIG, or --qi A,B with --sensitive C")
@@ -94,7 +94,7 @@ def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | N
 
 
 def _measure_pair(pair: AnatomyFiles, config: Config | None, qi: list[str], sensitive: list[str]) -> Check:
-    from anonymizer.flow.pair_files import check_pair_config, check_pair_names, open_pair  # noqa: PLC0415
+    from anonymizer.run.check import check_pair_config, check_pair_names, open_pair  # noqa: PLC0415
 
     with open_pair(pair) as tables:
         if config is not None:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anonymizer.cli.output import Json, Quiet, messages, stop_on_interrupt, write_json, write_line
-from anonymizer.flow.compare import ComparisonWatch
 from anonymizer.report.comparison import ComparedRun
+from anonymizer.run.compare import ComparisonWatch
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,13 +54,15 @@ def compare(
     release, or one failed.
     """
     from anonymizer.config.load import variations  # noqa: PLC0415
-    from anonymizer.flow.compare import compare as compare_runs  # noqa: PLC0415
-    from anonymizer.flow.compare import open_folder  # noqa: PLC0415
-    from anonymizer.flow.comparing.plan import planned  # noqa: PLC0415
-    from anonymizer.flow.comparing.pool import cores  # noqa: PLC0415
     from anonymizer.report.build import environment  # noqa: PLC0415
     from anonymizer.report.comparison_page import compare_page  # noqa: PLC0415
     from anonymizer.report.comparison_table import lines, to_csv, to_dict  # noqa: PLC0415
+    from anonymizer.run.compare import compare as compare_runs  # noqa: PLC0415
+    from anonymizer.run.compare import (
+        open_folder,  # noqa: PLC0415
+        planned,  # noqa: PLC0415
+    )
+    from anonymizer.run.workers import cores  # noqa: PLC0415
 
     plan = planned(config, algorithm or [], variations(vary or []))
     folder = open_folder(output if output is not None else config.parent / "comparison", plan)

@@ -15,8 +15,8 @@ from anonymizer.errors import InputError
 
 if TYPE_CHECKING:
     from anonymizer.config.attribute import Role
-    from anonymizer.flow.init import Drafted
     from anonymizer.profile.proposal import ColumnProposal
+    from anonymizer.run.init import Drafted
 
 SHOWN = 40
 """Columns that are listed on the terminal; the config lists all."""
@@ -46,8 +46,8 @@ def init(
 ) -> None:
     """Profile DATA, propose what each column is, and write a commented config that `run` accepts."""
     from anonymizer.data.source import CsvDialect  # noqa: PLC0415 - --help needs none of it
-    from anonymizer.flow.init import init as draft  # noqa: PLC0415
     from anonymizer.profile.proposal import as_proposed  # noqa: PLC0415
+    from anonymizer.run.init import init as draft  # noqa: PLC0415
 
     with _phases(quiet=quiet or interactive) as phase:
         drafted = draft(

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anonymizer.errors import InputError, StdoutError
-from anonymizer.flow.watch import RunMonitor
+from anonymizer.run.job import RunMonitor
 from anonymizer.search.base import Progress
 
 if TYPE_CHECKING:

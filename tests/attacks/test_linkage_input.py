@@ -10,7 +10,7 @@ from anonymizer.attacks.linkage.attack import Linkage
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
 from anonymizer.errors import InputError
-from anonymizer.flow.scene import adversary_from_files
+from anonymizer.run.adversary import adversary_from_files
 from tests.helpers.linkage import EVERY, linkage, noisy
 from tests.helpers.linkage import frame_scene as scene
 

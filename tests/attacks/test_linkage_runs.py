@@ -12,13 +12,12 @@ from anonymizer.attacks.adversary_view import scene_of_recoding
 from anonymizer.attacks.base import ATTACKS
 from anonymizer.config.load import load_config
 from anonymizer.errors import InputError
-from anonymizer.flow.prepare import open_as, open_release, prepare
-from anonymizer.flow.scene import adversary_from_files, scene_of_run
-from anonymizer.flow.searching import search
-from anonymizer.flow.watch import UNWATCHED
 from anonymizer.model.adversary import Truth
 from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.release.query import project, write_release
+from anonymizer.run.adversary import adversary_from_files, scene_of_run
+from anonymizer.run.job import UNWATCHED, open_as, open_release, prepare
+from anonymizer.run.search import search
 from tests.helpers.linkage import linkage, write
 
 ALGORITHMS: tuple[dict[str, Any], ...] = (

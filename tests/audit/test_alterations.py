@@ -17,7 +17,7 @@ import pytest
 
 from anonymizer.audit.claims import Key, dotted_key
 from anonymizer.errors import InputError
-from anonymizer.flow.audit import AGAINST_THE_INPUT, LEFT_OUT, audit_release
+from anonymizer.run.audit import AGAINST_THE_INPUT, LEFT_OUT, audit_release
 from tests.flow.commands import Job
 
 ATTACKS = ["vulnerability", "uniqueness", "homogeneity", "background", "skewness"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.flow.audit import audit_release
+from anonymizer.run.audit import audit_release
 from tests.flow.commands import Job, call, spawn
 from tests.flow.tampering import TAMPERS, Tamper, rewrite
 

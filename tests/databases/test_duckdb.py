@@ -10,9 +10,9 @@ from typing import Any
 import duckdb
 import pytest
 
-import anonymizer.flow.output as flow
-import anonymizer.flow.publication as publication
-import anonymizer.flow.target as target
+import anonymizer.run.publication as publication
+import anonymizer.run.report as flow
+import anonymizer.run.target as target
 from anonymizer.data.open import open_duckdb, open_parquet
 from anonymizer.data.source import Query, TableName, WholeTable
 from anonymizer.errors import DataError

@@ -11,9 +11,9 @@ from typing import Any
 import duckdb
 import pytest
 
-import anonymizer.flow.output as flow
-import anonymizer.flow.publication as publication
-import anonymizer.flow.target as target
+import anonymizer.run.publication as publication
+import anonymizer.run.report as flow
+import anonymizer.run.target as target
 from tests.databases.jobs import contents, expected, filled, report, run
 from tests.databases.server import Server
 from tests.flow.commands import Done, snapshot, spawn

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from anonymizer.cli import output as progress
 from anonymizer.cli.main import main
-from anonymizer.flow.watch import RunMonitor
 from anonymizer.model.outcome import Outcome
+from anonymizer.run.job import RunMonitor
 from anonymizer.search.base import SEARCH_ALGORITHMS, Control, Progress, SearchProblem
 from anonymizer.search.local.algorithm import Local
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from anonymizer.cli import output as progress
 from anonymizer.cli.main import main
-from anonymizer.flow.watch import RunMonitor
+from anonymizer.run.job import RunMonitor
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from typing import Any
 import duckdb
 
 from anonymizer.config.load import load_config
-from anonymizer.flow.run import run
 from anonymizer.model.report import Report
+from anonymizer.run.run import run
 
 PEOPLE = (
     "SELECT (i * 7) % 90 AS age, 'z' || ((i * i) % 13) AS zip, "

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
-from anonymizer.flow.applying import run
 from anonymizer.release.folder import ReleaseFolder
 from anonymizer.release.query import Publishable
+from anonymizer.run import append as run
 from tests.flow.applied import first_run, go_on
 from tests.flow.commands import Job, assert_message, call, people, snapshot
 

@@ -11,9 +11,9 @@ import pytest
 
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import AnonymizerError
-from anonymizer.flow.applying import run as applied
-from anonymizer.flow.audit import audit_release
 from anonymizer.release.query import Publishable
+from anonymizer.run import append as applied
+from anonymizer.run.audit import audit_release
 from tests.flow.spark_runs import config, further, ran, went_on
 from tests.spark import engine, running
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import anonymizer.data.duckdb.relation as reading
-import anonymizer.flow.applying.run as applying
-import anonymizer.flow.compare as comparing
-import anonymizer.flow.run as running
+import anonymizer.run.append as applying
+import anonymizer.run.compare as comparing
+import anonymizer.run.run as running
 from anonymizer.data.open import open_csv, open_duckdb
 from anonymizer.data.source import TableName, WholeTable
 from anonymizer.errors import DataError

@@ -15,15 +15,17 @@ import pytest
 
 from anonymizer.config.load import variations
 from anonymizer.errors import ConfigError, InputError, OutputError
-from anonymizer.flow.compare import comparison_of, open_folder
-from anonymizer.flow.comparing.ended import RunResult, run_to_result
-from anonymizer.flow.comparing.fingerprint import Fingerprints
-from anonymizer.flow.comparing.folder import ComparisonFolder
-from anonymizer.flow.comparing.plan import PlannedRun, planned
-from anonymizer.flow.comparing.pool import WorkerPool
-from anonymizer.flow.comparing.worker import job_of
-from anonymizer.flow.run import run
 from anonymizer.report.comparison import RunStatus, measured_of
+from anonymizer.run.compare import (
+    ComparisonFolder,
+    Fingerprints,
+    PlannedRun,
+    comparison_of,
+    open_folder,
+    planned,
+)
+from anonymizer.run.run import run
+from anonymizer.run.workers import RunResult, WorkerPool, job_of, run_to_result
 from tests.flow.commands import ROOT, Job, call
 
 

@@ -11,9 +11,8 @@ from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
 from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.errors import ConfigError
-from anonymizer.flow import engine
-from anonymizer.flow.counting import Counted, count_distinct_rows
-from anonymizer.flow.engine import combination_bytes, engine_options, room
+from anonymizer.run import engine
+from anonymizer.run.engine import Counted, combination_bytes, count_distinct_rows, engine_options, room
 
 DISTINCT, RECORDS = 50, 1000
 

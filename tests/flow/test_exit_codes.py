@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.flow.watch import RunMonitor
+from anonymizer.run.job import RunMonitor
 from tests.flow.commands import ROOT, Job, call, people, read_rows, snapshot, spawn
 
 

@@ -15,9 +15,9 @@ from anonymizer.config.load import load_config
 from anonymizer.data.duckdb import columns as duckdb_values
 from anonymizer.data.duckdb.writers import DuckRecodedWriter
 from anonymizer.errors import AuditFailed
-from anonymizer.flow import output
-from anonymizer.flow.run import run
 from anonymizer.release.query import FromEngine
+from anonymizer.run import report as output
+from anonymizer.run.run import run
 from tests.flow.joined_runs import (
     ALGORITHMS,
     Row,

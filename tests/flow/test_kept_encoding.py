@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from anonymizer.flow.applying import encoding
-from anonymizer.flow.applying.encoding import Numbers, Rows, encoded
+from anonymizer.run import earlier_release as encoding
+from anonymizer.run.earlier_release import Numbers, Rows, encoded
 
 
 class Kept(BaseModel):

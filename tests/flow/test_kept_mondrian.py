@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.flow import output
+from anonymizer.run import report as output
 from tests.flow.adult_runs import adult, ran, with_salary
 from tests.flow.commands import Done
 

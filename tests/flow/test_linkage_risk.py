@@ -14,11 +14,11 @@ import pytest
 import anonymizer as an
 from anonymizer.config.load import load_config
 from anonymizer.errors import AuditFailed, ConfigError
-from anonymizer.flow.audit import audit_release
-from anonymizer.flow.measure import check_config
-from anonymizer.flow.prepare import open_as
-from anonymizer.flow.run import run
 from anonymizer.privacy.linkage_risk import LinkageRisk
+from anonymizer.run.audit import audit_release
+from anonymizer.run.check import check_config
+from anonymizer.run.job import open_as
+from anonymizer.run.run import run
 from anonymizer.search.base import AttackCheck, Stage
 from anonymizer.search.lattice.algorithm import Lattice
 from tests.helpers.adult import ALL

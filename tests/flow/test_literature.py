@@ -15,9 +15,8 @@ import anonymizer as an
 from anonymizer.audit.classes import count_classes
 from anonymizer.data.open import open_file
 from anonymizer.data.table import ColumnRequest, read_columns
-from anonymizer.flow.constraints import constraints_of
-from anonymizer.flow.placing import sensitive_attributes
 from anonymizer.privacy.t_closeness import TCloseness
+from anonymizer.run.attributes import constraints_of, sensitive_attributes
 from tests.attacks.literature import TABLES
 from tests.flow.commands import call
 from tests.shared import shared

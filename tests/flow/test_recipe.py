@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.attacks.adversary_view import scene_of_recoding
-from anonymizer.flow.recipe import mechanism_of
 from anonymizer.model.adversary import MechanismKnowledge, SensitiveConstraint
 from anonymizer.model.outcome import Outcome
+from anonymizer.run.assessment import mechanism_of
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
 from tests import strategies

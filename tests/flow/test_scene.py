@@ -9,8 +9,8 @@ import pytest
 
 from anonymizer.config.load import load_config
 from anonymizer.errors import InputError
-from anonymizer.flow.prepare import open_as, open_release
-from anonymizer.flow.scene import adversary_from_files, read_release
+from anonymizer.run.adversary import adversary_from_files, read_release
+from anonymizer.run.job import open_as, open_release
 from tests.attacks.published import one
 
 CONFIG = {

@@ -13,8 +13,8 @@ import pytest
 
 from anonymizer.config.load import load_config
 from anonymizer.data_spark.session import Session
-from anonymizer.flow.run import run
-from anonymizer.flow.watch import RunMonitor
+from anonymizer.run.job import RunMonitor
+from anonymizer.run.run import run
 from tests.flow.spark_runs import config, facts, people, ran, released, went_on
 from tests.spark import engine, running
 

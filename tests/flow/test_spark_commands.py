@@ -13,7 +13,7 @@ from anonymizer.data.open import open_file
 from anonymizer.data_spark.options import SparkOptions
 from anonymizer.data_spark.session import close_session, open_session
 from anonymizer.errors import DataError
-from anonymizer.flow.init import init
+from anonymizer.run.init import init
 from tests.flow.commands import call
 from tests.flow.spark_runs import PEOPLE
 from tests.spark import SETTINGS, need_spark

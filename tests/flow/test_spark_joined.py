@@ -16,8 +16,8 @@ from anonymizer.config.load import load_config
 from anonymizer.data_spark.relation import SparkRecodedWriter
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import AuditFailed
-from anonymizer.flow import output
-from anonymizer.flow.run import run
+from anonymizer.run import report as output
+from anonymizer.run.run import run
 from tests.flow.joined_runs import ALGORITHMS, Row, asked, made, ran, rows_drawn, swapped, written
 from tests.spark import engine, running
 

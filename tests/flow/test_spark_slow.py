@@ -22,7 +22,7 @@ from anonymizer.config.load import load_config
 from anonymizer.data_spark import files as files_in_order
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import ConfigError, InputError
-from anonymizer.flow.audit import audit_release
+from anonymizer.run.audit import audit_release
 from tests.flow.spark_runs import config, facts, people, ran, released
 from tests.shared import shared
 from tests.spark import engine, running

@@ -15,9 +15,9 @@ from anonymizer.attacks.linkage.attack import Linkage
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from anonymizer.data.open import open_frame
-from anonymizer.flow.prepare import open_as, open_release
-from anonymizer.flow.scene import adversary_from_files
 from anonymizer.model.table import QuasiIdentifier
+from anonymizer.run.adversary import adversary_from_files
+from anonymizer.run.job import open_as, open_release
 from tests.helpers import build
 from tests.helpers.recodings import Node
 from tests.twins.microdata import Microdata, Value

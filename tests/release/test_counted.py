@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_file
 from anonymizer.data.relation import CountedRows, Relation
-from anonymizer.flow.prepare import Job, prepare
 from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.release.formats import ROW_ORDERS, SORTED
 from anonymizer.release.query import FromRecords, FromTable, counted_rows, project
+from anonymizer.run.job import Job, prepare
 
 NAMES = ("b", "s", "a")
 VALUES = st.sampled_from(["x", "X", "é", " ", "=1", "10", "9", "", 'say "hi"', "a,b", "𝔘"])

@@ -11,7 +11,7 @@ import pytest
 
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
-from anonymizer.flow.scene import adversary_from_files
+from anonymizer.run.adversary import adversary_from_files
 from anonymizer.utility.comparison import comparison_of
 from anonymizer.utility.query_error import QueryShape, random_query
 from tests.helpers.adult import cells, paths

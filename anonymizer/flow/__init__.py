@@ -1,1 +1,0 @@
-"""The stages in a row: what each command does, from a config to its result."""

@@ -1,0 +1,1 @@
+"""The flow: what a command does from its config to its report."""

@@ -1,0 +1,288 @@
+"""What adversaries have: a release as its recipient counts it, and the records that they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from anonymizer.attacks.adversary_view import (
+    known_original,
+    links_of_pairs,
+    located,
+    reconstructed,
+    same_values,
+)
+from anonymizer.attacks.base import AdversaryView
+from anonymizer.attacks.generalized_values import meaning_of
+from anonymizer.audit.classes import value_codes
+from anonymizer.config.attribute import Role
+from anonymizer.config.model import Config
+from anonymizer.data.relation import Groups, Relation
+from anonymizer.data.table import Encoded, encode, read_columns
+from anonymizer.errors import InputError
+from anonymizer.model.adversary import Links, Original, PublishedTable, Truth, ValueCoverage
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.counting import ascending, count, numbered
+from anonymizer.model.recoding import COUNT, GROUP, Recoding
+from anonymizer.model.table import POINT, SensitiveAttribute
+from anonymizer.run.attributes import (
+    check_weight_columns,
+    quasi_identifiers,
+    requests,
+    sensitive_attributes,
+    weights_of,
+)
+from anonymizer.run.job import Job
+
+
+def adversary_from_files(
+    config: Config,
+    release: Relation,
+    original: Relation | None = None,
+    second: Relation | None = None,
+    weights: Sequence[str] = (),
+) -> AdversaryView:
+    """Return the scene of who has files: the release, and perhaps original records and another release.
+
+    Which record became which is reconstructed: a record can have become one whose published values all stand
+    for its own and whose sensitive values are its own.
+
+    Parameters
+    ----------
+    config: says the roles of the columns and the hierarchies.
+    weights: columns of the release with sampling weights.
+
+    Raises
+    ------
+    InputError: the release has no quasi-identifier of the config, or none that the original has too, or it is
+        one half of a release in groups.
+    """
+    for each in (release, second):
+        _refuse_half(config, each)
+    table = read_release(config, release, weights)
+    own = None if original is None else original_of_files(config, table, release, original)
+    if second is None:
+        return AdversaryView(table, None, own)
+    other = read_release(config, second)
+    same = None if original is None else original_of_files(config, other, second, original)
+    return AdversaryView(table, other, own, same)
+
+
+def _refuse_half(config: Config, relation: Relation | None) -> None:
+    """Refuse a table of a release in two: its column of groups, and not all that a whole release has."""
+    if relation is None or GROUP in config.attributes or GROUP not in relation.columns:
+        return
+    lacking = [name for name in config.with_role(Role.SENSITIVE) if name not in relation.columns]
+    if lacking or COUNT in relation.columns:
+        missing_requirement = (
+            f"the column '{GROUP}' and not '{lacking[0]}'" if lacking else f"'{GROUP}' and '{COUNT}'"
+        )
+        raise InputError(
+            f"{relation.name}: has {missing_requirement}: one half of a release in groups, which says nothing without the "
+            "other; give both, in Python the records and sensitive_table="
+        )
+
+
+def scene_of_run(
+    config: Config, job: Job, recoding: Recoding, release: Relation, weights: Sequence[str] = ()
+) -> AdversaryView:
+    """Return the scene of a finished run: the written release, and the input with what became of each record.
+
+    Without the input where its combinations do not fit in memory.
+
+    Parameters
+    ----------
+    weights: columns of the release with sampling weights.
+
+    Raises
+    ------
+    InputError: the release is not what the recoding publishes.
+    """
+    table = read_release(config, release, weights)
+    if job.problem.source is not None:
+        return AdversaryView(table)
+    source = str(config.input.path or "the input")
+    return AdversaryView(
+        table, original=known_original(source, job.problem.table, recoding, table, config.input.missing)
+    )
+
+
+def read_release(config: Config, relation: Relation, weights: Sequence[str] = ()) -> PublishedTable:
+    """Count a release by its quasi-identifiers and sensitive attributes.
+
+    Parameters
+    ----------
+    weights: columns with sampling weights, which are added up.
+
+    Raises
+    ------
+    InputError: it has none of the quasi-identifiers of the config.
+    """
+    names = _with_role(config, relation, Role.QUASI_IDENTIFIER)
+    if not names:
+        wanted = ", ".join(config.with_role(Role.QUASI_IDENTIFIER))
+        raise InputError(f"{relation.name}: has no quasi-identifier of {config.source}; expected {wanted}")
+    attributes = _sensitive(config, relation, _with_role(config, relation, Role.SENSITIVE))
+    check_weight_columns(relation, weights)
+    groups = relation.group_counts([*names, *(attribute.name for attribute in attributes), *weights])
+    codes = {}
+    for position, attribute in enumerate(attributes, start=len(names)):
+        texts = groups.values[position]
+        values = value_codes(relation.name, attribute.column, texts)
+        codes[attribute.name] = SensitiveCodes(attribute, values[groups.codes[:, position]])
+    sums = {}
+    for position, name in enumerate(weights, start=len(names) + len(attributes)):
+        numerals = config.input.numerals if relation.is_text(name) else POINT
+        each = weights_of(relation.name, name, groups.values[position], numerals)
+        sums[name] = each[groups.codes[:, position]] * groups.counts
+    return _merged(relation.name, names, groups, codes, sums)
+
+
+def _merged(
+    source: str,
+    names: Sequence[str],
+    groups: Groups,
+    sensitive: dict[str, SensitiveCodes],
+    weights: dict[str, FloatArray],
+) -> PublishedTable:
+    """Return groups as a table; those that differ in a weight or a sensitive value's spelling become one."""
+    width = len(names)
+    columns = [*groups.codes[:, :width].T, *(own.codes for own in sensitive.values())]
+    if ascending(columns, len(groups.counts)):  # without further arrays of the size of a large release
+        labels, codes = groups.values[:width], groups.codes[:, :width]
+        return PublishedTable(source, tuple(names), labels, codes, sensitive, groups.counts, weights)
+    keys, first = numbered(columns, len(groups.counts))
+    return PublishedTable(
+        source,
+        tuple(names),
+        groups.values[:width],
+        groups.codes[first, :width],
+        {name: own.at(first) for name, own in sensitive.items()},
+        count(keys, groups.counts, len(first)),
+        {name: _sums(keys, own, len(first)) for name, own in weights.items()},
+    )
+
+
+def _sums(keys: IntArray, weights: FloatArray, number: int) -> FloatArray:
+    return np.bincount(keys, weights=weights, minlength=number).astype(np.float64)
+
+
+def _with_role(config: Config, relation: Relation, role: Role) -> list[str]:
+    names = config.with_role(role)
+    return [name for name in relation.columns if name in names]
+
+
+def _sensitive(config: Config, relation: Relation, names: Sequence[str]) -> tuple[SensitiveAttribute, ...]:
+    read = read_columns(relation, requests(config, names), config.input.missing)
+    return sensitive_attributes(config, {name: each.column for name, each in read.items()})
+
+
+def original_of_files(
+    config: Config,
+    table: PublishedTable,
+    release: Relation,
+    relation: Relation,
+    sensitive: str | None = None,
+) -> Original:
+    """Return the records of a file by the columns that it shares with a release.
+
+    Parameters
+    ----------
+    sensitive: an attribute that is read too, though the release does not tell it record by record.
+    """
+    names = _shared(table, relation)
+    hidden = [] if sensitive is None else [sensitive]
+    secret = [name for name in (*table.sensitive_names, *hidden) if name in relation.columns]
+    read = read_columns(relation, requests(config, (*names, *secret)), config.input.missing)
+    encoded = encode(relation, [read[name] for name in (*names, *secret)])
+    attributes = sensitive_attributes(config, {name: read[name].column for name in secret})
+    own = _sensitive_codes(attributes, encoded.codes[:, len(names) :])
+    meanings = tuple(
+        meaning_of(attribute, table.labels[table.names.index(attribute.name)], config.input.missing)
+        for attribute in quasi_identifiers(config, {name: read[name].column for name in names})
+    )
+    links = _reconstructed(table, encoded, meanings, own, names)
+    return Original(
+        relation.name,
+        meanings,
+        encoded.codes[:, : len(names)],
+        own,
+        encoded.counts,
+        links,
+        names,
+        Truth.RECONSTRUCTED if links.records else Truth.UNKNOWN,
+        _by_position(encoded, relation, release, table),
+        _left_out(release, relation),
+    )
+
+
+def _shared(table: PublishedTable, relation: Relation) -> tuple[str, ...]:
+    """Return the quasi-identifiers of a release that other records have too.
+
+    Raises
+    ------
+    InputError: they have none.
+    """
+    names = tuple(name for name in table.names if name in relation.columns)
+    if not names:
+        raise InputError(
+            f"{relation.name}: shares no quasi-identifier with {table.source}, which has "
+            f"{', '.join(table.names)}; nothing can be compared"
+        )
+    return names
+
+
+def _sensitive_codes(attributes: Sequence[SensitiveAttribute], codes: CodeArray) -> dict[str, SensitiveCodes]:
+    """Return the values of sensitive attributes by name, from one column of codes for each."""
+    return {
+        each.name: SensitiveCodes(each, own.astype(np.int64))
+        for each, own in zip(attributes, codes.T, strict=True)
+    }
+
+
+def _reconstructed(
+    table: PublishedTable,
+    encoded: Encoded,
+    meanings: tuple[ValueCoverage, ...],
+    own: dict[str, SensitiveCodes],
+    names: Sequence[str],
+) -> Links:
+    """Return which record can have become which, by the columns that the release tells record by record."""
+    compared = [name for name in own if name in table.sensitive]
+    same = [same_values(own[name], table.sensitive[name]) for name in compared]
+    published = [table.codes[:, table.names.index(name)] for name in names]
+    published += [table.sensitive[name].codes.astype(np.int32) for name in compared]
+    return reconstructed(
+        (*meanings, *same),
+        (encoded.codes[:, : len(names) + len(compared)], encoded.counts),
+        (np.column_stack(published), table.counts),
+    )
+
+
+def _by_position(
+    encoded: Encoded, original: Relation, release: Relation, table: PublishedTable
+) -> Links | None:
+    """Return the links of row i to row i; None when they have not as many, or no order."""
+    if original.rows != release.rows or not (original.ordered and release.ordered):
+        return None
+    columns = []
+    for position, name in enumerate(table.names):
+        place = {label: code for code, label in enumerate(table.labels[position])}
+        codes = np.array([place[text] for text, _ in release.dictionary(name)], dtype=np.int64)
+        columns.append(codes[release.codes(name)])
+    for name, own in table.sensitive.items():
+        texts = [text for text, _ in release.dictionary(name)]
+        columns.append(value_codes(release.name, own.attribute.column, texts)[release.codes(name)])
+    known = np.column_stack([*table.codes.T, *(own.codes for own in table.sensitive.values())])
+    rows = located(np.column_stack(columns), known.astype(np.int64))
+    return links_of_pairs(encoded.combination, rows, np.ones(len(rows), dtype=np.int64))
+
+
+def _left_out(release: Relation, original: Relation) -> dict[str, list[str]]:
+    """Return the columns that only one of two files has."""
+    return {
+        "release": [name for name in release.columns if name not in original.columns],
+        "original": [name for name in original.columns if name not in release.columns],
+    }

@@ -1,0 +1,541 @@
+"""The checks of an audit: each compares some figures of a report with what the files show.
+
+A check says which figures it looked at by comparing them, see ``Claims``; what none compares is listed as not
+checked. So a new figure of the report needs a check, or lists itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import floor
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+
+from anonymizer.attacks.base import AdversaryView, AttackResult
+from anonymizer.attacks.similarity import Similarity
+from anonymizer.audit.claims import ABSENT, Claims, agrees, as_reported
+from anonymizer.audit.classes import measure, verifiable
+from anonymizer.config.attribute import Role
+from anonymizer.config.model import Config, Reference
+from anonymizer.data.relation import Relation
+from anonymizer.errors import HierarchyError, InputError
+from anonymizer.hierarchy.source import FlatSource
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Classes
+from anonymizer.model.recoding import COUNT, GROUP
+from anonymizer.model.table import MISSING, SUPPRESSED
+from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
+from anonymizer.release.anatomy import pair_named
+from anonymizer.report.build import ATTACK_KEYS, attack_entry, attack_matrix
+from anonymizer.run.assessment import run_timed
+from anonymizer.run.attributes import constraints_of, hierarchy_digest, positions, required_size
+from anonymizer.run.job import data_dependent_hierarchies
+
+IDENTITY = ("model", "attribute", "parameters")
+"""The keys of a reported constraint that say which of the config it is."""
+
+
+@dataclass(frozen=True, eq=False)
+class AuditCase:
+    """A release and its report, opened and counted.
+
+    Attributes
+    ----------
+    mitigates: of the report.
+    config: the one in the report.
+    relations: the released tables, one or two.
+    classes: its equivalence classes; of records in groups, the groups.
+    judged: gives what a constraint judges: the classes, or of records in groups the exact tuples.
+    sensitive: names of the sensitive attributes.
+    look: counts what somebody has who holds the release alone.
+    constraints: gets what was measured of each constraint.
+    notes: gets what could not be told.
+    """
+
+    mitigates: Claims
+    config: Config
+    relations: Sequence[Relation]
+    classes: Classes
+    judged: Callable[[Constraint], Classes]
+    sensitive: Sequence[str]
+    look: Callable[[], AdversaryView]
+    constraints: list[dict[str, Any]]
+    notes: list[str]
+
+    @cached_property
+    def scene(self) -> AdversaryView:
+        """What somebody has who holds the release alone; counted when it is first asked for."""
+        return self.look()
+
+    @property
+    def in_groups(self) -> bool:
+        """Whether the release is one of records in groups."""
+        return len(self.relations) == 2
+
+    @property
+    def appended(self) -> bool:
+        """Whether losses and suppressed records are those of further records, not of the whole release."""
+        return self.mitigates.get(("applied",)) is not ABSENT
+
+    @property
+    def quasi_identifiers(self) -> Mapping[str, Mapping[str, int]]:
+        """The records of each published text, by quasi-identifier; a null is the empty text."""
+        return {
+            name: {text or "": records for text, records in self.relations[0].dictionary(name)}
+            for name in self.relations[0].columns
+            if name in self.config.with_role(Role.QUASI_IDENTIFIER)
+        }
+
+
+def check_verdict(case: AuditCase) -> None:
+    """A report of a release says that the release satisfies its constraints and was verified."""
+    case.mitigates.agree(("schema",))
+    case.mitigates.compare(("status",), "satisfied")
+    case.mitigates.compare(("release", "verified"), found=True)
+
+
+def check_names(case: AuditCase) -> None:
+    """The files have the names that the config gives them, in the folder that is handed over."""
+    output, mitigates = case.config.output, case.mitigates
+    if output.path is None or "://" in output.path:
+        return
+    path = PurePath(output.path)
+    names = list(pair_named(Path(path.name)).names) if case.in_groups else [path.name]
+    own = mitigates.get(("release", "path"))
+    # An internal report of a release elsewhere has the whole path; the recipient has the name.
+    found = own if isinstance(own, str) and "://" in own else f"share/{names[0]}"
+    mitigates.compare(("release", "path"), found)
+    mitigates.agree(("config", "output", "path"))
+    if case.in_groups:
+        mitigates.compare(("release", "sensitive_table", "path"), f"share/{names[1]}")
+
+
+def check_attributes(case: AuditCase) -> None:
+    """Roles, types and hierarchies of the columns are those of the config."""
+    mitigates, config = case.mitigates, case.config
+    described = mitigates.get(("attributes",))
+    if isinstance(described, Mapping) and set(described) != set(config.attributes):
+        mitigates.refute(("attributes",), "has other columns than the config of the report")
+        return
+    mitigates.compare(("input", "columns"), len(config.attributes))
+    for name, settings in config.attributes.items():
+        mitigates.compare(("attributes", name, "role"), settings.role.value)
+        mitigates.agree(("config", "attributes", name, "role"))
+        typed = settings.role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+        if not typed:
+            mitigates.compare(("attributes", name, "type"), None)
+        elif settings.type is not None:
+            mitigates.compare(("attributes", name, "type"), settings.type.value)
+            mitigates.agree(("config", "attributes", name, "type"))
+        _check_hierarchy(mitigates, config, name)
+
+
+def _check_hierarchy(mitigates: Claims, config: Config, name: str) -> None:
+    settings, key = config.attributes[name].hierarchy, ("attributes", name, "hierarchy_sha256")
+    if settings is None:
+        mitigates.compare(key, None)
+        return
+    try:
+        digest = hierarchy_digest(settings, config.folder)
+    except (OSError, InputError):
+        return
+    mitigates.compare(key, digest)
+    if not settings.build().files(config.folder):
+        mitigates.agree(("config", "attributes", name, "hierarchy"))
+
+
+def check_counts(case: AuditCase) -> None:
+    """Rows and classes are as many as counted."""
+    mitigates = case.mitigates
+    mitigates.compare(("release", "rows"), case.classes.records)
+    mitigates.compare(("release", "classes"), case.classes.number)
+    if case.in_groups:
+        mitigates.compare(("release", "sensitive_table", "rows"), case.relations[1].rows)
+        sizes = case.classes.sizes
+        mitigates.expect(("recoding",), ("grouping",))
+        mitigates.compare(("recoding", "groups"), len(sizes))
+        mitigates.compare(("recoding", "smallest_group"), int(sizes.min()))
+        mitigates.compare(("recoding", "largest_group"), int(sizes.max()))
+
+
+def check_order(case: AuditCase) -> None:
+    """A sorted release is in the order of its values, so that the order says nothing that these do not."""
+    key = ("config", "output", "order")
+    if case.config.output.order.value != "sorted" or not all(each.ordered for each in case.relations):
+        return
+    for relation in case.relations:
+        if not rows_ascend(relation, (GROUP, COUNT) if case.in_groups else ()):
+            what = 'the report says "sorted", found rows in another order, which can carry what values hide'
+            case.mitigates.refute(key, what)
+            return
+    case.mitigates.agree(key)
+
+
+def rows_ascend(relation: Relation, counted: Collection[str] = ()) -> bool:
+    """Tell whether the rows of a file are sorted by all columns, left to right, texts by code point.
+
+    Parameters
+    ----------
+    counted: columns of whole numbers that are sorted as such.
+    """
+    tied = np.ones(max(relation.rows - 1, 0), dtype=bool)
+    for column in relation.columns:
+        codes = relation.codes(column).astype(np.int64)
+        texts = [text for text, _ in relation.dictionary(column)]
+        if column in counted:
+            codes = _ranks([int(text or 0) for text in texts])[codes]
+        elif None in texts:
+            # A null is the last in the order of values, but written as the empty text it is the first.
+            first = _ranks([text or "" for text in texts])[codes]
+            if not (tied & (first[1:] < first[:-1])).any():
+                codes = first
+        if (tied & (codes[1:] < codes[:-1])).any():
+            return False
+        tied &= codes[1:] == codes[:-1]
+    return True
+
+
+def _ranks(values: Sequence[Any]) -> IntArray:
+    place = {value: rank for rank, value in enumerate(sorted(set(values)))}
+    return np.array([place[value] for value in values], dtype=np.int64)
+
+
+def check_suppression(case: AuditCase) -> None:
+    """Suppressed records are those that the input has and the release has not, and within the limit."""
+    mitigates, settings = case.mitigates, case.config.suppression
+    key, rows = ("release", "suppressed_records"), case.classes.records
+    if case.appended:
+        before = mitigates.number(("applied", "rows_before"))
+        if before is not None and not settings.keep_rows:
+            mitigates.compare(("applied", "rows_added"), rows - int(before))
+        return
+    records, suppressed = mitigates.number(("input", "rows")), mitigates.number(key)
+    if records is not None:
+        removed = int(records) - rows
+        if not settings.keep_rows:
+            mitigates.compare(key, removed)
+        elif suppressed is not None:
+            kept_suppressed = int(suppressed) - removed
+            if removed < 0 or not 0 <= kept_suppressed <= _starred(case):
+                mitigates.refute(key, f"the report says {suppressed}, found {_starred(case)} rows of * alone")
+            elif kept_suppressed == _starred(case):
+                mitigates.agree(key)
+        if suppressed is not None and suppressed > floor(settings.limit * int(records)):
+            what = f"{suppressed} is more than suppression.limit {settings.limit} allows of {records} records"
+            mitigates.refute(key, what)
+    _check_blanks(case)
+
+
+def _starred(case: AuditCase) -> int:
+    """Count the records whose quasi-identifiers are all ``*``."""
+    table = case.scene.release
+    return int(table.counts[table.blanks.all(axis=1)].sum())
+
+
+def _check_blanks(case: AuditCase) -> None:
+    """Blanked cells are the ``*`` of columns that also publish other values, but for rows of ``*`` alone."""
+    mitigates = case.mitigates
+    if case.config.suppression.method.value != "cells":
+        mitigates.compare(("release", "suppressed_cells"), 0)
+        return
+    table = case.scene.release
+    blanks = table.blanks
+    alone = np.logical_and.reduce(blanks, axis=1)
+    cells = dict(zip(table.names, (table.counts @ (blanks & ~alone[:, None])).tolist(), strict=True))
+    mitigates.expect(("recoding",), ("blanked_cells",))
+    mitigates.expect(("recoding", "blanked_cells"), cells)
+    if blanks.all(axis=0).any() or (alone.any() and not case.config.suppression.keep_rows):
+        # A column of * alone can be at its root, so that its blanks cannot be told.
+        return
+    mitigates.compare(("release", "suppressed_cells"), sum(cells.values()))
+    for name in mitigates.section(("recoding", "blanked_cells")):
+        mitigates.compare(("recoding", "blanked_cells", name), cells.get(name))
+
+
+def check_constraints(case: AuditCase) -> None:
+    """Every constraint of the config holds, and measures what the report says."""
+    mitigates, config = case.mitigates, case.config
+    bound = constraints_of(config, case.sensitive)
+    claimed = mitigates.get(("constraints",))
+    count = len(claimed) if isinstance(claimed, list) else 0
+    if count != len(bound) or any(_differs(mitigates, at, each) for at, each in enumerate(bound)):
+        mitigates.refute(("constraints",), "the constraints of the report are not those of the config in it")
+        return
+    for position, place in enumerate(positions(config, case.sensitive)):
+        mitigates.agree(("config", "constraints", place))
+        for name in IDENTITY:
+            mitigates.agree(("constraints", position, name))
+    for position, constraint in enumerate(bound):
+        _judge(case, constraint, position)
+
+
+def _differs(mitigates: Claims, position: int, constraint: Constraint) -> bool:
+    own = (constraint.model.name, constraint.attribute, constraint.parameters())
+    claimed = tuple(mitigates.get(("constraints", position, name)) for name in IDENTITY)
+    return not agrees(list(claimed), as_reported(list(own)))
+
+
+def _judge(case: AuditCase, constraint: Constraint, position: int) -> None:
+    """Measure one constraint, or take over what is reported where the file cannot tell."""
+    mitigates, key = case.mitigates, ("constraints", position)
+    claim = dict(mitigates.get(key))
+    title = constraint.model.name + (f" of {constraint.attribute}" if constraint.attribute else "")
+    mitigates.compare((*key, "satisfied"), found=True)
+    classes = case.judged(constraint)
+    at_hand = not isinstance(constraint, ReleaseConstraint) and _reference_at_hand(
+        case.config, constraint, classes
+    )
+    if not at_hand:
+        mitigates.compare((*key, "verifiable_from_release"), found=False)
+    if isinstance(constraint, ReleaseConstraint) or not (at_hand and verifiable(classes, constraint)):
+        case.constraints.append({**claim, "verifiable_from_release": False})
+        holds = "holds" if claim.get("satisfied") is True else "does not hold"
+        case.notes.append(f"{title}: the release alone cannot tell; the report says it {holds}")
+        return
+    found = asdict(measure(classes, [constraint])[0])
+    case.constraints.append(found)
+    for name in ("measured", "worst_classes", "verifiable_from_release"):
+        mitigates.compare((*key, name), found[name])
+    if not found["satisfied"]:
+        mitigates.refute(key, f"{title} measures {found['measured']}, which does not hold")
+    elif _uses_reference(constraint):
+        mitigates.agree(("config", "reference"))
+
+
+def _uses_reference(constraint: CountedConstraint) -> bool:
+    return isinstance(constraint, ClassConstraint) and constraint.model.uses_reference
+
+
+def _reference_at_hand(config: Config, constraint: CountedConstraint, classes: Classes) -> bool:
+    """Tell whether neither the input's distribution nor a tree that grew from the input is needed."""
+    if config.reference is not Reference.RELEASE and _uses_reference(constraint):
+        return False
+    if constraint.attribute not in data_dependent_hierarchies(config):
+        return True
+    counts, _ = classes.sensitive_counts(constraint.attribute, combined=constraint.combined)
+    return not constraint.model.along_hierarchy(counts.attribute)
+
+
+def check_levels(case: AuditCase) -> None:
+    """The published texts are of the level that is reported, as far as the hierarchy is at hand."""
+    mitigates, config = case.mitigates, case.config
+    levels = mitigates.get(("recoding", "levels"))
+    if not isinstance(levels, Mapping):
+        return
+    texts = case.quasi_identifiers
+    if set(levels) != set(texts):
+        mitigates.refute(("recoding", "levels"), "has other columns than the quasi-identifiers")
+        return
+    blanking = config.suppression.keep_rows or config.suppression.method.value == "cells"
+    for name, level in levels.items():
+        if case.appended:
+            continue
+        settings = config.attributes[name].hierarchy
+        source = FlatSource() if settings is None else settings.build()
+        shown = [text for text in texts[name] if text not in ("", SUPPRESSED, MISSING)]
+        # Where * is not the root alone, and nothing else is published, it does not tell the level.
+        if not shown and (SUPPRESSED not in texts[name] or blanking):
+            continue
+        try:
+            possible = source.levels_of(shown, config.folder)
+        except (OSError, HierarchyError):
+            continue
+        if possible is None or (not possible and settings is not None and settings.unknown.value == "top"):
+            continue
+        if type(level) is not int or level not in possible:
+            found = ", ".join(map(str, sorted(possible))) or "no level of the hierarchy"
+            mitigates.refute(
+                ("recoding", "levels", name), f"the report says {level}, the published texts {found}"
+            )
+        elif len(possible) == 1:
+            mitigates.agree(("recoding", "levels", name))
+
+
+def check_losses(case: AuditCase) -> None:
+    """Losses of the sizes of classes and of levels are those of the release."""
+    mitigates, config = case.mitigates, case.config
+    levels = mitigates.get(("recoding", "levels"))
+    if isinstance(levels, Mapping) and all(type(each) is int for each in levels.values()):
+        mitigates.compare(("loss", "height"), sum(levels.values()))
+    elif levels is None:
+        mitigates.compare(("loss", "height"), None)
+    if case.appended:
+        return
+    sizes, k = case.classes.sizes, required_size(config)
+    if len(sizes):
+        average = Fraction(int(sizes.sum()), len(sizes)) / (k or int(sizes.min()))
+        mitigates.compare(("loss", "average_class_size"), float(average))
+    suppressed, records = (
+        mitigates.number(("release", "suppressed_records")),
+        mitigates.number(("input", "rows")),
+    )
+    if suppressed is not None and records is not None:
+        kept_suppressed = int(suppressed) - (int(records) - case.classes.records)
+        kept = int((sizes.astype(object) ** 2).sum()) - kept_suppressed**2
+        mitigates.compare(("loss", "discernibility"), kept + int(suppressed) * int(records), rounded=True)
+    _check_objective(case)
+
+
+def _check_objective(case: AuditCase) -> None:
+    """The objective is the loss of its name, and the gap is that between it and the bound."""
+    mitigates = case.mitigates
+    aggregate = mitigates.get(("config", "objective", "aggregate"))
+    metric = mitigates.get(("config", "objective", "metric"))
+    own = mitigates.number(("loss", str(metric).replace("-", "_")))
+    if aggregate == "arithmetic-mean" and own is not None:
+        mitigates.compare(("search", "objective"), own)
+        if own:
+            mitigates.agree(("config", "objective", "metric"))
+    objective, bound = (mitigates.number(("search", name)) for name in ("objective", "bound"))
+    if objective is None or bound is None or not mitigates.internal:
+        return
+    mitigates.compare(("search", "gap"), 0.0 if objective == bound else (objective - bound) / objective)
+
+
+def check_attacks(case: AuditCase) -> None:
+    """An attack that needs the release alone reaches what is reported."""
+    mitigates, attacks = case.mitigates, case.config.attacks
+    entries = mitigates.get(("attacks",))
+    written = mitigates.get(("config", "attacks"))
+    # The config has none of those that are of a plug-in which is not here.
+    if not isinstance(entries, list) or not isinstance(written, list) or len(written) != len(attacks):
+        return
+    for position in range(len(entries)):
+        mitigates.expect(("attacks", position), ATTACK_KEYS if mitigates.internal else ATTACK_KEYS[:-2])
+    if not attacks:
+        if entries:
+            mitigates.refute(("attacks",), "has attacks that the config of the report does not ask for")
+        mitigates.agree(("attacks",))
+        mitigates.agree(("config", "attacks"))
+        return
+    asked = {each.attack for each in attacks}
+    named = {str(each.get("attack")) if isinstance(each, Mapping) else str(each) for each in entries}
+    if asked != named:
+        mitigates.refute(
+            ("attacks",), f"has {_names(named)}, the config of the report asks for {_names(asked)}"
+        )
+        return
+    built = [each.build() for each in attacks]
+    own = [
+        each
+        for each in built
+        if each.of_release_alone
+        and each.missing_requirement(case.scene) is None
+        and not (isinstance(each, Similarity) and _trees_missing(case))
+    ]
+    found = [
+        each.finding for each in run_timed(own, 0, lambda attack, random: attack.run(case.scene, random))
+    ]
+    repeated = {each.name for each in own}
+    for position, settings in enumerate(attacks):
+        if settings.attack in repeated:
+            mitigates.agree(("config", "attacks", position))
+    _compare_findings(mitigates, entries, found, repeated)
+
+
+def _trees_missing(case: AuditCase) -> bool:
+    """Tell whether a sensitive attribute has a hierarchy that is not at hand, or that grew from the input."""
+    known = case.scene.disclosing.sensitive
+    return any(
+        case.config.attributes[name].hierarchy is not None and own.attribute.hierarchy is None
+        for name, own in known.items()
+    )
+
+
+def _compare_findings(
+    mitigates: Claims, entries: Sequence[Any], found: Sequence[AttackResult], repeated: set[str]
+) -> None:
+    """Compare the entries of repeated attacks with their findings, which are in the same order."""
+    places = [at for at, each in enumerate(entries) if each.get("attack") in repeated]
+    for position in set(range(len(entries))) - set(places):
+        mitigates.agree(("attacks", position, "attack"))
+    if len(places) != len(found):
+        mitigates.refute(("attacks",), f"has {len(places)} entries of {_names(repeated)}, found {len(found)}")
+        return
+    for position, finding in zip(places, found, strict=True):
+        entry = attack_entry(finding, 0.0)
+        for name in ("attack", "knowledge", "success", "baseline", "low", "high", "records"):
+            mitigates.compare(("attacks", position, name), entry[name])
+        if mitigates.internal:
+            mitigates.compare(("attacks", position, "details"), entry["details"])
+
+
+def _names(names: set[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
+
+
+def check_matrix(case: AuditCase) -> None:
+    """The table of threats follows from the constraints and the attacks that are reported."""
+    mitigates, entries = case.mitigates, case.mitigates.get(("attacks",))
+    rows = mitigates.get(("attack_matrix",))
+    if not isinstance(entries, list) or not isinstance(rows, list):
+        return
+    try:
+        # As low and as high as rounding lets the figures be, and with the hidden ones at either end.
+        bounds = [_matrix(case, entries, slack, hidden) for slack in (-1.0, 1.0) for hidden in (0.0, 1.0)]
+    except (KeyError, TypeError, AttributeError):
+        # An entry is not one that a run writes.
+        return
+    if len(rows) != len(bounds[0]):
+        mitigates.refute(("attack_matrix",), f"has {len(rows)} rows, found {len(bounds[0])}")
+        return
+    for position, found in enumerate(zip(*bounds, strict=True)):
+        row = found[0]
+        certain = {name for name in row if all(each[name] == row[name] for each in found)}
+        for name in ("threat", "claimed_by", "success", "contradicted"):
+            if name in certain:
+                mitigates.compare(("attack_matrix", position, name), row[name])
+        if {"success", "baseline"} <= certain:
+            _check_baseline(mitigates, position, row)
+
+
+FIGURES = ("success", "baseline", "low", "high")
+"""Of an attack; the public report hides those that would tell of the input."""
+
+
+def _matrix(case: AuditCase, entries: Sequence[Any], slack: float, hidden: float) -> list[dict[str, Any]]:
+    """Return the table of reported entries, each as low or as high as its rounding lets it be.
+
+    Parameters
+    ----------
+    slack: -1 for as low, 1 for as high as can be.
+    hidden: taken for every figure that the report hides.
+    """
+    models = [each.model for each in constraints_of(case.config, case.sensitive)]
+    # Half a unit in the third digit is at most 0.5 %, of the lower end as of what it is compared with.
+    share = 0.0 if case.mitigates.internal else 0.02 * slack
+    shown = [each | {name: hidden for name in FIGURES if each[name] is None} for each in entries]
+    shown = [each | {"low": each["low"] * (1 + share)} for each in shown]
+    return attack_matrix(models, shown, required_size(case.config))
+
+
+def _check_baseline(mitigates: Claims, position: int, row: Mapping[str, Any]) -> None:
+    """Compare the baseline of the worst attack; rounding can make others of the threat as bad."""
+    if row["success"] is None or mitigates.internal:
+        mitigates.compare(("attack_matrix", position, "baseline"), row["baseline"])
+        return
+    key = ("attack_matrix", position, "baseline")
+    entries = mitigates.get(("attacks",))
+    tied = [each.get("baseline") for each in entries if each.get("success") == row["success"]]
+    mitigates.compare(key, mitigates.get(key) if mitigates.get(key) in tied else row["baseline"])
+
+
+CHECKS: Sequence[Callable[[AuditCase], None]] = (
+    check_verdict,
+    check_names,
+    check_attributes,
+    check_counts,
+    check_order,
+    check_suppression,
+    check_constraints,
+    check_levels,
+    check_losses,
+    check_attacks,
+    check_matrix,
+)
+"""The checks that need the release and a report, in the order of their findings."""

@@ -1,0 +1,834 @@
+"""The earlier run that a batch is appended to: its report, stored recoding and release, checked to agree.
+
+The config must request what the earlier run requested. The values of the batch are placed as equal ones
+were in the earlier run. If distinct rows do not fit in memory, they are distinguished as far as the earlier
+recoding does.
+
+The file recoding.json stores a recoding, with cuts and compact arrays, to be applied to further records.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, Field, PlainValidator, TypeAdapter, ValidationError
+
+from anonymizer.config.attribute import Role
+from anonymizer.config.load import load_config
+from anonymizer.config.model import Config, Origin, Otherwise, Reference
+from anonymizer.data.relation import Relation
+from anonymizer.data.table import Key, ReadColumn, key_of, recoded_as
+from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, suggestion
+from anonymizer.hierarchy.source import HierarchySource
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.outcome import CutTree, Outcome
+from anonymizer.model.recoding import FullDomainRecoding, NodeRecoding, Recoding
+from anonymizer.model.report import Report
+from anonymizer.model.table import Column, Hierarchy, QuasiIdentifier, Table, ValueType
+from anonymizer.privacy.base import AttackModel, ClassModel
+from anonymizer.release.folder import PUBLIC_REPORT, SHARE
+from anonymizer.report.public import public_report
+from anonymizer.run.attributes import NO_SOURCES, hierarchy_digest, required_size
+from anonymizer.run.audit import parse_report
+from anonymizer.run.job import Job, check_search, job_of, read_attributes, row_limit_message
+
+
+class Applied(ABC):
+    """An earlier recoding on a table of other records.
+
+    Attributes
+    ----------
+    uncovered: combinations for which it has nothing to publish, shape (combinations,), bool.
+    """
+
+    uncovered: BoolArray
+
+    @abstractmethod
+    def recoding(self, suppressed: BoolArray) -> Recoding:
+        """Return the recoding of the table with some combinations removed, shape (combinations,), bool."""
+
+
+class AppliedLevels(Applied):
+    """One level for each quasi-identifier, which has a node for every value."""
+
+    def __init__(self, table: Table, levels: list[int]) -> None:
+        self.uncovered = np.zeros(table.combinations, dtype=np.bool_)
+        self._table = table
+        self._levels = levels
+
+    def recoding(self, suppressed: BoolArray) -> Recoding:
+        """Return the full-domain recoding."""
+        return FullDomainRecoding(self._table, self._levels, suppressed, suppressed)
+
+
+class AppliedNodes(Applied):
+    """A node for each combination and quasi-identifier."""
+
+    def __init__(self, table: Table, nodes: CodeArray, uncovered: BoolArray) -> None:
+        self.uncovered = uncovered
+        self._table = table
+        self._nodes = nodes
+
+    def recoding(self, suppressed: BoolArray) -> Recoding:
+        """Return the recoding by nodes."""
+        return NodeRecoding(self._table, self._nodes, suppressed, suppressed)
+
+
+def applied_levels(kept: Mapping[str, int], table: Table) -> Applied:
+    """Return a full-domain recoding on a table; raises as ``levels_of`` does."""
+    return AppliedLevels(table, levels_of(kept, table.quasi_identifiers))
+
+
+def levels_of(kept: Mapping[str, int], attributes: Sequence[QuasiIdentifier]) -> list[int]:
+    """Return the level of each quasi-identifier.
+
+    Raises
+    ------
+    InputError: a hierarchy has no such level.
+    """
+    levels = []
+    for attribute in attributes:
+        level, highest = kept.get(attribute.name, -1), attribute.hierarchy.height
+        if not 0 <= level <= highest:
+            raise InputError(
+                f"recoding.json: levels.{attribute.name}: {level}; the hierarchy has levels 0 to {highest}"
+            )
+        levels.append(level)
+    return levels
+
+
+AT_ONCE = 1 << 16
+"""Numbers, or rows of them, that are written together: as objects they take several times their memory."""
+
+
+def _array(value: Any, adapter: TypeAdapter[Any]) -> IntArray:
+    if isinstance(value, np.ndarray):
+        return value
+    try:
+        return np.array(adapter.validate_python(value), dtype=np.int64)
+    except OverflowError as error:
+        raise ValueError(str(error)) from None
+
+
+_LIST: TypeAdapter[list[int]] = TypeAdapter(list[int])
+_ROWS: TypeAdapter[list[list[int]]] = TypeAdapter(list[list[int]])
+
+Numbers = Annotated[IntArray, PlainValidator(lambda value: _array(value, _LIST))]
+"""Whole numbers of a model, shape (numbers,), int64; a list in JSON."""
+
+Rows = Annotated[IntArray, PlainValidator(lambda value: _array(value, _ROWS))]
+"""Rows of whole numbers of a model, shape (rows, columns), int64; a list of lists in JSON."""
+
+
+def encoded(value: Any) -> Iterator[bytes]:
+    """Return compact JSON in UTF-8, part by part; arrays are lists."""
+    if isinstance(value, np.ndarray):
+        yield b"["
+        for first in range(0, len(value), AT_ONCE):
+            yield b"," * bool(first)
+            yield _dumped(value[first : first + AT_ONCE].tolist())[1:-1]
+        yield b"]"
+    elif isinstance(value, Mapping):
+        yield b"{"
+        for place, (name, own) in enumerate(value.items()):
+            yield b"," * bool(place) + _dumped(name) + b":"
+            yield from encoded(own)
+        yield b"}"
+    else:
+        yield _dumped(value)
+
+
+def _dumped(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+Named = tuple[int, str]
+"""A node of a hierarchy by its level and its label, which are the same for whatever values it is built."""
+
+
+class KeptCuts(BaseModel):
+    """A tree of cuts; nodes are named by their place in ``nodes``.
+
+    Attributes
+    ----------
+    attributes: the quasi-identifiers, in the order of the file.
+    nodes: that occur, of each quasi-identifier.
+    levels: at which the first regions are classes.
+    first: nodes of each of the first regions.
+    axis: quasi-identifier of each cut, -1 for a region that was not cut.
+    left: the left side of each cut; the right one is the next region.
+    listed_right: 1 where the parts listed go to the right, and all others to the left.
+    starts, parts: the parts of region i are ``parts[starts[i]:starts[i + 1]]``.
+    published: nodes of each region that was not cut, in the order of the regions.
+    """
+
+    attributes: list[str]
+    nodes: list[list[Named]]
+    levels: list[int]
+    first: Rows
+    axis: Numbers
+    left: Numbers
+    listed_right: Numbers
+    starts: Numbers
+    parts: Numbers
+    published: Rows
+
+    def leaves(self, name: str) -> list[str]:
+        """Return the values of an attribute that occur as they are."""
+        own = self.nodes[self.attributes.index(name)] if name in self.attributes else []
+        return [label for level, label in own if level == 0]
+
+    def finest(self, attributes: Sequence[QuasiIdentifier]) -> list[int]:
+        """Return for each quasi-identifier the lowest level that a node of the cuts is of.
+
+        Values that lie under the same node at this level go the same way down the cuts.
+
+        Raises
+        ------
+        InputError: the cuts are not of these quasi-identifiers.
+        """
+        self.check(attributes)
+        return [
+            min([first, *(level for level, _ in named), each.hierarchy.height])
+            for each, first, named in zip(attributes, self.levels, self.nodes, strict=True)
+        ]
+
+    def check(self, attributes: Sequence[QuasiIdentifier]) -> None:
+        """Check that the cuts are of these quasi-identifiers.
+
+        Raises
+        ------
+        InputError: they are not.
+        """
+        if self.attributes != [each.name for each in attributes]:
+            raise InputError(f"recoding.json: has cuts of {', '.join(self.attributes)}, in this order")
+
+
+def keep_cuts(tree: CutTree, attributes: Sequence[QuasiIdentifier]) -> KeptCuts:
+    """Return cuts with their nodes named."""
+    ends = tree.published[tree.axis < 0]
+    owner = np.repeat(np.arange(len(tree.axis)), np.diff(tree.starts))
+    parts, nodes = np.zeros_like(tree.parts), []
+    first, published = (np.zeros(own.shape, dtype=np.int64) for own in (tree.first, ends))
+    for position, attribute in enumerate(attributes):
+        mine = tree.axis[owner] == position
+        used = np.unique(np.concatenate([tree.first[:, position], ends[:, position], tree.parts[mine]]))
+        first[:, position] = np.searchsorted(used, tree.first[:, position])
+        published[:, position] = np.searchsorted(used, ends[:, position])
+        parts[mine] = np.searchsorted(used, tree.parts[mine])
+        own = attribute.hierarchy
+        nodes.append([(int(own.level[node]), own.labels[node]) for node in used.tolist()])
+    return KeptCuts(
+        attributes=[each.name for each in attributes],
+        nodes=nodes,
+        levels=list(tree.levels),
+        first=first,
+        axis=tree.axis,
+        left=tree.left,
+        listed_right=tree.listed_right.astype(np.int64),
+        starts=tree.starts,
+        parts=parts,
+        published=published,
+    )
+
+
+def applied_cuts(kept: KeptCuts, table: Table) -> Applied:
+    """Return what the regions of earlier records publish of the combinations of a table.
+
+    A combination goes down the cuts. Where one of its values was in no earlier record that came to a cut, it
+    goes to the side that is published more generally. At the end, it must lie under all nodes that its region
+    is published as; where it does not, or is in no region from the start, nothing can be published of it.
+
+    Raises
+    ------
+    InputError: the cuts are not of these quasi-identifiers.
+    """
+    kept.check(table.quasi_identifiers)
+    try:
+        walk = _Walk(kept, table)
+        region = walk.regions()
+        nodes, covered = walk.published(region)
+    except IndexError:
+        raise InputError("recoding.json: its cuts do not fit each other") from None
+    return AppliedNodes(table, nodes, ~covered)
+
+
+class _Walk:
+    """The way of combinations down the cuts."""
+
+    def __init__(self, kept: KeptCuts, table: Table) -> None:
+        self._kept = kept
+        self._table = table
+        own = table.quasi_identifiers
+        self._nodes = [_found(names, each.hierarchy) for names, each in zip(kept.nodes, own, strict=True)]
+        self._leaf = [each.leaf[table.quasi_identifier_codes(i)] for i, each in enumerate(own)]
+        self._axis, self._left = kept.axis, kept.left
+
+    def regions(self) -> IntArray:
+        """Return the region that each combination ends in, -1 without one, shape (combinations,)."""
+        region = self._first()
+        listed = self._listed()
+        while True:
+            moving = np.flatnonzero((region >= 0) & (self._axis[region] >= 0))
+            if not len(moving):
+                return region
+            here = region[moving]
+            right = np.zeros(len(moving), dtype=bool)
+            for position, (level, keys) in enumerate(listed):
+                mine = np.flatnonzero(self._axis[here] == position)
+                cuts = here[mine]
+                tree = self._table.quasi_identifiers[position].hierarchy
+                part = tree.ancestors[level[cuts], self._leaf[position][moving[mine]]]
+                known = _among(cuts * len(tree.labels) + part, keys)
+                right[mine] = known == self._listed_right[cuts]
+            region[moving] = self._left[here] + right
+
+    @property
+    def _listed_right(self) -> BoolArray:
+        flags: BoolArray = self._kept.listed_right.astype(np.bool_)
+        return flags
+
+    def _first(self) -> IntArray:
+        """Return the region that each combination begins in, -1 without one."""
+        key: dict[tuple[int, ...], int] = {}
+        for number, nodes in enumerate(self._kept.first):
+            found = tuple(int(own[node]) for own, node in zip(self._nodes, nodes, strict=True))
+            key[found] = number
+        own = [
+            each.hierarchy.ancestors[min(level, each.hierarchy.height), leaf]
+            for each, level, leaf in zip(
+                self._table.quasi_identifiers, self._kept.levels, self._leaf, strict=True
+            )
+        ]
+        distinct, inverse = np.unique(np.stack(own, axis=1), axis=0, return_inverse=True)
+        numbers = np.array([key.get(tuple(row), -1) for row in distinct.tolist()], dtype=np.int64)
+        return numbers[inverse.ravel()]
+
+    def _listed(self) -> list[tuple[IntArray, IntArray]]:
+        """Return for each quasi-identifier the level of each cut's parts, and sorted keys of cut and part."""
+        owner = np.repeat(np.arange(len(self._axis)), np.diff(self._kept.starts))
+        parts = self._kept.parts
+        found = []
+        for position, attribute in enumerate(self._table.quasi_identifiers):
+            mine = self._axis[owner] == position
+            cuts, own = owner[mine], parts[mine]
+            named = np.array([each[0] for each in self._kept.nodes[position]], dtype=np.int64)
+            level = np.zeros(len(self._axis), dtype=np.int64)
+            level[cuts] = np.minimum(named[own], attribute.hierarchy.height)
+            nodes = self._nodes[position][own]
+            keys = cuts[nodes >= 0] * len(attribute.hierarchy.labels) + nodes[nodes >= 0]
+            found.append((level, np.sort(keys)))
+        return found
+
+    def published(self, region: IntArray) -> tuple[CodeArray, BoolArray]:
+        """Return the nodes that each combination is published as, and whether it lies under all of them."""
+        place = np.cumsum(self._axis < 0) - 1
+        kept = self._kept.published.reshape(-1, len(self._nodes))
+        covered = region >= 0
+        nodes = np.zeros((len(region), len(self._nodes)), dtype=np.int32)
+        rows = np.flatnonzero(covered)
+        for position, (own, leaf) in enumerate(zip(self._nodes, self._leaf, strict=True)):
+            tree = self._table.quasi_identifiers[position].hierarchy
+            found = own[kept[place[region[rows]], position]]
+            # A node that no value lies under is not in the tree of these values.
+            there = np.maximum(found, 0)
+            under = (tree.first_leaf[there] <= leaf[rows]) & (leaf[rows] < tree.last_leaf[there])
+            covered[rows] &= under & (found >= 0)
+            nodes[rows, position] = there
+        return nodes, covered
+
+
+def _found(names: Sequence[Named], tree: Hierarchy) -> IntArray:
+    """Return the node of each name, -1 for what the tree lacks."""
+    nodes = {
+        (int(level), label): node
+        for node, (level, label) in enumerate(zip(tree.level, tree.labels, strict=True))
+    }
+    return np.array([nodes.get((level, label), -1) for level, label in names], dtype=np.int64)
+
+
+def _among(keys: IntArray, known: IntArray) -> BoolArray:
+    """Tell which keys are among sorted ones."""
+    if not len(known):
+        return np.zeros(len(keys), dtype=np.bool_)
+    place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    found: BoolArray = known[place] == keys
+    return found
+
+
+class StoredRecoding(BaseModel):
+    """A recoding without the records that it was found for.
+
+    Attributes
+    ----------
+    version: of this shape.
+    levels: the generalization level of each quasi-identifier; None where regions were cut.
+    cuts: of regions; None where there are levels.
+    depends_on: what each quasi-identifier's hierarchy depended on beside the values themselves, such as the
+        length of the longest one where shorter ones are padded.
+    """
+
+    version: Literal[1] = Field(default=1, alias="schema")
+    levels: dict[str, int] | None = None
+    cuts: KeptCuts | None = None
+    depends_on: dict[str, dict[str, Any]]
+
+    @cached_property
+    def encoded(self) -> bytes:
+        """The bytes of recoding.json; the same recoding gives the same.
+
+        A million regions take seconds, so they are made once and for all.
+        """
+        content = self.model_dump(by_alias=True, exclude_none=True, exclude={"cuts", "depends_on"})
+        if self.cuts is not None:
+            content["cuts"] = dict(self.cuts)
+        return b"".join(encoded({**content, "depends_on": self.depends_on})) + b"\n"
+
+    def spellings(self, name: str) -> list[str] | None:
+        """Return spellings of values that cuts tell apart; None where no value may be published as it is."""
+        if self.cuts is not None:
+            return self.cuts.leaves(name)
+        return [] if self.levels is not None and self.levels.get(name) == 0 else None
+
+    def finest(self, attributes: Sequence[QuasiIdentifier]) -> list[int]:
+        """Return levels of generalization at which records that are recoded alike may be one.
+
+        Raises
+        ------
+        InputError: the recoding does not fit the hierarchies.
+        """
+        if self.cuts is not None:
+            return self.cuts.finest(attributes)
+        return levels_of(self.levels or {}, attributes)
+
+    def applied_to(self, table: Table) -> Applied:
+        """Return what becomes of the combinations of a table.
+
+        Raises
+        ------
+        InputError: the recoding does not fit its hierarchies.
+        """
+        if self.cuts is not None:
+            return applied_cuts(self.cuts, table)
+        return applied_levels(self.levels or {}, table)
+
+
+def store_recoding(
+    config: Config,
+    job: Job,
+    outcome: Outcome,
+    sources: Mapping[str, HierarchySource[Any]] = NO_SOURCES,
+) -> StoredRecoding | None:
+    """Return what is kept of a recoding; None where it is of no use for other records.
+
+    Parameters
+    ----------
+    sources: hierarchies that were used in place of the config's.
+    """
+    recoding, levels, cuts = outcome.recoding, None, None
+    if outcome.cuts is not None:
+        cuts = keep_cuts(outcome.cuts, job.problem.table.quasi_identifiers)
+    # A subclass publishes something else than the levels alone, such as groups.
+    elif type(recoding) is FullDomainRecoding:
+        names = [each.name for each in recoding.table.quasi_identifiers]
+        levels = dict(zip(names, recoding.levels, strict=True))
+    else:
+        return None
+    depends_on = {}
+    for read in job.encoded.columns:
+        name, settings = read.column.name, config.attributes[read.column.name]
+        if settings.role is Role.QUASI_IDENTIFIER and settings.hierarchy is not None:
+            source = sources.get(name) or settings.hierarchy.build()
+            depends_on[name] = source.depends_on(read.column)
+    return StoredRecoding(levels=levels, cuts=cuts, depends_on=depends_on)
+
+
+def parse_kept(name: str, content: bytes) -> StoredRecoding:
+    """Return what recoding.json holds.
+
+    Parameters
+    ----------
+    name: what messages call the file.
+
+    Raises
+    ------
+    InputError: it is none.
+    """
+    try:
+        kept = StoredRecoding.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the whole"
+        raise InputError(f"{name}: is no recoding of an earlier run, see {where}") from None
+    if (kept.levels is None) == (kept.cuts is None):
+        raise InputError(f"{name}: is no recoding of an earlier run: it has neither levels nor cuts, or both")
+    return kept
+
+
+ACCEPTED = "accepted: report.json of a run that ended with a release"
+
+COMPARED = ("config", "attributes", "release", "constraints", "recoding")
+"""What the public report of the earlier run must say as its internal report does."""
+
+
+class _File(BaseModel):
+    path: str
+    sha256: str
+
+
+class _Release(_File):
+    rows: int
+    verified: Literal[True]
+
+
+class _Search(BaseModel):
+    algorithm: str
+
+
+class _Attribute(BaseModel):
+    role: str
+    type: ValueType | None
+    hierarchy_sha256: str | None
+
+
+class _Previous(BaseModel):
+    version: Literal[1] = Field(alias="schema")
+    status: Literal["satisfied"]
+    config: dict[str, Any]
+    attributes: dict[str, _Attribute]
+    release: _Release
+    search: _Search
+    recoding: dict[str, Any]
+    recoding_file: _File | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Previous:
+    """An earlier run whose recoding is to be applied.
+
+    Attributes
+    ----------
+    path: of its report.
+    config: of that run, as its report has it.
+    release: path of the released file.
+    release_sha256: what the report says of the file.
+    rows: in the released file.
+    recoding: what is applied.
+    types: of the columns by name, None where the type plays no part.
+    hierarchies: digest of each column's hierarchy, None without one.
+    files: all that was read, or will be.
+    """
+
+    path: Path
+    config: Config
+    release: Path
+    release_sha256: str
+    rows: int
+    recoding: StoredRecoding
+    types: dict[str, ValueType | None]
+    hierarchies: dict[str, str | None]
+    files: tuple[Path, ...]
+
+
+def read_previous(path: Path) -> Previous:
+    """Read an earlier run from its report.
+
+    Raises
+    ------
+    InputError: there is no such report, its recoding is of no use for other records, or the files of the
+        earlier run do not belong together.
+    """
+    content = _read(path, ACCEPTED)
+    found = parse_report(_Previous, path, content, ACCEPTED)
+    if found.recoding_file is None:
+        raise InputError(
+            f"{path}: what algorithm {found.search.algorithm} found cannot be applied to other records; "
+            "accepted: a run of lattice, or of mondrian in strict mode with labels hierarchy, without "
+            "suppressed cells"
+        )
+    if not found.release.path.startswith(f"{SHARE}/"):
+        raise InputError(
+            f"{path}: the earlier release is '{found.release.path}'; accepted: a file in {SHARE}/"
+        )
+    folder = path.parent
+    kept = folder / found.recoding_file.path
+    recoding = _whole(kept, found.recoding_file.sha256, path.name)
+    config = _config(path, found.config)
+    _compare_reports(path, content, config)
+    parsed = parse_kept(str(kept), recoding)
+    if parsed.levels != found.recoding.get("levels"):
+        raise InputError(f"{kept}: has other levels than {path.name}")
+    release = folder / found.release.path
+    return Previous(
+        path,
+        config,
+        release,
+        found.release.sha256,
+        found.release.rows,
+        parsed,
+        {name: each.type for name, each in found.attributes.items()},
+        {name: each.hierarchy_sha256 for name, each in found.attributes.items()},
+        (path, kept, release, folder / SHARE / PUBLIC_REPORT),
+    )
+
+
+def _read(path: Path, accepted: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}; {accepted}") from None
+
+
+def _whole(kept: Path, sha256: str, report: str) -> bytes:
+    """Return the recoding, checked to be the one that the report was written with."""
+    content = _read(kept, "it is written beside the report")
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise InputError(f"{kept}: is not the recoding that {report} was written with (SHA-256 differs)")
+    return content
+
+
+def _config(path: Path, content: dict[str, Any]) -> Config:
+    try:
+        return load_config(content).located(Origin(str(path), path.parent))
+    except ConfigError as error:
+        first = error.problems[0]
+        raise InputError(f"{path}: its config is not accepted: {first}") from None
+
+
+def _compare_reports(path: Path, content: bytes, config: Config) -> None:
+    """Check that the recipient's report says of the release what the internal one says.
+
+    Raises
+    ------
+    InputError: it does not, or is missing; one of the two was changed.
+    """
+    public = path.parent / SHARE / PUBLIC_REPORT
+    try:
+        told = json.loads(_read(public, "it stands beside the release"))
+    except ValueError:
+        raise InputError(f"{public}: is not JSON") from None
+    try:
+        expected = public_report(Report(json.loads(content)), required_size(config)).to_dict()
+    except (KeyError, TypeError, AttributeError):
+        raise InputError(f"{path}: is no report of a release; {ACCEPTED}") from None
+    for key in COMPARED:
+        if not isinstance(told, dict) or told.get(key) != expected[key]:
+            raise InputError(
+                f"{public}: does not say of '{key}' what {path.name} says; one of them was changed"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class NewRecords:
+    """The records that are to be added.
+
+    Attributes
+    ----------
+    config: with the types that the earlier run read.
+    job: the records as a problem.
+    sources: of the hierarchies, which place values as those of the earlier run.
+    """
+
+    config: Config
+    job: Job
+    sources: Mapping[str, HierarchySource[Any]]
+
+
+def read_new_records(config: Config, previous: Previous, earlier: Relation, relation: Relation) -> NewRecords:
+    """Read further records as the earlier run read its own.
+
+    Parameters
+    ----------
+    earlier: the earlier release.
+
+    Raises
+    ------
+    InputError: a value is not of the column's type, or stands nowhere in its hierarchy, or the hierarchy
+        would be another one for these records, or another recoding may have to be searched which cannot be
+        found without every combination in memory.
+    """
+    typed = _typed(config, previous)
+    columns = read_attributes(typed, relation)
+    check_columns_of(earlier, relation, typed)
+    for name in typed.with_role(Role.QUASI_IDENTIFIER):
+        spellings = previous.recoding.spellings(name)
+        if spellings is not None:
+            columns[name] = _respelled(columns[name], earlier, spellings)
+    sources = _sources(typed, previous, columns)
+    job = job_of(typed, relation, columns, sources)
+    if config.apply is not None and config.apply.otherwise is Otherwise.SEARCH:
+        check_search(typed, job)
+    return NewRecords(typed, job, sources)
+
+
+def check_columns_of(earlier: Relation, relation: Relation, config: Config) -> None:
+    """Check that the earlier release has the columns that would be released now.
+
+    Raises
+    ------
+    DataError: it has not.
+    """
+    dropped = config.with_role(Role.IDENTIFIER)
+    expected = {name for name in relation.columns if name not in dropped}
+    if set(earlier.columns) != expected:
+        raise DataError(
+            f"{earlier.name}: has columns {', '.join(earlier.columns)}, of {relation.name} would be released "
+            f"{', '.join(sorted(expected))}"
+        )
+
+
+def _typed(config: Config, previous: Previous) -> Config:
+    """Return the config with the types of the earlier run, whatever the new values look like."""
+    attributes = {
+        name: settings.model_copy(update={"type": previous.types.get(name) or settings.type})
+        for name, settings in config.attributes.items()
+    }
+    return config.model_copy(update={"attributes": attributes})
+
+
+def _respelled(read: ReadColumn, earlier: Relation, spellings: Sequence[str]) -> ReadColumn:
+    """Spell values that may be published as they are like the earlier run spelled equal ones.
+
+    Parameters
+    ----------
+    earlier: the earlier release.
+    spellings: further ones.
+    """
+    column = read.column
+    key = key_of(column.type, column.numerals)
+    known: dict[Key, str] = {}
+    published = [text for text, _ in earlier.dictionary(column.name) if text is not None]
+    for text in (*spellings, *published):
+        found = key(text)
+        if found is not None:
+            known.setdefault(found, text)
+    texts = [
+        *(_spelling(text, column, known) for text in column.present),
+        *column.texts[len(column.present) :],
+    ]
+    return replace(read, column=replace(column, texts=tuple(texts)))
+
+
+def _spelling(text: str, column: Column, known: Mapping[Key, str]) -> str:
+    found = key_of(column.type, column.numerals)(text)
+    return text if found is None else known.get(found, text)
+
+
+def _sources(
+    config: Config, previous: Previous, columns: Mapping[str, ReadColumn]
+) -> dict[str, HierarchySource[Any]]:
+    sources = {}
+    for name, before in previous.recoding.depends_on.items():
+        settings = config.attributes[name].hierarchy
+        assert settings is not None, "the configs have the same hierarchies"
+        sources[name] = settings.build().as_for(columns[name].column, before)
+    return sources
+
+
+def coarsened_job(job: Job, recoding: StoredRecoding) -> Job:
+    """Return a job whose table tells records apart as far as a recoding does; itself where all fits.
+
+    A value stands in the table as the lowest one of its node at the finest level that the recoding knows of
+    the attribute. What is published of either is the same, and so is whatever is measured.
+
+    Raises
+    ------
+    InputError: the recoding does not fit the hierarchies, or even such a table does not fit in memory.
+    """
+    problem = job.problem
+    if problem.source is None:
+        return job
+    attributes = problem.table.quasi_identifiers
+    levels = recoding.finest(attributes)
+    table = problem.source.at(levels, problem.most)
+    if table is None:
+        named = ", ".join(f"{each.name} {level}" for each, level in zip(attributes, levels, strict=True))
+        raise InputError(
+            f"{row_limit_message(job.counted)}; even told apart no further than by the recoding of the earlier run "
+            f"(levels: {named}) they do not fit; allow more (engine.memory_limit, "
+            "engine.options.combinations), or apply to parts of the records, one after the other"
+        )
+    encoded = recoded_as(job.encoded, table)
+    # The levels that may be published are those of the attributes, whatever the table tells apart.
+    whole = replace(table, quasi_identifiers=attributes)
+    return replace(job, problem=replace(problem, table=whole, source=None, placing=False), encoded=encoded)
+
+
+REMEDY = "write as the earlier run has it, or run without apply"
+
+
+def check_compatible(config: Config, previous: Previous) -> None:
+    """Check that the promise of the earlier release is the promise of the one that goes on.
+
+    Raises
+    ------
+    ConfigError: all that differs, or that cannot be told without the earlier records.
+    """
+    problems = [*_attributes(config, previous), *_constraints(config, previous)]
+    if problems:
+        raise ConfigError(config.source, problems)
+
+
+def _attributes(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
+    for name in previous.config.attributes:
+        if name not in config.attributes:
+            yield ConfigProblem(f"attributes.{name}", f"missing; the earlier run has this column; {REMEDY}")
+    for name, settings in config.attributes.items():
+        where = f"attributes.{name}"
+        if name not in previous.config.attributes:
+            yield ConfigProblem(
+                where, f"the earlier run has no such column; {suggestion(name, previous.types)}"
+            )
+            continue
+        own, other = settings.to_dict(), previous.config.attributes[name].to_dict()
+        for key in ("role", "type", "levels", "distance"):
+            if own.get(key) != other.get(key) and not (
+                key == "type" and own.get(key) == previous.types.get(name)
+            ):
+                yield ConfigProblem(f"{where}.{key}", _differs(own.get(key), other.get(key)))
+        if hierarchy_digest(settings.hierarchy, config.folder) != previous.hierarchies.get(name):
+            yield ConfigProblem(
+                f"{where}.hierarchy", f"is not that of the earlier run (SHA-256 differs); {REMEDY}"
+            )
+
+
+def _constraints(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
+    own = [each.to_dict() for each in config.constraints]
+    other = [each.to_dict() for each in previous.config.constraints]
+    if len(own) != len(other):
+        what = f"are {len(own)}, the earlier run has {len(other)}; {REMEDY}"
+        yield ConfigProblem("constraints", what)
+    for position, (one, before) in enumerate(zip(own, other, strict=False)):
+        if one != before:
+            yield ConfigProblem(f"constraints[{position}]", _differs(one, before))
+    if config.reference is not previous.config.reference:
+        yield ConfigProblem("reference", _differs(config.reference.value, previous.config.reference.value))
+    if config.input.missing != previous.config.input.missing:
+        yield ConfigProblem(
+            "input.missing", _differs(list(config.input.missing), list(previous.config.input.missing))
+        )
+    if config.input.decimal is not previous.config.input.decimal:
+        own_sign, before_sign = config.input.decimal.value, previous.config.input.decimal.value
+        yield ConfigProblem("input.decimal", _differs(own_sign, before_sign))
+    for position, settings in enumerate(config.constraints):
+        model = settings.build()
+        if isinstance(model, AttackModel):
+            what = f"{model.name} asks attackers who hold all originals, and the earlier ones are not here"
+            yield ConfigProblem(f"constraints[{position}]", f"{what}; run on all records without apply")
+        if config.reference is Reference.INPUT and isinstance(model, ClassModel) and model.uses_reference:
+            what = f"{model.name} compares with all original records, and the earlier ones are not here"
+            yield ConfigProblem(
+                f"constraints[{position}]", f"{what}; accepted: reference: release, from the start"
+            )
+
+
+def _differs(own: Any, other: Any) -> str:
+    return f"{own!r}, the earlier run has {other!r}; {REMEDY}"

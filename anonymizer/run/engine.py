@@ -1,0 +1,325 @@
+"""The engine of a run: which one counts the distinct rows, its limits, and memory left for the search.
+
+Spark counts out of core and writes folders of Parquet files; settings it does not support are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from anonymizer.config.files import URL, Order
+from anonymizer.config.model import Config
+from anonymizer.config.search import MOST_THREADS, EngineName
+from anonymizer.data.distinct_rows import DistinctRows
+from anonymizer.data.memory import memory_of_machine
+from anonymizer.data.relation import Coding, Relation
+from anonymizer.data.source import EngineOptions
+from anonymizer.errors import ConfigError, ConfigProblem, suggestion
+from anonymizer.model.arrays import freeze
+from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table
+
+
+def problems_without_spark(config: Config) -> Iterator[ConfigProblem]:
+    """Give what of a config with another engine only Spark can do."""
+    for key, path in (("input.path", config.input.path), ("output.path", config.output.path)):
+        if path is not None and URL.match(path):
+            yield ConfigProblem(key, f"{path}: is on another file system, which engine.name: spark reaches")
+
+
+def problems_with_spark(config: Config) -> Iterator[ConfigProblem]:
+    """Give what of a config with the engine spark cannot be, before anything is started."""
+    if config.input.path is None:
+        yield ConfigProblem(
+            "engine.name", "spark reads files; set input.path, or engine.name: duckdb for a database"
+        )
+    elif config.input.path.lower().endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz")):
+        yield ConfigProblem(
+            "input.path",
+            f"{config.input.path}: spark reads Parquet, a file or a folder; convert it, or set "
+            "engine.name: duckdb",
+        )
+    if config.output.path is None:
+        yield ConfigProblem(
+            "output.table", "spark writes Parquet; set output.path to a name that ends in .parquet"
+        )
+    elif not config.output.path.lower().endswith(".parquet"):
+        yield ConfigProblem(
+            "output.path",
+            f"{config.output.path}: spark writes Parquet; accepted: a name that ends in .parquet",
+        )
+    if config.output.order is Order.SHUFFLED:
+        yield ConfigProblem("output.order", "shuffled: accepted with spark: sorted")
+    if config.algorithm.plug_in.in_groups:
+        yield ConfigProblem(
+            "algorithm.name", f"{config.algorithm.name}: releases two tables, which spark does not write"
+        )
+
+
+OPTION_KINDS: Mapping[str, tuple[type, str]] = {
+    "threads": (int, f"a whole number from 1 to {MOST_THREADS}"),
+    "temp_directory": (str, "a folder, relative to the config file"),
+    "combinations": (int, "a whole number of distinct combinations, at least 1"),
+}
+"""What ``engine.options`` may hold, and how a message describes its values."""
+
+PROGRAM_BYTES = 200_000_000
+"""What the interpreter and the libraries take before anything is read."""
+
+JAVA_BYTES = 350_000_000
+"""What Spark's Java takes beside its heap: classes, compiled code, stacks of threads."""
+
+DATABASE_SHARE = 0.5
+"""Of what is left of the limit: the database uses more than it is told, and the search needs the rest."""
+
+SEARCH_SHARE = 0.4
+"""Of what is left of the memory, for the distinct combinations and what a search holds beside them."""
+
+SEARCHED_BYTES = 60
+"""What a search holds for each combination beside its codes: keys, numbers of classes, counts."""
+
+CODE_BYTES = 4
+"""A code in the frequency table."""
+
+UNITS = {"K": 1, "M": 2, "G": 3, "T": 4}
+"""Thousands in what a unit of memory stands for, or in binary as many times 1024."""
+
+
+def engine_options(config: Config) -> EngineOptions:
+    """Return the limits that the config sets for the engine.
+
+    Raises
+    ------
+    ConfigError: naming every option that the engine has not, or not with this value.
+    """
+    options = config.engine.options
+    of_spark = {name: options[name] for name in options if _is_of_spark(config, name)}
+    problems = [
+        ConfigProblem(f"engine.options.{name}", f"unknown option; {suggestion(name, OPTION_KINDS)}")
+        for name in options
+        if name not in OPTION_KINDS and name not in of_spark
+    ]
+    problems += [
+        ConfigProblem(f"engine.options.{name}", f"{options[name]!r}; accepted: {accepted}")
+        for name, (kind, accepted) in OPTION_KINDS.items()
+        if name in options and type(options[name]) is not kind
+    ]
+    problems = problems or _misplaced(config)
+    of_files = problems_with_spark if config.engine.name is EngineName.SPARK else problems_without_spark
+    problems += of_files(config)
+    if problems:
+        raise ConfigError(config.source, problems)
+    threads, folder = options.get("threads"), options.get("temp_directory")
+    combinations = options.get("combinations")
+    limit = config.engine.memory_limit
+    return EngineOptions(
+        None if limit is None else f"{int(_free(config) * DATABASE_SHARE)}B",
+        None if threads is None else int(threads),
+        None if folder is None else config.folder / str(folder),
+        None if combinations is None else int(combinations),
+        None if config.engine.name is not EngineName.SPARK else tuple(sorted(_as_texts(of_spark))),
+        frozenset(config.attributes),
+    )
+
+
+def _is_of_spark(config: Config, name: str) -> bool:
+    return config.engine.name is EngineName.SPARK and (name == "master" or name.startswith("spark."))
+
+
+def _as_texts(options: Mapping[str, bool | int | str]) -> Iterator[tuple[str, str]]:
+    """Give options as Spark spells them."""
+    for name, value in options.items():
+        yield name, str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _misplaced(config: Config) -> list[ConfigProblem]:
+    """Return what is wrong with the number of combinations."""
+    combinations = config.engine.options.get("combinations")
+    where = "engine.options.combinations"
+    if combinations is None:
+        return []
+    if int(combinations) < 1:
+        return [ConfigProblem(where, f"{combinations!r}; accepted: {OPTION_KINDS['combinations'][1]}")]
+    if config.engine.name is EngineName.MEMORY:
+        what = "for engines that keep what does not fit in memory; remove it, or set engine.name: duckdb"
+        return [ConfigProblem(where, what)]
+    return []
+
+
+def bytes_of(limit: str) -> int:
+    """Return a limit of memory in bytes.
+
+    >>> bytes_of("500MB"), bytes_of("1.5 GiB")
+    (500000000, 1610612736)
+    """
+    number, unit = re.fullmatch(r"([0-9.]+) ?([KMGT]i?)B", limit).groups()  # type: ignore[union-attr]
+    return int(float(number) * (1024 if unit.endswith("i") else 1000) ** UNITS[unit[0]])
+
+
+def memory_of(config: Config) -> int:
+    """Return the bytes that a run should stay within: the limit, and at most what there are."""
+    limit, machine = config.engine.memory_limit, memory_of_machine()
+    return machine if limit is None else min(bytes_of(limit), machine)
+
+
+def free_of(memory: int, program: int = PROGRAM_BYTES) -> int:
+    """Return the bytes of a limit that are left beside what a program takes, half of it at least.
+
+    A limit below twice what the program takes cannot be kept; what it holds is then kept small.
+
+    >>> free_of(500_000_000), free_of(100_000_000)
+    (300000000, 50000000)
+    """
+    return max(memory - program, memory // 2)
+
+
+def search_bytes(config: Config) -> int:
+    """Return the bytes that a search may hold."""
+    return int(_free(config) * SEARCH_SHARE)
+
+
+def _free(config: Config) -> int:
+    """Return the bytes that are left beside the program, and beside Spark's where it is the engine."""
+    beside = JAVA_BYTES if config.engine.name is EngineName.SPARK else 0
+    return free_of(memory_of(config), PROGRAM_BYTES + beside)
+
+
+def combination_bytes(columns: int) -> int:
+    """Return what a search holds for each combination of some columns."""
+    return SEARCHED_BYTES + CODE_BYTES * columns
+
+
+def room(config: Config, columns: int) -> int:
+    """Return how many combinations of some columns a search may hold in memory, at least 1."""
+    given = config.engine.options.get("combinations")
+    if given is not None:
+        return int(given)
+    return max(1, search_bytes(config) // combination_bytes(columns))
+
+
+KEY_BYTES = 16
+"""Held for each record while it is counted in memory: its key and the column being added."""
+
+
+@dataclass(frozen=True)
+class EngineChoice:
+    """Which engine counts.
+
+    Attributes
+    ----------
+    name: as in the config, never auto.
+    because: a sentence that may name numbers of records and combinations.
+    """
+
+    name: str
+    because: str
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The distinct combinations of an input, wherever they are kept.
+
+    Attributes
+    ----------
+    most: that a search may hold in memory.
+    beyond: whether there are more.
+    """
+
+    combinations: DistinctRows
+    most: int
+    beyond: bool
+    choice: EngineChoice
+
+
+class Engine(ABC):
+    """Counts the combinations of an input."""
+
+    @abstractmethod
+    def counted(self, config: Config, relation: Relation, codings: Sequence[Coding]) -> Counted:
+        """Return the combinations of some columns."""
+
+
+class MemoryEngine(Engine):
+    """Counts in memory, whatever their number."""
+
+    def counted(
+        self,
+        config: Config,  # noqa: ARG002 - whatever the limits
+        relation: Relation,
+        codings: Sequence[Coding],
+    ) -> Counted:
+        """Return the combinations in memory."""
+        return _in_memory(relation, codings, "engine.name says so")
+
+
+class OutOfCoreEngine(Engine):
+    """Lets the engine of the relation count and keep what does not fit.
+
+    Parameters
+    ----------
+    name: of that engine.
+    """
+
+    def __init__(self, name: EngineName) -> None:
+        self._name = name
+
+    def counted(self, config: Config, relation: Relation, codings: Sequence[Coding]) -> Counted:
+        """Return the combinations, fetched only where they fit."""
+        return _kept(config, relation, codings, EngineChoice(self._name.value, "engine.name says so"))
+
+
+class EstimatingEngine(Engine):
+    """Counts in memory what surely fits there, or is estimated to; lets DuckDB keep the rest."""
+
+    def counted(self, config: Config, relation: Relation, codings: Sequence[Coding]) -> Counted:
+        """Return the combinations where an estimate of their number suggests."""
+        each = combination_bytes(len(codings))
+        space = search_bytes(config)
+        most = room(config, len(codings))
+        if relation.rows <= most and relation.rows * (KEY_BYTES + each) <= space:
+            return _in_memory(relation, codings, f"all {relation.rows:,} records would fit")
+        estimate = relation.estimated_combinations([coding.name for coding in codings])
+        what = f"about {estimate:,} distinct combinations of {relation.rows:,} records"
+        if estimate <= most and relation.rows * KEY_BYTES + estimate * each <= space:
+            return _in_memory(relation, codings, f"{what} fit")
+        because = f"{what} may not fit in the memory, which has room for {most:,}"
+        return _kept(config, relation, codings, EngineChoice(EngineName.DUCKDB.value, because))
+
+
+ENGINES: Mapping[EngineName, Engine] = {
+    EngineName.AUTO: EstimatingEngine(),
+    EngineName.MEMORY: MemoryEngine(),
+    EngineName.DUCKDB: OutOfCoreEngine(EngineName.DUCKDB),
+    EngineName.SPARK: OutOfCoreEngine(EngineName.SPARK),
+}
+"""What each name in a config stands for."""
+
+
+def count_distinct_rows(config: Config, relation: Relation, codings: Sequence[Coding]) -> Counted:
+    """Count the distinct combinations of the codes of columns as the config says."""
+    return ENGINES[config.engine.name].counted(config, relation, codings)
+
+
+def _in_memory(relation: Relation, codings: Sequence[Coding], because: str) -> Counted:
+    combinations = relation.combinations(codings)
+    choice = EngineChoice(EngineName.MEMORY.value, because)
+    return Counted(combinations, combinations.number, beyond=False, choice=choice)
+
+
+def _kept(config: Config, relation: Relation, codings: Sequence[Coding], choice: EngineChoice) -> Counted:
+    combinations = relation.stored_distinct_rows(codings)
+    most = room(config, len(codings))
+    return Counted(combinations, most, beyond=combinations.number > most, choice=choice)
+
+
+def finest(
+    attributes: Sequence[QuasiIdentifier], sensitive: Sequence[SensitiveAttribute], found: Counted
+) -> Table:
+    """Return the frequency table of combinations that fit in memory; they are kept no longer."""
+    with found.combinations as combinations:
+        codes, counts = combinations.fetch()
+    for array in (codes, counts):
+        freeze(array)
+    return Table(tuple(attributes), tuple(sensitive), codes, counts)
