@@ -17,10 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, ClassVar
-
-if TYPE_CHECKING:
-    from anonymizer.model.report import Report
+from typing import Any, ClassVar, Protocol
 
 
 class AnonymizerError(Exception):
@@ -73,12 +70,22 @@ class OutputError(InputError):
     """A release that cannot be written as asked."""
 
 
+class ReportLike(Protocol):
+    """What an error carries of a run: its report, ``anonymizer.Report``."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what report.json holds."""
+
+    def to_json(self) -> str:
+        """Return the text of report.json."""
+
+
 class Infeasible(AnonymizerError):
     """No release satisfies the constraints (proven), or none was found in the budget (undecided)."""
 
     exit_code = 1
 
-    def __init__(self, message: str, report: Report) -> None:
+    def __init__(self, message: str, report: ReportLike) -> None:
         super().__init__(message)
         self.report = report
 

@@ -1,7 +1,8 @@
-"""Plug-ins: registries of classes by name, and the base of their parameters.
+"""Plug-ins by name: the classes in a room of the package and those of other distributions.
 
-A class is registered by its presence: in a module of its package (usually one class, one file), or in
-another distribution that names it in an entry point of the package's group.
+A class takes part by being there: in a module of its room (one class, one file), in the main module of a
+folder of its room (``search/lattice/algorithm.py``, ``attacks/linkage/attack.py``), or in a distribution
+that names it in an entry point of the room's group.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class Registry(Mapping[str, type[T]], Generic[T]):
 
     Parameters
     ----------
-    kind: what a message calls one of them, such as "privacy model".
+    kind: what a message calls one of them, such as "privacy model"; the last word names the main module of
+        those that are folders.
     base: the class that all of them derive from.
     package: dotted name of the room whose modules are searched.
     group: entry-point group for classes of other distributions.
@@ -38,6 +40,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         self.kind = kind
         self._base = base
         self._package = package
+        self._main = kind.rpartition(" ")[2]
         self._group = group
         self._classes: dict[str, type[T]] | None = None
         self._known: dict[str, type[T]] = {}
@@ -46,8 +49,9 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         if self._classes is None:
             found: dict[str, type[T]] = {}
             room = import_module(self._package)
-            for module in iter_modules(room.__path__):
-                for plug_in in self._in_module(f"{self._package}.{module.name}"):
+            for each in iter_modules(room.__path__):
+                module = self._module(each.name)
+                for plug_in in self._in_module(module) if module else ():
                     self._enter(found, plug_in)
             for point in entry_points(group=self._group):
                 self._enter(found, point.load())
@@ -61,12 +65,21 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         has classes in the group, one of which may have the same name.
         """
         if self._classes is None and isinstance(name, str):
-            module = f"{self._package}.{name.replace('-', '_')}"
-            if name not in self._known and name.replace("-", "").isalnum() and find_spec(module):
+            module = self._module(name.replace("-", "_")) if name.replace("-", "").isalnum() else None
+            if name not in self._known and module:
                 self._known |= {plug_in.name: plug_in for plug_in in self._in_module(module)}  # type: ignore[attr-defined]
             if name in self._known and self._alone:
                 return self._known[name]
         return self._found().get(name)  # type: ignore[call-overload,no-any-return]
+
+    def _module(self, name: str) -> str | None:
+        """Return the module that may hold plug-ins: one of the room, or the main one of a folder in it."""
+        module = f"{self._package}.{name}"
+        spec = find_spec(module)
+        if spec is not None and spec.submodule_search_locations is not None:
+            module = f"{module}.{self._main}"
+            spec = find_spec(module)
+        return None if spec is None else module
 
     @cached_property
     def _alone(self) -> bool:

@@ -25,7 +25,7 @@ settings.register_profile(
 @pytest.fixture
 def without_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spare drawing the page of a run, which takes a third of the time of a small one."""
-    monkeypatch.setattr("anonymizer.report.page.page", lambda *_: "")
+    monkeypatch.setattr("anonymizer.run.report.page", lambda *_: "")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -48,7 +48,8 @@ def test_what_is_no_name_is_found_nowhere(name: str) -> None:
 
 def test_one_model_is_found_without_the_others() -> None:
     program = (
-        "import sys; from anonymizer.config.plugin_sections import privacy_models; privacy_models()['k-anonymity']; "
+        "import sys; from anonymizer.config.plugin_sections import privacy_models; "
+        "privacy_models()['k-anonymity']; "
         "sys.exit('anonymizer.privacy.t_closeness' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -58,10 +58,7 @@ def compare(
     from anonymizer.report.comparison_page import compare_page  # noqa: PLC0415
     from anonymizer.report.comparison_table import lines, to_csv, to_dict  # noqa: PLC0415
     from anonymizer.run.compare import compare as compare_runs  # noqa: PLC0415
-    from anonymizer.run.compare import (
-        open_folder,  # noqa: PLC0415
-        planned,  # noqa: PLC0415
-    )
+    from anonymizer.run.compare import open_folder, planned  # noqa: PLC0415
     from anonymizer.run.workers import cores  # noqa: PLC0415
 
     plan = planned(config, algorithm or [], variations(vary or []))

@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anonymizer.errors import InputError, StdoutError
-from anonymizer.run.job import RunMonitor
 from anonymizer.search.base import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from anonymizer.run.job import RunMonitor
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, nothing else there.")]
@@ -179,6 +180,8 @@ def messages(*, quiet: bool) -> Console:
 @contextmanager
 def progress_monitor(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[RunMonitor]:
     """Yield a watch that shows how far a run is on stderr."""
+    from anonymizer.run.job import RunMonitor  # noqa: PLC0415 - --help needs none of it
+
     console = messages(quiet=quiet)
     if quiet or not sys.stderr.isatty():
         yield RunMonitor(stopped=stopped)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from anonymizer.errors import InputError
 from anonymizer.model.arrays import FloatArray
 
-Data = TypeVar("Data", pd.DataFrame, NDArray[Any])
+if TYPE_CHECKING:
+    import pandas as pd
+
+Data = TypeVar("Data", "pd.DataFrame", NDArray[Any])
 """Records by attributes: a DataFrame of numeric columns, or a two-dimensional array of numbers."""
 
 
@@ -49,6 +51,8 @@ class Masking(ABC):
         InputError: the data are not two-dimensional, have no records, or hold something else than finite
             numbers; or an attribute that the method names is not among them.
         """
+        import pandas as pd  # noqa: PLC0415 - searches cluster records without it
+
         if isinstance(data, pd.DataFrame):
             values = self._masked(Given(_of_frame(data), list(data.columns), np.random.default_rng(seed)))
             return pd.DataFrame(values, index=data.index, columns=data.columns)
@@ -61,6 +65,8 @@ class Masking(ABC):
 
 
 def _of_frame(data: pd.DataFrame) -> FloatArray:
+    import pandas as pd  # noqa: PLC0415 - as above
+
     texts = [str(name) for name, kind in data.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
     if texts:
         named = ", ".join(f"'{name}'" for name in texts)

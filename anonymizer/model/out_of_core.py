@@ -28,8 +28,8 @@ class CodedRows:
     words: a combination is written as so many whole numbers below 2**62. Each is the sum of what some of its
         quasi-identifiers add to it: for the position of the quasi-identifier, what each of its codes adds,
         shape (codes,), int64, at least 0.
-    traces: the aggregates of these numbers that are remembered of a group, ``GroupStatistic.column`` being the place
-        of the number in ``words`` and ``GroupStatistic.reduction`` the name of the aggregate in SQL.
+    traces: the aggregates of these numbers that are remembered of a group; ``GroupStatistic.column`` is the
+        place of the number in ``words`` and ``GroupStatistic.reduction`` the name of the aggregate in SQL.
     """
 
     words: tuple[Mapping[int, IntArray], ...]

@@ -83,8 +83,8 @@ class PrivacyModel(ABC):
     Settings: its parameters.
     thresholds: the parameters by which a promise that cannot be kept may be loosened.
     sensitive: whether it needs a sensitive attribute, whatever its parameters.
-    mitigates: the attacks that it is said to stop, which parameters may narrow; a report shows them beside what
-        the attacks reached.
+    mitigates: the attacks that it mitigates, which parameters may narrow; a report shows them next to the
+        success of the attacks.
     counts_values: whether it counts the sensitive values of classes, so that it matters what is one.
     """
 

@@ -76,11 +76,9 @@ def _refuse_half(config: Config, relation: Relation | None) -> None:
         return
     lacking = [name for name in config.with_role(Role.SENSITIVE) if name not in relation.columns]
     if lacking or COUNT in relation.columns:
-        missing_requirement = (
-            f"the column '{GROUP}' and not '{lacking[0]}'" if lacking else f"'{GROUP}' and '{COUNT}'"
-        )
+        halved = f"the column '{GROUP}' and not '{lacking[0]}'" if lacking else f"'{GROUP}' and '{COUNT}'"
         raise InputError(
-            f"{relation.name}: has {missing_requirement}: one half of a release in groups, which says nothing without the "
+            f"{relation.name}: has {halved}: one half of a release in groups, which says nothing without the "
             "other; give both, in Python the records and sensitive_table="
         )
 

@@ -752,8 +752,8 @@ def coarsened_job(job: Job, recoding: StoredRecoding) -> Job:
     if table is None:
         named = ", ".join(f"{each.name} {level}" for each, level in zip(attributes, levels, strict=True))
         raise InputError(
-            f"{row_limit_message(job.counted)}; even told apart no further than by the recoding of the earlier run "
-            f"(levels: {named}) they do not fit; allow more (engine.memory_limit, "
+            f"{row_limit_message(job.counted)}; even told apart no further than by the recoding of the "
+            f"earlier run (levels: {named}) they do not fit; allow more (engine.memory_limit, "
             "engine.options.combinations), or apply to parts of the records, one after the other"
         )
     encoded = recoded_as(job.encoded, table)

@@ -23,7 +23,7 @@ from typing import IO, Any, TextIO
 
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
-from anonymizer.errors import AuditFailed, Infeasible, InputError
+from anonymizer.errors import AuditFailed, Infeasible, InputError, ReportLike
 from anonymizer.model.report import Report
 from anonymizer.report.comparison import RunStatus
 from anonymizer.run.run import run
@@ -89,7 +89,7 @@ def run_to_result(work: Callable[[], Report]) -> RunResult:
     return RunResult(RunStatus.SATISFIED, after(), "", _without_steps(report))
 
 
-def _without_steps(report: Report) -> dict[str, Any]:
+def _without_steps(report: ReportLike) -> dict[str, Any]:
     """Return a report without its steps, which may be as many as there are candidates."""
     return {key: value for key, value in report.to_dict().items() if key != "steps"}
 

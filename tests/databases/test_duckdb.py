@@ -209,7 +209,7 @@ def test_reports_go_back_where_the_transaction_cannot_end(
     before = snapshot(folder / "release")
     rows = contents(folder / "out.duckdb", "released")
     monkeypatch.setattr("anonymizer.release.database.described", lambda _: "\0")
-    monkeypatch.setattr("anonymizer.data.source.quoted", lambda _: "no text")
+    monkeypatch.setattr("anonymizer.release.database.quoted", lambda _: "no text")
     done = run(folder, "--overwrite", "--set", "constraints.0.k=8", input=PEOPLE, output=RELEASED)
     assert (done.code, "cannot be written" in done.err) == (2, True)
     assert snapshot(folder / "release") == before

@@ -13,7 +13,7 @@ from tests.flow.grouped import anatomy_job
 KILLED = """
 import os, shutil, sys
 from pathlib import Path
-from anonymizer.release import exchange as exchange_room, publish
+from anonymizer.release import folder as exchange_room, folder as publish
 from anonymizer.release.folder import ReleaseFolder
 
 new, target, way = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]

@@ -159,7 +159,7 @@ def test_130_an_interrupt_before_there_is_a_result_leaves_nothing(
         def __init__(self, **settings: object) -> None:
             super().__init__(stopped=lambda: True)
 
-    monkeypatch.setattr("anonymizer.cli.output.Watch", Stopped)
+    monkeypatch.setattr("anonymizer.run.job.RunMonitor", Stopped)
     done = call("run", job.file)
     assert (done.code, done.out) == (130, "")
     assert "interrupted" in done.err
@@ -169,12 +169,12 @@ def test_130_an_interrupt_before_there_is_a_result_leaves_nothing(
 @pytest.mark.parametrize(
     "phase",
     [
-        "flow.publication.project",
-        "release.publishable.write_release",
-        "flow.publication.verify",
-        "flow.run.build_report",
-        "flow.output.page",
-        "flow.output.public_report",
+        "run.publication.project",
+        "release.query.write_release",
+        "run.publication.verify",
+        "run.run.build_report",
+        "run.report.page",
+        "run.report.public_report",
     ],
 )
 def test_130_an_interrupt_in_any_phase_leaves_all_as_it_was(

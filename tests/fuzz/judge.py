@@ -180,7 +180,7 @@ class Judge:
         if gone not in (0, suppressed):
             yield f"{gone} records are missing, suppressed_records is {suppressed}"
         if gone == 0 and suppressed and (not self.truth.keep_rows or kept_suppressed < suppressed):
-            yield f"suppressed_records is {suppressed}, {kept_suppressed} of {len(rows)} rows have nothing but *"
+            yield f"suppressed_records is {suppressed}; only * in {kept_suppressed} of {len(rows)} rows"
         if self.case.method == "cells" and self.report["recoding"]["levels"] is not None:
             yield from self._cells(rows, kept_suppressed if gone == 0 and suppressed else 0, kept_suppressed)
 

@@ -217,7 +217,7 @@ def _commit_failing_at(step: int, error: BaseException, directory: Path) -> bool
         stage(folder, "two")
         patch.setattr(os, "fsync", failing(os.fsync, after=False))
         patch.setattr(Path, "rename", failing(Path.rename, after=after))
-        patch.setattr(publish_room, "exchange", failing(swap_paths, after=after))
+        patch.setattr(publish_room, "swap_paths", failing(swap_paths, after=after))
         try:
             folder.commit()
         except (OutputError, KeyboardInterrupt):

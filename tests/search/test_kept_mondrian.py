@@ -116,13 +116,13 @@ def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Ra
     with pytest.MonkeyPatch.context() as patch:
         # Keys of one word, or of several.
         space = random.choice((2**63, 2 * max(sizes_of(asked.table)) + 2))
-        patch.setattr("anonymizer.model.counting.SPACE", space)
+        patch.setattr("anonymizer.data.distinct_rows.SPACE", space)
         patch.setattr("anonymizer.data.duckdb.distinct_rows.MOST_CUTS", random.choice((0, 1, 16)))
         patch.setattr("anonymizer.data.duckdb.distinct_rows.SUMMED", random.choice((1, 8, 1 << 14)))
         patch.setattr("anonymizer.data.duckdb.distinct_rows.BUNDLE", random.choice((1, 1 << 16)))
         patch.setattr("anonymizer.data.duckdb.distinct_rows.BITS", random.choice((0, 62)))
         patch.setattr("anonymizer.data.duckdb.distinct_rows.STRETCHES", random.choice((0, 4)))
-        patch.setattr("anonymizer.search.mondrian.store.WORD_BITS", random.choice((2, 62)))
+        patch.setattr("anonymizer.search.mondrian.labelling.WORD_BITS", random.choice((2, 62)))
         for combinations in (in_memory(asked.table), in_duckdb(database, asked.table)):
             with combinations:
                 few = replace(beyond(asked, combinations, random), placing=True)
@@ -257,6 +257,6 @@ def test_work_is_done_by_regions_here(database: Database) -> None:
                 yield work(rows, stopped).result  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("anonymizer.model.out_of_core.KeptRegions.each", each)
+        patch.setattr("anonymizer.model.out_of_core.RegionStore.each", each)
         with in_duckdb(database, asked.table) as kept:
             assert_same(algorithm.search(beyond(asked, kept, Random(1)), Control()), expected)
