@@ -43,7 +43,7 @@ while True:
         with ReleaseFolder(*own, overwrite=True, second_name="release.st.csv") as folder:
             os.fsync = killing(os.fsync, step // 2 + 1, step % 2)
             Path.rename = killing(Path.rename, step // 2 + 1, step % 2)
-            publish.exchange = killing(publish.exchange, step // 2 + 1, step % 2)
+            publish.swap_paths = killing(publish.swap_paths, step // 2 + 1, step % 2)
             for name, path in zip(folder.names, folder.files):
                 path.write_bytes((new / "share" / name).read_bytes())
             folder.public_report.write_bytes((new / "share" / "report.public.json").read_bytes())
