@@ -46,7 +46,8 @@ def engine(**options: Any) -> dict[str, Any]:
 def options(**others: Any) -> EngineOptions:
     """Return what the section ``engine`` of a config for these tests is opened with."""
     given = {**SETTINGS, **others}
-    return EngineOptions(spark=tuple(sorted((name, _text(value)) for name, value in given.items())))
+    settings = tuple(sorted((name, _text(value)) for name, value in given.items()))
+    return EngineOptions(engine="spark", settings=settings)
 
 
 def _text(value: Any) -> str:

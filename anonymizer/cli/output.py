@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anonymizer.errors import InputError, StdoutError
-from anonymizer.search.base import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from anonymizer.run.job import RunMonitor
+    from anonymizer.search.base import Progress
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, nothing else there.")]
@@ -197,6 +197,7 @@ def progress_monitor(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[Ru
 def progress_line(progress: Progress) -> str:
     """Return nodes, best, bound and gap in one line.
 
+    >>> from anonymizer.search.base import Progress
     >>> progress_line(Progress(12, 2160, 0.31, 0.27))
     'search  12/2,160  best 0.31  bound 0.27  gap 12.9 %'
     """

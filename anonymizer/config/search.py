@@ -6,7 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from anonymizer.config.plugin_sections import (
     PLUG_IN_SETTINGS,
@@ -16,6 +16,8 @@ from anonymizer.config.plugin_sections import (
     search_algorithms,
 )
 from anonymizer.config.section import Section, problem, refusal, shown
+from anonymizer.data.engine import REMOTE, engine_names
+from anonymizer.errors import suggestion
 from anonymizer.loss.base import AGGREGATES, AggregateName
 from anonymizer.plugins import Exact, WholeNumber, path_fault
 
@@ -107,19 +109,28 @@ MOST_THREADS = 1024
 
 
 class EngineName(StrEnum):
-    """Where relations live."""
+    """The engines that need no plug-in, and the choice among them."""
 
     AUTO = "auto"
     MEMORY = "memory"
     DUCKDB = "duckdb"
-    SPARK = "spark"
+
+
+def _engine(name: str) -> str:
+    known = [*EngineName, *engine_names()]
+    if name not in known:
+        raise ValueError(f"'{name}'; {suggestion(name, known)}")
+    return name
+
+
+_ENGINE_SCHEMA = {"type": "string", "examples": [*EngineName, REMOTE]}
 
 
 class EngineSettings(Section):
     """Where records live while they are read, counted and written."""
 
-    name: EngineName = Field(
-        default=EngineName.AUTO,
+    name: Annotated[str, AfterValidator(_engine), WithJsonSchema(_ENGINE_SCHEMA)] = Field(
+        default=EngineName.AUTO.value,
         description="where the distinct combinations are counted: in memory, by DuckDB within the memory "
         "limit, by Apache Spark where the records are, or as an estimate of their number suggests",
     )

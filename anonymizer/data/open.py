@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.relation import DuckTableReader, load_csv, load_parquet
+from anonymizer.data.engine import REMOTE, engine_named
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.memory import SpillFolder
 from anonymizer.data.relation import Relation
@@ -38,14 +39,14 @@ OPTIONS = EngineOptions()
 def open_file(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions = OPTIONS) -> Relation:
     """Open a data file of any kind by its suffix; the dialect matters for CSV alone.
 
-    A folder may be one of Parquet files, and what is on another file system is read by Spark.
+    A folder may be one of Parquet files; a plug-in engine reads what is on another file system.
 
     Raises
     ------
-    DataError: the suffix is unknown, or as for ``open_csv``, ``open_parquet`` and ``open_spark``.
+    DataError: the suffix is unknown, or as for ``open_csv``, ``open_parquet`` and ``Engine.open``.
     """
-    if options.spark is not None or is_url(str(path)):
-        return open_in_spark(location_of(path), replace(options, spark=options.spark or ()))
+    if options.engine is not None or is_url(str(path)):
+        return open_by_engine(location_of(path), replace(options, engine=options.engine or REMOTE))
     name = path.name.lower()
     if name.endswith(PARQUET_SUFFIXES) or is_parquet_folder(path):
         return open_parquet(path, options)
@@ -55,12 +56,10 @@ def open_file(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions 
     raise DataError(f"{path}: unknown kind of file '{path.suffix}'; accepted: {accepted}")
 
 
-def open_in_spark(location: str, options: EngineOptions) -> Relation:
-    """Open files by Spark, wherever Hadoop finds them; raises as ``open_spark`` does."""
-    from anonymizer.data_spark.options import SparkOptions  # noqa: PLC0415
-    from anonymizer.data_spark.relation import open_spark  # noqa: PLC0415 - others do without it
-
-    return open_spark(location, SparkOptions.of(options), options.named)
+def open_by_engine(location: str, options: EngineOptions) -> Relation:
+    """Open files by the engine that the options name; raises as ``Engine.open`` and ``engine_named`` do."""
+    assert options.engine is not None
+    return engine_named(options.engine).open(location, options)
 
 
 def open_csv(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions = OPTIONS) -> Relation:

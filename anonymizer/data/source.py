@@ -205,7 +205,8 @@ class EngineOptions:
     temp_directory: where what does not fit in memory goes; None for the system's.
     combinations: most distinct combinations that a search may hold in memory; None for as many as the memory
         limit leaves room for.
-    spark: settings of Spark with their values, ``master`` among them; None where Spark is not to read.
+    engine: name of the plug-in that reads and writes; None for DuckDB.
+    settings: of that engine, with their values.
     named: columns with a role; the index of pandas in a Parquet file is left out unless it is one of them.
         None to leave nothing out.
     """
@@ -214,7 +215,8 @@ class EngineOptions:
     threads: int | None = None
     temp_directory: Path | None = None
     combinations: int | None = None
-    spark: tuple[tuple[str, str], ...] | None = None
+    engine: str | None = None
+    settings: tuple[tuple[str, str], ...] = ()
     named: frozenset[str] | None = None
 
 

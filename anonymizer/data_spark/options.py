@@ -150,7 +150,7 @@ class SparkOptions:
     @classmethod
     def of(cls, engine: EngineOptions) -> SparkOptions:
         """Return the options of an engine that is Spark."""
-        given = dict(engine.spark or ())
+        given = dict(engine.settings)
         return cls(given.pop(MASTER, None), given, engine.memory_limit, engine.temp_directory)
 
     def __post_init__(self) -> None:

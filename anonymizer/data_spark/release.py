@@ -14,16 +14,17 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
+from anonymizer.data.engine import EngineFolder
 from anonymizer.data.source import EngineOptions
+from anonymizer.data_spark.files import is_release
+from anonymizer.data_spark.options import SparkOptions
+from anonymizer.data_spark.session import Session, close_session, open_session, writing
 from anonymizer.errors import OutputError
 from anonymizer.release.folder import StagingLock
 from anonymizer.system import write_whole
-
-if TYPE_CHECKING:
-    from anonymizer.data_spark.session import Session
 
 PREFIX = ".remote.tmp-"
 """How the name of a note starts."""
@@ -53,7 +54,6 @@ class RemotePlaces:
         ------
         OutputError: it cannot.
         """
-        from anonymizer.data_spark.session import writing  # noqa: PLC0415 - others do without it
 
         with writing(self.location):
             system, earlier = session.file_system(self.earlier)
@@ -127,7 +127,7 @@ def _ended(directory: Path) -> Iterator[tuple[StagingLock, RemotePlaces | None]]
             yield claim, None
 
 
-class RemoteFolder:
+class RemoteFolder(EngineFolder):
     """A folder of Parquet files, which nobody sees by its name before ``commit``.
 
     Parameters
@@ -150,8 +150,6 @@ class RemoteFolder:
     def __init__(
         self, location: str, directory: Path, source: str, options: EngineOptions, *, overwrite: bool
     ) -> None:
-        from anonymizer.data_spark.options import SparkOptions  # noqa: PLC0415 - others do without it
-        from anonymizer.data_spark.session import open_session  # noqa: PLC0415
 
         self.location = location.rstrip("/")
         parent, _, name = self.location.rpartition("/")
@@ -184,7 +182,6 @@ class RemoteFolder:
         ------
         OutputError: it cannot be renamed, and all is as it was.
         """
-        from anonymizer.data_spark.session import writing  # noqa: PLC0415
 
         replaces = self._check_existing()
         with writing(self.location):
@@ -203,7 +200,6 @@ class RemoteFolder:
 
     def close(self) -> None:
         """Remove what was not committed, and give back the use of Spark; a second call does nothing."""
-        from anonymizer.data_spark.session import close_session  # noqa: PLC0415
 
         if self._session is None:
             return
@@ -224,7 +220,6 @@ class RemoteFolder:
 
     def _check_source(self, source: str) -> None:
         """Refuse an output that is the input, or would take it along."""
-        from anonymizer.data_spark.session import writing  # noqa: PLC0415
 
         with writing(self.location):
             system, path = self._opened.file_system(self.location)
@@ -239,8 +234,6 @@ class RemoteFolder:
 
     def _check_existing(self) -> bool:
         """Tell whether an earlier release stands there, that may be replaced."""
-        from anonymizer.data_spark.files import is_release  # noqa: PLC0415
-        from anonymizer.data_spark.session import writing  # noqa: PLC0415
 
         with writing(self.location):
             system, path = self._opened.file_system(self.location)

@@ -14,8 +14,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar
 
-from anonymizer.data.open import open_file
-from anonymizer.data.table import ColumnRequest, encode, read_columns
 from anonymizer.errors import HierarchyError, InputError, suggestion
 from anonymizer.hierarchy.file import FileSettings, FileSource
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
@@ -96,6 +94,10 @@ class ColumnsBuilder(Builder):
                 f"--by {self.name}={self.value}: with '{column.name}' itself, a column stands there twice; "
                 "name each once, from fine to coarse"
             )
+        # The schema lists what builds hierarchies without DuckDB.
+        from anonymizer.data.open import open_file  # noqa: PLC0415
+        from anonymizer.data.table import ColumnRequest, encode, read_columns  # noqa: PLC0415
+
         with open_file(data) as relation:
             requests = [ColumnRequest(column.name, column.type), *map(ColumnRequest, names)]
             read = list(read_columns(relation, requests).values())

@@ -10,10 +10,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from anonymizer.config.files import URL, Order
+from anonymizer.config.files import URL
 from anonymizer.config.model import Config
 from anonymizer.config.search import MOST_THREADS, EngineName
 from anonymizer.data.distinct_rows import DistinctRows
+from anonymizer.data.engine import REMOTE, Engine, engine_named
 from anonymizer.data.memory import memory_of_machine
 from anonymizer.data.relation import Coding, Relation
 from anonymizer.data.source import EngineOptions
@@ -22,40 +23,18 @@ from anonymizer.model.arrays import freeze
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table
 
 
-def problems_without_spark(config: Config) -> Iterator[ConfigProblem]:
-    """Give what of a config with another engine only Spark can do."""
+def plugged_engine(config: Config) -> Engine | None:
+    """Return the engine of a config that is a plug-in; None for memory, DuckDB and the choice among them."""
+    return None if config.engine.name in set(EngineName) else engine_named(config.engine.name)
+
+
+def _problems_without_plug_in(config: Config) -> Iterator[ConfigProblem]:
+    """Yield what of a config only an engine that is a plug-in can do."""
     for key, path in (("input.path", config.input.path), ("output.path", config.output.path)):
         if path is not None and URL.match(path):
-            yield ConfigProblem(key, f"{path}: is on another file system, which engine.name: spark reaches")
-
-
-def problems_with_spark(config: Config) -> Iterator[ConfigProblem]:
-    """Give what of a config with the engine spark cannot be, before anything is started."""
-    if config.input.path is None:
-        yield ConfigProblem(
-            "engine.name", "spark reads files; set input.path, or engine.name: duckdb for a database"
-        )
-    elif config.input.path.lower().endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz")):
-        yield ConfigProblem(
-            "input.path",
-            f"{config.input.path}: spark reads Parquet, a file or a folder; convert it, or set "
-            "engine.name: duckdb",
-        )
-    if config.output.path is None:
-        yield ConfigProblem(
-            "output.table", "spark writes Parquet; set output.path to a name that ends in .parquet"
-        )
-    elif not config.output.path.lower().endswith(".parquet"):
-        yield ConfigProblem(
-            "output.path",
-            f"{config.output.path}: spark writes Parquet; accepted: a name that ends in .parquet",
-        )
-    if config.output.order is Order.SHUFFLED:
-        yield ConfigProblem("output.order", "shuffled: accepted with spark: sorted")
-    if config.algorithm.plug_in.in_groups:
-        yield ConfigProblem(
-            "algorithm.name", f"{config.algorithm.name}: releases two tables, which spark does not write"
-        )
+            yield ConfigProblem(
+                key, f"{path}: is on another file system, which engine.name: {REMOTE} reaches"
+            )
 
 
 OPTION_KINDS: Mapping[str, tuple[type, str]] = {
@@ -67,9 +46,6 @@ OPTION_KINDS: Mapping[str, tuple[type, str]] = {
 
 PROGRAM_BYTES = 200_000_000
 """What the interpreter and the libraries take before anything is read."""
-
-JAVA_BYTES = 350_000_000
-"""What Spark's Java takes beside its heap: classes, compiled code, stacks of threads."""
 
 DATABASE_SHARE = 0.5
 """Of what is left of the limit: the database uses more than it is told, and the search needs the rest."""
@@ -95,11 +71,12 @@ def engine_options(config: Config) -> EngineOptions:
     ConfigError: naming every option that the engine has not, or not with this value.
     """
     options = config.engine.options
-    of_spark = {name: options[name] for name in options if _is_of_spark(config, name)}
+    plugged = plugged_engine(config)
+    own = {name: options[name] for name in options if plugged is not None and plugged.has_option(name)}
     problems = [
         ConfigProblem(f"engine.options.{name}", f"unknown option; {suggestion(name, OPTION_KINDS)}")
         for name in options
-        if name not in OPTION_KINDS and name not in of_spark
+        if name not in OPTION_KINDS and name not in own
     ]
     problems += [
         ConfigProblem(f"engine.options.{name}", f"{options[name]!r}; accepted: {accepted}")
@@ -107,8 +84,7 @@ def engine_options(config: Config) -> EngineOptions:
         if name in options and type(options[name]) is not kind
     ]
     problems = problems or _misplaced(config)
-    of_files = problems_with_spark if config.engine.name is EngineName.SPARK else problems_without_spark
-    problems += of_files(config)
+    problems += _problems_without_plug_in(config) if plugged is None else plugged.problems(config)
     if problems:
         raise ConfigError(config.source, problems)
     threads, folder = options.get("threads"), options.get("temp_directory")
@@ -119,17 +95,14 @@ def engine_options(config: Config) -> EngineOptions:
         None if threads is None else int(threads),
         None if folder is None else config.folder / str(folder),
         None if combinations is None else int(combinations),
-        None if config.engine.name is not EngineName.SPARK else tuple(sorted(_as_texts(of_spark))),
+        None if plugged is None else plugged.name,
+        tuple(sorted(_as_texts(own))),
         frozenset(config.attributes),
     )
 
 
-def _is_of_spark(config: Config, name: str) -> bool:
-    return config.engine.name is EngineName.SPARK and (name == "master" or name.startswith("spark."))
-
-
 def _as_texts(options: Mapping[str, bool | int | str]) -> Iterator[tuple[str, str]]:
-    """Give options as Spark spells them."""
+    """Yield options as texts, truth values as ``true`` and ``false``."""
     for name, value in options.items():
         yield name, str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -142,7 +115,7 @@ def _misplaced(config: Config) -> list[ConfigProblem]:
         return []
     if int(combinations) < 1:
         return [ConfigProblem(where, f"{combinations!r}; accepted: {OPTION_KINDS['combinations'][1]}")]
-    if config.engine.name is EngineName.MEMORY:
+    if config.engine.name == EngineName.MEMORY:
         what = "for engines that keep what does not fit in memory; remove it, or set engine.name: duckdb"
         return [ConfigProblem(where, what)]
     return []
@@ -181,9 +154,9 @@ def search_bytes(config: Config) -> int:
 
 
 def _free(config: Config) -> int:
-    """Return the bytes that are left beside the program, and beside Spark's where it is the engine."""
-    beside = JAVA_BYTES if config.engine.name is EngineName.SPARK else 0
-    return free_of(memory_of(config), PROGRAM_BYTES + beside)
+    """Return the bytes that are left beside this program and those of an engine that is a plug-in."""
+    plugged = plugged_engine(config)
+    return free_of(memory_of(config), PROGRAM_BYTES + (0 if plugged is None else plugged.program_bytes))
 
 
 def combination_bytes(columns: int) -> int:
@@ -233,7 +206,7 @@ class Counted:
     choice: EngineChoice
 
 
-class Engine(ABC):
+class CountingEngine(ABC):
     """Counts the combinations of an input."""
 
     @abstractmethod
@@ -241,7 +214,7 @@ class Engine(ABC):
         """Return the combinations of some columns."""
 
 
-class MemoryEngine(Engine):
+class MemoryEngine(CountingEngine):
     """Counts in memory, whatever their number."""
 
     def counted(
@@ -254,7 +227,7 @@ class MemoryEngine(Engine):
         return _in_memory(relation, codings, "engine.name says so")
 
 
-class OutOfCoreEngine(Engine):
+class OutOfCoreEngine(CountingEngine):
     """Lets the engine of the relation count and keep what does not fit.
 
     Parameters
@@ -262,15 +235,15 @@ class OutOfCoreEngine(Engine):
     name: of that engine.
     """
 
-    def __init__(self, name: EngineName) -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
 
     def counted(self, config: Config, relation: Relation, codings: Sequence[Coding]) -> Counted:
         """Return the combinations, fetched only where they fit."""
-        return _kept(config, relation, codings, EngineChoice(self._name.value, "engine.name says so"))
+        return _kept(config, relation, codings, EngineChoice(self._name, "engine.name says so"))
 
 
-class EstimatingEngine(Engine):
+class EstimatingEngine(CountingEngine):
     """Counts in memory what surely fits there, or is estimated to; lets DuckDB keep the rest."""
 
     def counted(self, config: Config, relation: Relation, codings: Sequence[Coding]) -> Counted:
@@ -288,18 +261,18 @@ class EstimatingEngine(Engine):
         return _kept(config, relation, codings, EngineChoice(EngineName.DUCKDB.value, because))
 
 
-ENGINES: Mapping[EngineName, Engine] = {
+ENGINES: Mapping[str, CountingEngine] = {
     EngineName.AUTO: EstimatingEngine(),
     EngineName.MEMORY: MemoryEngine(),
-    EngineName.DUCKDB: OutOfCoreEngine(EngineName.DUCKDB),
-    EngineName.SPARK: OutOfCoreEngine(EngineName.SPARK),
+    EngineName.DUCKDB: OutOfCoreEngine(EngineName.DUCKDB.value),
 }
-"""What each name in a config stands for."""
+"""What each name in a config stands for; any other is that of a plug-in, which counts out of core."""
 
 
 def count_distinct_rows(config: Config, relation: Relation, codings: Sequence[Coding]) -> Counted:
     """Count the distinct combinations of the codes of columns as the config says."""
-    return ENGINES[config.engine.name].counted(config, relation, codings)
+    name = config.engine.name
+    return ENGINES.get(name, OutOfCoreEngine(name)).counted(config, relation, codings)
 
 
 def _in_memory(relation: Relation, codings: Sequence[Coding], because: str) -> Counted:

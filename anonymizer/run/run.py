@@ -59,8 +59,8 @@ def anonymize_frame(
         what = "goes on from a release in files, which a DataFrame does not; remove it, or use anonymizer run"
         raise ConfigError(config.source, [ConfigProblem("apply", what)])
     options = engine_options(config)
-    if options.spark is not None:
-        raise InputError("engine.name: spark reads files; for a DataFrame set memory or duckdb")
+    if options.engine is not None:
+        raise InputError(f"engine.name: {options.engine} reads files; for a DataFrame set memory or duckdb")
     publication = publication_of(config)
     with open_frame(frame, options) as relation:
         publication.check(config, relation)

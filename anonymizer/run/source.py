@@ -10,7 +10,7 @@ from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
 from anonymizer.data.duckdb.relation import parquet_columns
-from anonymizer.data.open import open_duckdb, open_file, open_in_spark, open_postgres
+from anonymizer.data.open import open_by_engine, open_duckdb, open_file, open_postgres
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import (
     CsvDialect,
@@ -69,8 +69,8 @@ class FileSource(DataSource):
         return open_file(self._path, self._dialect, options)
 
 
-class SparkSource(DataSource):
-    """A Parquet file, or a folder of them, that Spark reads.
+class EngineSource(DataSource):
+    """A file, or a folder of files, that an engine of another room reads.
 
     Parameters
     ----------
@@ -90,13 +90,13 @@ class SparkSource(DataSource):
 
         Raises
         ------
-        ConfigError: its columns are not those of the config, as far as they can be told without Spark.
+        ConfigError: its columns are not those of the config, as far as Parquet tells them here.
         """
         for path in self.files:
             columns = parquet_columns(path, frozenset(self._config.attributes))
             if columns is not None:
                 check_columns(self._config, columns, self.title)
-        return open_in_spark(self._location, options)
+        return open_by_engine(self._location, options)
 
 
 class DuckDbSource(DataSource):
@@ -180,8 +180,8 @@ def input_source(config: Config) -> DataSource:
         database = _database(config, selection)
         return QueriedSource(database, config.source) if isinstance(selection, Query) else database
     path = input_path(config)
-    if config.engine.name is EngineName.SPARK:
-        return SparkSource(given.path or path.name, config)
+    if config.engine.name not in set(EngineName):
+        return EngineSource(given.path or path.name, config)
     return FileSource(given.path or path.name, path, CsvDialect(given.separator, given.encoding))
 
 

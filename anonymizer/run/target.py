@@ -8,16 +8,15 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from anonymizer.config.model import Config
-from anonymizer.data.open import open_in_spark
+from anonymizer.data.open import open_by_engine
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import TableName, is_url, location_of
-from anonymizer.data_spark.release import RemoteFolder
 from anonymizer.errors import OutputError
 from anonymizer.release.database import DuckDbTable, PostgresTable, ReleaseTable, table_digest
 from anonymizer.release.folder import ReleaseFolder
 from anonymizer.release.formats import ROW_ORDERS, SORTED
 from anonymizer.release.query import Publishable
-from anonymizer.run.engine import engine_options
+from anonymizer.run.engine import engine_options, plugged_engine
 from anonymizer.run.job import open_release
 from anonymizer.system import Closing
 
@@ -145,7 +144,7 @@ class TableTarget(ReleaseTarget):
 
 
 class RemoteTarget(ReleaseTarget):
-    """A folder of Parquet files on a file system of Hadoop; share/ then holds the public report alone."""
+    """A folder of files on another file system; share/ then holds the public report alone."""
 
     def __init__(
         self, config: Config, directory: Path, folder: ReleaseFolder, location: str, *, overwrite: bool
@@ -155,7 +154,9 @@ class RemoteTarget(ReleaseTarget):
         self._options = engine_options(config)
         source = str(config.input.path)
         given = source if is_url(source) else location_of(config.folder / source)
-        self._remote = RemoteFolder(location, directory, given, self._options, overwrite=overwrite)
+        plugged = plugged_engine(config)
+        assert plugged is not None, "engine_options refuses URLs with other engines"
+        self._remote = plugged.folder(location, directory, given, self._options, overwrite=overwrite)
 
     def write(self, tables: Sequence[Publishable]) -> None:
         """Write the folder under another name."""
@@ -164,7 +165,7 @@ class RemoteTarget(ReleaseTarget):
 
     def read_back(self) -> Sequence[Relation]:
         """Open the folder under that name."""
-        return [open_in_spark(self._remote.staged, self._options)]
+        return [open_by_engine(self._remote.staged, self._options)]
 
     def commit(self, last: Callable[[], None]) -> None:
         """Put the reports in their place, and give the folder its name; they go back where that fails."""
