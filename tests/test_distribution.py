@@ -95,11 +95,11 @@ def test_what_is_no_checkout(tmp_path: Path, content: str | None) -> None:
     ],
 )
 def test_who_claims_the_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, notes: dict[str, str], mitigates: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, notes: dict[str, str], claims: bool
 ) -> None:
     (tmp_path / "anonymizer").mkdir()
     write_distribution(tmp_path, "stranger", **notes)
-    assert found_in(tmp_path, monkeypatch) == (["stranger"] if mitigates else [])
+    assert found_in(tmp_path, monkeypatch) == (["stranger"] if claims else [])
 
 
 def test_a_folder_without_such_a_package_is_not_looked_into(

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from anonymizer.attacks.base import Attack
-from anonymizer.attacks.linkage.attack import DistanceName, Linkage, LinkageSettings, Method
+from anonymizer.attacks.linkage.attack import DistanceName, Linkage, LinkageMethod, LinkageSettings
 from anonymizer.plugins import Exact
 from anonymizer.privacy.base import WHO, AttackModel, RiskSettings
 
@@ -16,7 +16,7 @@ class LinkageRiskSettings(RiskSettings):
     """Parameters of the linkage constraint."""
 
     max: Annotated[Exact, Field(ge=0, le=1, description="largest allowed share of records linked rightly")]
-    linkage: Annotated[Method, Field(description="how records are linked")] = Method.NEAREST
+    linkage: Annotated[LinkageMethod, Field(description="how records are linked")] = LinkageMethod.NEAREST
     distance: Annotated[
         DistanceName | None, Field(description="how unlike two records are; default: that of the attack")
     ] = None

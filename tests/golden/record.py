@@ -219,7 +219,7 @@ class Digester:
         """Return a text without paths of this machine, versions and times."""
         for place, name in ((str(self._folder.resolve()), "$DIR"), (str(self._folder), "$DIR")):
             text = text.replace(place, name)
-        text = text.replace(str(SHIPPED), "SHIPPED").replace(version("anonymizer"), "$VERSION")
+        text = text.replace(str(SHIPPED), "SHIPPED").replace(version("anonymizer-engine"), "$VERSION")
         return LEFT.sub("", TIME.sub("# s", text))
 
     def lines(self, text: str) -> list[str]:

@@ -39,7 +39,7 @@ def test_what_a_dead_run_took_from_its_place_goes_back(tmp_path: Path) -> None:
 KILLED = """
 import sys
 from pathlib import Path
-from anonymizer.release import exchange
+from anonymizer.release import folder as exchange
 from tests.release.published import publish
 if sys.argv[2] == "renames":
     exchange._exchange_at_once = lambda *_: False

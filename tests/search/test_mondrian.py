@@ -104,7 +104,7 @@ def test_regions_are_cut_alike_in_small_pieces(labels: LabelName, mode: ModeName
         patch.setattr("anonymizer.search.mondrian.store.BATCH", 4)
         patch.setattr("anonymizer.search.mondrian.kernel.SAMPLE", 2)
         patch.setattr("anonymizer.search.mondrian.kernel.LARGE", 3)
-        patch.setattr("anonymizer.search.mondrian.axes.MASKED_UNITS", 2)
+        patch.setattr("anonymizer.search.mondrian.labelling.MASKED_UNITS", 2)
         patch.setattr("anonymizer.search.mondrian.labelling.WORD_BITS", random.choice((2, 62)))
         pieces = mondrian(labels, mode).search(asked, Control())
     assert pieces.status is whole.status

@@ -58,7 +58,7 @@ DISTANCES: Mapping[str, type[Distance]] = {
 """All distances; with equal weights, those of the families order pairs as Euclid's does."""
 
 
-class Method(StrEnum):
+class LinkageMethod(StrEnum):
     """How records are linked."""
 
     NEAREST = "nearest"
@@ -82,7 +82,7 @@ class DistanceName(StrEnum):
 class LinkageSettings(KnowledgeSettings, AlignedSettings):
     """What the intruder holds and how he links."""
 
-    linkage: Annotated[Method, Field(description="how records are linked")] = Method.NEAREST
+    linkage: Annotated[LinkageMethod, Field(description="how records are linked")] = LinkageMethod.NEAREST
     distance: Annotated[
         DistanceName | None, Field(description="how unlike two records are; default: euclidean")
     ] = None
@@ -122,11 +122,11 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings):
     @model_validator(mode="after")
     def _fit(self) -> Self:
         rates = self.false_links is not None or self.missed_links is not None
-        if rates and self.linkage is not Method.PROBABILISTIC:
+        if rates and self.linkage is not LinkageMethod.PROBABILISTIC:
             raise ValueError("false_links and missed_links go with linkage: probabilistic; remove them")
-        if self.distance is not None and self.linkage is Method.PROBABILISTIC:
+        if self.distance is not None and self.linkage is LinkageMethod.PROBABILISTIC:
             raise ValueError("linkage: probabilistic compares by agreement, not by a distance; remove it")
-        if self.linkage is Method.LEARNED:
+        if self.linkage is LinkageMethod.LEARNED:
             if self.distance is not None and self.distance not in FAMILIES:
                 raise ValueError(
                     f"distance {self.distance} has nothing to learn; accepted: {', '.join(FAMILIES)}"
@@ -135,7 +135,7 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings):
             raise ValueError("proof goes with linkage: learned; remove it")
         if self.swap_range is not None and self.distance is not DistanceName.RANK:
             raise ValueError("swap_range goes with distance: rank; set it")
-        bilinear = self.linkage is Method.LEARNED and self.distance is DistanceName.BILINEAR
+        bilinear = self.linkage is LinkageMethod.LEARNED and self.distance is DistanceName.BILINEAR
         if self.metric and not bilinear:
             raise ValueError("metric goes with linkage: learned and distance: bilinear; remove it")
         return self
@@ -143,7 +143,9 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings):
     @property
     def by(self) -> DistanceName:
         """The distance, by default the simplest."""
-        simplest = DistanceName.WEIGHTED_MEAN if self.linkage is Method.LEARNED else DistanceName.EUCLIDEAN
+        simplest = (
+            DistanceName.WEIGHTED_MEAN if self.linkage is LinkageMethod.LEARNED else DistanceName.EUCLIDEAN
+        )
         return self.distance or simplest
 
 
@@ -188,18 +190,18 @@ class Linkage(Attack):
         return [self._finding(scene, original, links, space, linked)]
 
     def _linking(self) -> Linking:
-        if self.settings.linkage is Method.PROBABILISTIC:
+        if self.settings.linkage is LinkageMethod.PROBABILISTIC:
             return ProbabilisticLinking(
                 float(self.settings.false_links or FALSE_LINKS),
                 float(self.settings.missed_links or MISSED_LINKS),
             )
-        if self.settings.linkage is Method.LEARNED:
+        if self.settings.linkage is LinkageMethod.LEARNED:
             family = Metric if self.settings.metric else FAMILIES[self.settings.by]
             seconds = self.settings.proof
             return LearnedLinking(family, Fast() if seconds is None else Exact(float(seconds)))
         swapped = self.settings.swap_range
         distance: Distancing = DISTANCES[self.settings.by] if swapped is None else SwapRange(swapped)
-        if self.settings.linkage is Method.ASSIGNMENT:
+        if self.settings.linkage is LinkageMethod.ASSIGNMENT:
             return AssignmentLinking(distance)
         return NearestLinking(distance)
 
@@ -236,7 +238,7 @@ class Linkage(Attack):
             "linkage": self.settings.linkage.value,
             "overlap": float(self.settings.overlap),
         }
-        if self.settings.linkage is not Method.PROBABILISTIC:
+        if self.settings.linkage is not LinkageMethod.PROBABILISTIC:
             knowledge["distance"] = self.settings.by.value
         if self.settings.swap_range is not None:
             knowledge["swap_range"] = float(self.settings.swap_range)

@@ -220,16 +220,16 @@ class Median(Aggregate):
         return medians
 
 
-class AggregateName(StrEnum):
+class ClusterAggregate(StrEnum):
     """What is published of a class."""
 
     MEAN = "mean"
     MEDIAN = "median"
 
 
-AGGREGATES: Mapping[AggregateName, Aggregate] = {
-    AggregateName.MEAN: Mean(),
-    AggregateName.MEDIAN: Median(),
+AGGREGATES: Mapping[ClusterAggregate, Aggregate] = {
+    ClusterAggregate.MEAN: Mean(),
+    ClusterAggregate.MEDIAN: Median(),
 }
 
 
@@ -650,7 +650,9 @@ class MicroaggregationSettings(Settings):
     k: Annotated[WholeNumber, Field(ge=1)] | None = Field(
         default=None, description="smallest group; default: the smallest class that the constraints allow"
     )
-    aggregate: AggregateName = Field(default=AggregateName.MEAN, description="what is published of a group")
+    aggregate: ClusterAggregate = Field(
+        default=ClusterAggregate.MEAN, description="what is published of a group"
+    )
     variable: bool = Field(
         default=False, strict=True, description="groups of k to 2k - 1 records (V-MDAV) instead of k (MDAV)"
     )
