@@ -88,8 +88,8 @@ def check_input(case: AuditCase, report: Path) -> bool:
         table = job.problem.table
         columns = [each.column for each in table.quasi_identifiers]
         for column in (*columns, *(each.column for each in table.sensitive)):
-            case.mitigates.compare(("attributes", column.name, "type"), column.type.value)
-        if case.mitigates.get(("search", "algorithm")) in AGGREGATING:
+            case.claims.compare(("attributes", column.name, "type"), column.type.value)
+        if case.claims.get(("search", "algorithm")) in AGGREGATING:
             return False
         matched = _matched(case, table)
         if matched is None:
@@ -106,22 +106,22 @@ def check_recoding_file(case: AuditCase, report: Path) -> None:
     ----------
     report: where the report lies.
     """
-    mitigates, key = case.mitigates, ("recoding_file",)
+    claims, key = case.claims, ("recoding_file",)
     path = report.parent / RECODING
-    if not mitigates.internal or not path.is_file():
+    if not claims.internal or not path.is_file():
         return
-    mitigates.expect((), key)
-    if mitigates.get(key) is not ABSENT:
-        mitigates.compare((*key, "path"), RECODING)
-        mitigates.compare((*key, "sha256"), sha256_of(path))
+    claims.expect((), key)
+    if claims.get(key) is not ABSENT:
+        claims.compare((*key, "path"), RECODING)
+        claims.compare((*key, "sha256"), sha256_of(path))
 
 
 def _folder_of_input(case: AuditCase, report: Path) -> Path | None:
     """Return the folder that the path of the input starts from, None where the input is not at hand."""
-    mitigates, given = case.mitigates, case.config.input.path
-    if given is None or "://" in given or not mitigates.internal:
+    claims, given = case.claims, case.config.input.path
+    if given is None or "://" in given or not claims.internal:
         return None
-    sha256 = mitigates.get(("input", "sha256"))
+    sha256 = claims.get(("input", "sha256"))
     for folder in (report.parent.parent, report.parent, Path()):
         path = folder / given
         if path.is_file() and sha256_of(path) == sha256:
@@ -136,13 +136,13 @@ def _opened_input(config: Config) -> Iterator[Relation]:
 
 
 def _check_facts(case: AuditCase, source: Relation) -> None:
-    mitigates = case.mitigates
-    mitigates.compare(("input", "sha256"), source.sha256)
-    mitigates.compare(("input", "path"), case.config.input.path)
-    mitigates.agree(("config", "input", "path"))
-    mitigates.compare(("input", "rows"), source.rows)
-    mitigates.compare(("input", "columns"), len(source.columns))
-    mitigates.compare(("input", "separator"), source.separator)
+    claims = case.claims
+    claims.compare(("input", "sha256"), source.sha256)
+    claims.compare(("input", "path"), case.config.input.path)
+    claims.agree(("config", "input", "path"))
+    claims.compare(("input", "rows"), source.rows)
+    claims.compare(("input", "columns"), len(source.columns))
+    claims.compare(("input", "separator"), source.separator)
 
 
 def _check_untouched(case: AuditCase, source: Relation) -> bool:
@@ -206,7 +206,7 @@ def _meaning(case: AuditCase, attribute: QuasiIdentifier, labels: Sequence[str |
     A tree may repeat a label on several levels for other values, so the text alone does not tell.
     """
     read = meaning_of(attribute, labels, case.config.input.missing)
-    level = case.mitigates.get(("recoding", "levels", attribute.name))
+    level = case.claims.get(("recoding", "levels", attribute.name))
     own = _values_by_node(attribute)
     if type(level) is int and 0 <= level <= attribute.hierarchy.height:
         own = _values_at(attribute, level)
@@ -255,7 +255,7 @@ def _parts(table: Table, links: Links) -> _Matched:
 
 def _check_losses(case: AuditCase, table: Table, matched: _Matched) -> None:
     """Compare levels, and every loss that follows from the match, with those of the report."""
-    mitigates, own = case.mitigates, case.scene.release
+    claims, own = case.claims, case.scene.release
     removed = matched.published < 0
     texts = _texts(own, table, matched)
     kept_suppressed = np.zeros(len(removed), dtype=bool)
@@ -269,15 +269,15 @@ def _check_losses(case: AuditCase, table: Table, matched: _Matched) -> None:
         if (promised != shown)[~removed].any():
             if recoding.levels is not None:
                 what = "the published texts are not of the level that the report says"
-                mitigates.refute(("recoding", "levels", column.name), what)
+                claims.refute(("recoding", "levels", column.name), what)
             return
-    for name in mitigates.section(("recoding", "levels")):
-        mitigates.agree(("recoding", "levels", name))
+    for name in claims.section(("recoding", "levels")):
+        claims.agree(("recoding", "levels", name))
     losses = all_losses(released(recoding, required_size(case.config)))
     if not _certain(matched, recoding):
         del losses["nonuniform_entropy"]
     for name, loss in losses.items():
-        mitigates.compare(("loss", name), loss)
+        claims.compare(("loss", name), loss)
 
 
 def _texts(own: PublishedTable, table: Table, matched: _Matched) -> list[TextArray]:
@@ -299,7 +299,7 @@ def _recoding(
     ----------
     fate: which parts are suppressed, and which of these are removed.
     """
-    levels = case.mitigates.get(("recoding", "levels"))
+    levels = case.claims.get(("recoding", "levels"))
     attributes = matched.table.quasi_identifiers
     if isinstance(levels, Mapping):
         own = [levels.get(each.name) for each in attributes]
@@ -308,7 +308,7 @@ def _recoding(
             type(level) is not int or not 0 <= level <= height
             for level, height in zip(own, heights, strict=True)
         ):
-            case.mitigates.refute(("recoding", "levels"), "has a level that the hierarchy has not")
+            case.claims.refute(("recoding", "levels"), "has a level that the hierarchy has not")
             return None
         full = FullDomainRecoding(matched.table, [int(level) for level in own if level is not None], *fate)
         return _blanked(case, full, texts, fate[1])
@@ -496,13 +496,13 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     if pair is None and not is_url(str(path)) and not path.exists():
         raise InputError(f"{path}: no such file; give the released file")
     given = report if report is not None else path.with_name("report.public.json")
-    reported, mitigates = read_reported(given), Claims(read_content(given))
+    reported, claims = read_reported(given), Claims(read_content(given))
     found = ReleaseAudit()
     files = [path] if pair is None else [pair.records, pair.values]
-    if _same_files(files, given, reported, mitigates, found):
+    if _same_files(files, given, reported, claims, found):
         with _noting(found), ExitStack() as stack:
-            config = _judged(reported, given, mitigates)
-            case = _opened(stack, pair, path, reported, config, found, mitigates)
+            config = _judged(reported, given, claims)
+            case = _opened(stack, pair, path, reported, config, found, claims)
             if case is not None:
                 for check in CHECKS:
                     with _noting(found):
@@ -511,9 +511,9 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
                     check_recoding_file(case, given)
                     compared = check_input(case, given)
                     found.not_checked += [] if compared else [AGAINST_THE_INPUT]
-    for disagreement in mitigates.disagreements:
+    for disagreement in claims.disagreements:
         found.refute(disagreement)
-    found.not_checked = [*mitigates.not_checked(), LEFT_OUT, *found.not_checked]
+    found.not_checked = [*claims.not_checked(), LEFT_OUT, *found.not_checked]
     return found
 
 
@@ -527,7 +527,7 @@ def _noting(found: ReleaseAudit) -> Iterator[None]:
 
 
 def _same_files(
-    files: Sequence[Path], given: Path, reported: ReportClaims, mitigates: Claims, found: ReleaseAudit
+    files: Sequence[Path], given: Path, reported: ReportClaims, claims: Claims, found: ReleaseAudit
 ) -> bool:
     """Compare the hashes; tell whether a report is of a release in as many files."""
     second = reported.release.sensitive_table
@@ -536,13 +536,13 @@ def _same_files(
         found.refute(f"{given.name} is of a release in {len(promised)} files, not of {files[0].name}")
         return False
     for position, (file, sha256) in enumerate(zip(files, promised, strict=True)):
-        mitigates.agree(("release", *(("sensitive_table",) if position else ()), "sha256"))
+        claims.agree(("release", *(("sensitive_table",) if position else ()), "sha256"))
         if _hash(file) != sha256:
             found.refute(f"{file.name} is not the file that {given.name} was written for (SHA-256 differs)")
     return True
 
 
-def _judged(reported: ReportClaims, given: Path, mitigates: Claims) -> Config:
+def _judged(reported: ReportClaims, given: Path, claims: Claims) -> Config:
     """Return the config of a report, without sections that name plug-ins which are not here.
 
     Raises
@@ -563,7 +563,7 @@ def _judged(reported: ReportClaims, given: Path, mitigates: Claims) -> Config:
         else:
             written = as_reported(config.to_dict())
             for section in sections:
-                mitigates.expect_all(("config", section), written[section])
+                claims.expect_all(("config", section), written[section])
             return config
 
 
@@ -574,13 +574,13 @@ def _opened(
     reported: ReportClaims,
     config: Config,
     found: ReleaseAudit,
-    mitigates: Claims,
+    claims: Claims,
 ) -> AuditCase | None:
     """Open and count a release; None where it has not the columns that it should have."""
     files = [path] if pair is None else [pair.records, pair.values]
     relations = [stack.enter_context(open_release(file)) for file in files]
     counted = _counted if pair is None else _counted_pair
-    return counted(relations, reported, config, found, mitigates)
+    return counted(relations, reported, config, found, claims)
 
 
 def _hash(path: Path) -> str | None:
@@ -596,7 +596,7 @@ def _counted(
     reported: ReportClaims,
     config: Config,
     found: ReleaseAudit,
-    mitigates: Claims,
+    claims: Claims,
 ) -> AuditCase | None:
     """Count a release in one table; None where it has not the columns that it should have."""
     (relation,) = relations
@@ -611,7 +611,7 @@ def _counted(
         return AdversaryView(read_release(_of_release(config, attributes), relation, weight_columns(config)))
 
     notes, measured = found.findings, found.constraints
-    return AuditCase(mitigates, config, relations, classes, lambda _: classes, own, look, measured, notes)
+    return AuditCase(claims, config, relations, classes, lambda _: classes, own, look, measured, notes)
 
 
 def _counted_pair(
@@ -619,7 +619,7 @@ def _counted_pair(
     reported: ReportClaims,
     config: Config,
     found: ReleaseAudit,
-    mitigates: Claims,
+    claims: Claims,
 ) -> AuditCase | None:
     """Count a release in two tables; None where they have not the columns that they should have."""
     records, values = relations
@@ -637,7 +637,7 @@ def _counted_pair(
         return AdversaryView(tuples, grouped=grouped)
 
     return AuditCase(
-        mitigates,
+        claims,
         config,
         relations,
         grouped.values.classes(),

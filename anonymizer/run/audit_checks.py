@@ -18,7 +18,7 @@ import numpy as np
 
 from anonymizer.attacks.base import AdversaryView, AttackResult
 from anonymizer.attacks.similarity import Similarity
-from anonymizer.audit.claims import ABSENT, Claims, agrees, as_reported
+from anonymizer.audit.claims import ABSENT, Claims, Key, agrees, as_reported
 from anonymizer.audit.classes import measure, verifiable
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config, Reference
@@ -46,7 +46,7 @@ class AuditCase:
 
     Attributes
     ----------
-    mitigates: of the report.
+    claims: of the report.
     config: the one in the report.
     relations: the released tables, one or two.
     classes: its equivalence classes; of records in groups, the groups.
@@ -57,7 +57,7 @@ class AuditCase:
     notes: gets what could not be told.
     """
 
-    mitigates: Claims
+    claims: Claims
     config: Config
     relations: Sequence[Relation]
     classes: Classes
@@ -80,7 +80,7 @@ class AuditCase:
     @property
     def appended(self) -> bool:
         """Whether losses and suppressed records are those of further records, not of the whole release."""
-        return self.mitigates.get(("applied",)) is not ABSENT
+        return self.claims.get(("applied",)) is not ABSENT
 
     @property
     def quasi_identifiers(self) -> Mapping[str, Mapping[str, int]]:
@@ -94,73 +94,73 @@ class AuditCase:
 
 def check_verdict(case: AuditCase) -> None:
     """A report of a release says that the release satisfies its constraints and was verified."""
-    case.mitigates.agree(("schema",))
-    case.mitigates.compare(("status",), "satisfied")
-    case.mitigates.compare(("release", "verified"), found=True)
+    case.claims.agree(("schema",))
+    case.claims.compare(("status",), "satisfied")
+    case.claims.compare(("release", "verified"), found=True)
 
 
 def check_names(case: AuditCase) -> None:
     """The files have the names that the config gives them, in the folder that is handed over."""
-    output, mitigates = case.config.output, case.mitigates
+    output, claims = case.config.output, case.claims
     if output.path is None or "://" in output.path:
         return
     path = PurePath(output.path)
     names = list(pair_named(Path(path.name)).names) if case.in_groups else [path.name]
-    own = mitigates.get(("release", "path"))
+    own = claims.get(("release", "path"))
     # An internal report of a release elsewhere has the whole path; the recipient has the name.
     found = own if isinstance(own, str) and "://" in own else f"share/{names[0]}"
-    mitigates.compare(("release", "path"), found)
-    mitigates.agree(("config", "output", "path"))
+    claims.compare(("release", "path"), found)
+    claims.agree(("config", "output", "path"))
     if case.in_groups:
-        mitigates.compare(("release", "sensitive_table", "path"), f"share/{names[1]}")
+        claims.compare(("release", "sensitive_table", "path"), f"share/{names[1]}")
 
 
 def check_attributes(case: AuditCase) -> None:
     """Roles, types and hierarchies of the columns are those of the config."""
-    mitigates, config = case.mitigates, case.config
-    described = mitigates.get(("attributes",))
+    claims, config = case.claims, case.config
+    described = claims.get(("attributes",))
     if isinstance(described, Mapping) and set(described) != set(config.attributes):
-        mitigates.refute(("attributes",), "has other columns than the config of the report")
+        claims.refute(("attributes",), "has other columns than the config of the report")
         return
-    mitigates.compare(("input", "columns"), len(config.attributes))
+    claims.compare(("input", "columns"), len(config.attributes))
     for name, settings in config.attributes.items():
-        mitigates.compare(("attributes", name, "role"), settings.role.value)
-        mitigates.agree(("config", "attributes", name, "role"))
+        claims.compare(("attributes", name, "role"), settings.role.value)
+        claims.agree(("config", "attributes", name, "role"))
         typed = settings.role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
         if not typed:
-            mitigates.compare(("attributes", name, "type"), None)
+            claims.compare(("attributes", name, "type"), None)
         elif settings.type is not None:
-            mitigates.compare(("attributes", name, "type"), settings.type.value)
-            mitigates.agree(("config", "attributes", name, "type"))
-        _check_hierarchy(mitigates, config, name)
+            claims.compare(("attributes", name, "type"), settings.type.value)
+            claims.agree(("config", "attributes", name, "type"))
+        _check_hierarchy(claims, config, name)
 
 
-def _check_hierarchy(mitigates: Claims, config: Config, name: str) -> None:
+def _check_hierarchy(claims: Claims, config: Config, name: str) -> None:
     settings, key = config.attributes[name].hierarchy, ("attributes", name, "hierarchy_sha256")
     if settings is None:
-        mitigates.compare(key, None)
+        claims.compare(key, None)
         return
     try:
         digest = hierarchy_digest(settings, config.folder)
     except (OSError, InputError):
         return
-    mitigates.compare(key, digest)
+    claims.compare(key, digest)
     if not settings.build().files(config.folder):
-        mitigates.agree(("config", "attributes", name, "hierarchy"))
+        claims.agree(("config", "attributes", name, "hierarchy"))
 
 
 def check_counts(case: AuditCase) -> None:
     """Rows and classes are as many as counted."""
-    mitigates = case.mitigates
-    mitigates.compare(("release", "rows"), case.classes.records)
-    mitigates.compare(("release", "classes"), case.classes.number)
+    claims = case.claims
+    claims.compare(("release", "rows"), case.classes.records)
+    claims.compare(("release", "classes"), case.classes.number)
     if case.in_groups:
-        mitigates.compare(("release", "sensitive_table", "rows"), case.relations[1].rows)
+        claims.compare(("release", "sensitive_table", "rows"), case.relations[1].rows)
         sizes = case.classes.sizes
-        mitigates.expect(("recoding",), ("grouping",))
-        mitigates.compare(("recoding", "groups"), len(sizes))
-        mitigates.compare(("recoding", "smallest_group"), int(sizes.min()))
-        mitigates.compare(("recoding", "largest_group"), int(sizes.max()))
+        claims.expect(("recoding",), ("grouping",))
+        claims.compare(("recoding", "groups"), len(sizes))
+        claims.compare(("recoding", "smallest_group"), int(sizes.min()))
+        claims.compare(("recoding", "largest_group"), int(sizes.max()))
 
 
 def check_order(case: AuditCase) -> None:
@@ -171,9 +171,9 @@ def check_order(case: AuditCase) -> None:
     for relation in case.relations:
         if not rows_ascend(relation, (GROUP, COUNT) if case.in_groups else ()):
             what = 'the report says "sorted", found rows in another order, which can carry what values hide'
-            case.mitigates.refute(key, what)
+            case.claims.refute(key, what)
             return
-    case.mitigates.agree(key)
+    case.claims.agree(key)
 
 
 def rows_ascend(relation: Relation, counted: Collection[str] = ()) -> bool:
@@ -207,27 +207,27 @@ def _ranks(values: Sequence[Any]) -> IntArray:
 
 def check_suppression(case: AuditCase) -> None:
     """Suppressed records are those that the input has and the release has not, and within the limit."""
-    mitigates, settings = case.mitigates, case.config.suppression
+    claims, settings = case.claims, case.config.suppression
     key, rows = ("release", "suppressed_records"), case.classes.records
     if case.appended:
-        before = mitigates.number(("applied", "rows_before"))
+        before = claims.number(("applied", "rows_before"))
         if before is not None and not settings.keep_rows:
-            mitigates.compare(("applied", "rows_added"), rows - int(before))
+            claims.compare(("applied", "rows_added"), rows - int(before))
         return
-    records, suppressed = mitigates.number(("input", "rows")), mitigates.number(key)
+    records, suppressed = claims.number(("input", "rows")), claims.number(key)
     if records is not None:
         removed = int(records) - rows
         if not settings.keep_rows:
-            mitigates.compare(key, removed)
+            claims.compare(key, removed)
         elif suppressed is not None:
             kept_suppressed = int(suppressed) - removed
             if removed < 0 or not 0 <= kept_suppressed <= _starred(case):
-                mitigates.refute(key, f"the report says {suppressed}, found {_starred(case)} rows of * alone")
+                claims.refute(key, f"the report says {suppressed}, found {_starred(case)} rows of * alone")
             elif kept_suppressed == _starred(case):
-                mitigates.agree(key)
+                claims.agree(key)
         if suppressed is not None and suppressed > floor(settings.limit * int(records)):
             what = f"{suppressed} is more than suppression.limit {settings.limit} allows of {records} records"
-            mitigates.refute(key, what)
+            claims.refute(key, what)
     _check_blanks(case)
 
 
@@ -239,59 +239,75 @@ def _starred(case: AuditCase) -> int:
 
 def _check_blanks(case: AuditCase) -> None:
     """Blanked cells are the ``*`` of columns that also publish other values, but for rows of ``*`` alone."""
-    mitigates = case.mitigates
+    claims = case.claims
     if case.config.suppression.method.value != "cells":
-        mitigates.compare(("release", "suppressed_cells"), 0)
+        claims.compare(("release", "suppressed_cells"), 0)
         return
     table = case.scene.release
     blanks = table.blanks
     alone = np.logical_and.reduce(blanks, axis=1)
     cells = dict(zip(table.names, (table.counts @ (blanks & ~alone[:, None])).tolist(), strict=True))
-    mitigates.expect(("recoding",), ("blanked_cells",))
-    mitigates.expect(("recoding", "blanked_cells"), cells)
+    claims.expect(("recoding",), ("blanked_cells",))
+    claims.expect(("recoding", "blanked_cells"), cells)
     if blanks.all(axis=0).any() or (alone.any() and not case.config.suppression.keep_rows):
         # A column of * alone can be at its root, so that its blanks cannot be told.
         return
-    mitigates.compare(("release", "suppressed_cells"), sum(cells.values()))
-    for name in mitigates.section(("recoding", "blanked_cells")):
-        mitigates.compare(("recoding", "blanked_cells", name), cells.get(name))
+    certain = {name for name, found in cells.items() if not found or _at_the_lowest(claims, name)}
+    _compare_blanks(claims, ("release", "suppressed_cells"), sum(cells.values()), exact=certain == set(cells))
+    for name in claims.section(("recoding", "blanked_cells")):
+        _compare_blanks(
+            claims, ("recoding", "blanked_cells", name), cells.get(name, 0), exact=name in certain
+        )
+
+
+def _at_the_lowest(claims: Claims, name: str) -> bool:
+    """Return whether a column publishes its own values, so that no level of its hierarchy gives a ``*``."""
+    levels = claims.get(("recoding", "levels"))
+    return isinstance(levels, dict) and levels.get(name) == 0
+
+
+def _compare_blanks(claims: Claims, key: Key, found: int, *, exact: bool) -> None:
+    """Compare a number of blanked cells; a hierarchy may hold ``*`` below its top, so some may be none."""
+    claimed = claims.number(key)
+    if exact or (claimed is not None and claimed > found):
+        claims.compare(key, found)
 
 
 def check_constraints(case: AuditCase) -> None:
     """Every constraint of the config holds, and measures what the report says."""
-    mitigates, config = case.mitigates, case.config
+    claims, config = case.claims, case.config
     bound = constraints_of(config, case.sensitive)
-    claimed = mitigates.get(("constraints",))
+    claimed = claims.get(("constraints",))
     count = len(claimed) if isinstance(claimed, list) else 0
-    if count != len(bound) or any(_differs(mitigates, at, each) for at, each in enumerate(bound)):
-        mitigates.refute(("constraints",), "the constraints of the report are not those of the config in it")
+    if count != len(bound) or any(_differs(claims, at, each) for at, each in enumerate(bound)):
+        claims.refute(("constraints",), "the constraints of the report are not those of the config in it")
         return
     for position, place in enumerate(positions(config, case.sensitive)):
-        mitigates.agree(("config", "constraints", place))
+        claims.agree(("config", "constraints", place))
         for name in IDENTITY:
-            mitigates.agree(("constraints", position, name))
+            claims.agree(("constraints", position, name))
     for position, constraint in enumerate(bound):
         _judge(case, constraint, position)
 
 
-def _differs(mitigates: Claims, position: int, constraint: Constraint) -> bool:
+def _differs(claims: Claims, position: int, constraint: Constraint) -> bool:
     own = (constraint.model.name, constraint.attribute, constraint.parameters())
-    claimed = tuple(mitigates.get(("constraints", position, name)) for name in IDENTITY)
+    claimed = tuple(claims.get(("constraints", position, name)) for name in IDENTITY)
     return not agrees(list(claimed), as_reported(list(own)))
 
 
 def _judge(case: AuditCase, constraint: Constraint, position: int) -> None:
     """Measure one constraint, or take over what is reported where the file cannot tell."""
-    mitigates, key = case.mitigates, ("constraints", position)
-    claim = dict(mitigates.get(key))
+    claims, key = case.claims, ("constraints", position)
+    claim = dict(claims.get(key))
     title = constraint.model.name + (f" of {constraint.attribute}" if constraint.attribute else "")
-    mitigates.compare((*key, "satisfied"), found=True)
+    claims.compare((*key, "satisfied"), found=True)
     classes = case.judged(constraint)
     at_hand = not isinstance(constraint, ReleaseConstraint) and _reference_at_hand(
         case.config, constraint, classes
     )
     if not at_hand:
-        mitigates.compare((*key, "verifiable_from_release"), found=False)
+        claims.compare((*key, "verifiable_from_release"), found=False)
     if isinstance(constraint, ReleaseConstraint) or not (at_hand and verifiable(classes, constraint)):
         case.constraints.append({**claim, "verifiable_from_release": False})
         holds = "holds" if claim.get("satisfied") is True else "does not hold"
@@ -300,11 +316,11 @@ def _judge(case: AuditCase, constraint: Constraint, position: int) -> None:
     found = asdict(measure(classes, [constraint])[0])
     case.constraints.append(found)
     for name in ("measured", "worst_classes", "verifiable_from_release"):
-        mitigates.compare((*key, name), found[name])
+        claims.compare((*key, name), found[name])
     if not found["satisfied"]:
-        mitigates.refute(key, f"{title} measures {found['measured']}, which does not hold")
+        claims.refute(key, f"{title} measures {found['measured']}, which does not hold")
     elif _uses_reference(constraint):
-        mitigates.agree(("config", "reference"))
+        claims.agree(("config", "reference"))
 
 
 def _uses_reference(constraint: CountedConstraint) -> bool:
@@ -323,13 +339,13 @@ def _reference_at_hand(config: Config, constraint: CountedConstraint, classes: C
 
 def check_levels(case: AuditCase) -> None:
     """The published texts are of the level that is reported, as far as the hierarchy is at hand."""
-    mitigates, config = case.mitigates, case.config
-    levels = mitigates.get(("recoding", "levels"))
+    claims, config = case.claims, case.config
+    levels = claims.get(("recoding", "levels"))
     if not isinstance(levels, Mapping):
         return
     texts = case.quasi_identifiers
     if set(levels) != set(texts):
-        mitigates.refute(("recoding", "levels"), "has other columns than the quasi-identifiers")
+        claims.refute(("recoding", "levels"), "has other columns than the quasi-identifiers")
         return
     blanking = config.suppression.keep_rows or config.suppression.method.value == "cells"
     for name, level in levels.items():
@@ -349,76 +365,74 @@ def check_levels(case: AuditCase) -> None:
             continue
         if type(level) is not int or level not in possible:
             found = ", ".join(map(str, sorted(possible))) or "no level of the hierarchy"
-            mitigates.refute(
+            claims.refute(
                 ("recoding", "levels", name), f"the report says {level}, the published texts {found}"
             )
         elif len(possible) == 1:
-            mitigates.agree(("recoding", "levels", name))
+            claims.agree(("recoding", "levels", name))
 
 
 def check_losses(case: AuditCase) -> None:
     """Losses of the sizes of classes and of levels are those of the release."""
-    mitigates, config = case.mitigates, case.config
-    levels = mitigates.get(("recoding", "levels"))
+    claims, config = case.claims, case.config
+    levels = claims.get(("recoding", "levels"))
     if isinstance(levels, Mapping) and all(type(each) is int for each in levels.values()):
-        mitigates.compare(("loss", "height"), sum(levels.values()))
+        claims.compare(("loss", "height"), sum(levels.values()))
     elif levels is None:
-        mitigates.compare(("loss", "height"), None)
+        claims.compare(("loss", "height"), None)
     if case.appended:
         return
     sizes, k = case.classes.sizes, required_size(config)
     if len(sizes):
         average = Fraction(int(sizes.sum()), len(sizes)) / (k or int(sizes.min()))
-        mitigates.compare(("loss", "average_class_size"), float(average))
+        claims.compare(("loss", "average_class_size"), float(average))
     suppressed, records = (
-        mitigates.number(("release", "suppressed_records")),
-        mitigates.number(("input", "rows")),
+        claims.number(("release", "suppressed_records")),
+        claims.number(("input", "rows")),
     )
     if suppressed is not None and records is not None:
         kept_suppressed = int(suppressed) - (int(records) - case.classes.records)
         kept = int((sizes.astype(object) ** 2).sum()) - kept_suppressed**2
-        mitigates.compare(("loss", "discernibility"), kept + int(suppressed) * int(records), rounded=True)
+        claims.compare(("loss", "discernibility"), kept + int(suppressed) * int(records), rounded=True)
     _check_objective(case)
 
 
 def _check_objective(case: AuditCase) -> None:
     """The objective is the loss of its name, and the gap is that between it and the bound."""
-    mitigates = case.mitigates
-    aggregate = mitigates.get(("config", "objective", "aggregate"))
-    metric = mitigates.get(("config", "objective", "metric"))
-    own = mitigates.number(("loss", str(metric).replace("-", "_")))
+    claims = case.claims
+    aggregate = claims.get(("config", "objective", "aggregate"))
+    metric = claims.get(("config", "objective", "metric"))
+    own = claims.number(("loss", str(metric).replace("-", "_")))
     if aggregate == "arithmetic-mean" and own is not None:
-        mitigates.compare(("search", "objective"), own)
+        claims.compare(("search", "objective"), own)
         if own:
-            mitigates.agree(("config", "objective", "metric"))
-    objective, bound = (mitigates.number(("search", name)) for name in ("objective", "bound"))
-    if objective is None or bound is None or not mitigates.internal:
+            claims.agree(("config", "objective", "metric"))
+    objective, bound = (claims.number(("search", name)) for name in ("objective", "bound"))
+    if objective is None or bound is None or not claims.internal:
         return
-    mitigates.compare(("search", "gap"), 0.0 if objective == bound else (objective - bound) / objective)
+    claims.compare(("search", "gap"), 0.0 if objective == bound else (objective - bound) / objective)
 
 
 def check_attacks(case: AuditCase) -> None:
     """An attack that needs the release alone reaches what is reported."""
-    mitigates, attacks = case.mitigates, case.config.attacks
-    entries = mitigates.get(("attacks",))
-    written = mitigates.get(("config", "attacks"))
+    claims, attacks = case.claims, case.config.attacks
+    entries = claims.get(("attacks",))
+    written = claims.get(("config", "attacks"))
     # The config has none of those that are of a plug-in which is not here.
     if not isinstance(entries, list) or not isinstance(written, list) or len(written) != len(attacks):
         return
     for position in range(len(entries)):
-        mitigates.expect(("attacks", position), ATTACK_KEYS if mitigates.internal else ATTACK_KEYS[:-2])
+        claims.expect(("attacks", position), ATTACK_KEYS if claims.internal else ATTACK_KEYS[:-2])
     if not attacks:
         if entries:
-            mitigates.refute(("attacks",), "has attacks that the config of the report does not ask for")
-        mitigates.agree(("attacks",))
-        mitigates.agree(("config", "attacks"))
+            claims.refute(("attacks",), "has attacks that the config of the report does not ask for")
+        claims.agree(("attacks",))
+        claims.agree(("config", "attacks"))
         return
     asked = {each.attack for each in attacks}
     named = {str(each.get("attack")) if isinstance(each, Mapping) else str(each) for each in entries}
     if asked != named:
-        mitigates.refute(
-            ("attacks",), f"has {_names(named)}, the config of the report asks for {_names(asked)}"
-        )
+        claims.refute(("attacks",), f"has {_names(named)}, the config of the report asks for {_names(asked)}")
         return
     built = [each.build() for each in attacks]
     own = [
@@ -434,8 +448,8 @@ def check_attacks(case: AuditCase) -> None:
     repeated = {each.name for each in own}
     for position, settings in enumerate(attacks):
         if settings.attack in repeated:
-            mitigates.agree(("config", "attacks", position))
-    _compare_findings(mitigates, entries, found, repeated)
+            claims.agree(("config", "attacks", position))
+    _compare_findings(claims, entries, found, repeated)
 
 
 def _trees_missing(case: AuditCase) -> bool:
@@ -448,21 +462,21 @@ def _trees_missing(case: AuditCase) -> bool:
 
 
 def _compare_findings(
-    mitigates: Claims, entries: Sequence[Any], found: Sequence[AttackResult], repeated: set[str]
+    claims: Claims, entries: Sequence[Any], found: Sequence[AttackResult], repeated: set[str]
 ) -> None:
     """Compare the entries of repeated attacks with their findings, which are in the same order."""
     places = [at for at, each in enumerate(entries) if each.get("attack") in repeated]
     for position in set(range(len(entries))) - set(places):
-        mitigates.agree(("attacks", position, "attack"))
+        claims.agree(("attacks", position, "attack"))
     if len(places) != len(found):
-        mitigates.refute(("attacks",), f"has {len(places)} entries of {_names(repeated)}, found {len(found)}")
+        claims.refute(("attacks",), f"has {len(places)} entries of {_names(repeated)}, found {len(found)}")
         return
     for position, finding in zip(places, found, strict=True):
         entry = attack_entry(finding, 0.0)
         for name in ("attack", "knowledge", "success", "baseline", "low", "high", "records"):
-            mitigates.compare(("attacks", position, name), entry[name])
-        if mitigates.internal:
-            mitigates.compare(("attacks", position, "details"), entry["details"])
+            claims.compare(("attacks", position, name), entry[name])
+        if claims.internal:
+            claims.compare(("attacks", position, "details"), entry["details"])
 
 
 def _names(names: set[str]) -> str:
@@ -471,8 +485,8 @@ def _names(names: set[str]) -> str:
 
 def check_matrix(case: AuditCase) -> None:
     """The table of threats follows from the constraints and the attacks that are reported."""
-    mitigates, entries = case.mitigates, case.mitigates.get(("attacks",))
-    rows = mitigates.get(("attack_matrix",))
+    claims, entries = case.claims, case.claims.get(("attacks",))
+    rows = claims.get(("attack_matrix",))
     if not isinstance(entries, list) or not isinstance(rows, list):
         return
     try:
@@ -482,16 +496,16 @@ def check_matrix(case: AuditCase) -> None:
         # An entry is not one that a run writes.
         return
     if len(rows) != len(bounds[0]):
-        mitigates.refute(("attack_matrix",), f"has {len(rows)} rows, found {len(bounds[0])}")
+        claims.refute(("attack_matrix",), f"has {len(rows)} rows, found {len(bounds[0])}")
         return
     for position, found in enumerate(zip(*bounds, strict=True)):
         row = found[0]
         certain = {name for name in row if all(each[name] == row[name] for each in found)}
         for name in ("threat", "claimed_by", "success", "contradicted"):
             if name in certain:
-                mitigates.compare(("attack_matrix", position, name), row[name])
+                claims.compare(("attack_matrix", position, name), row[name])
         if {"success", "baseline"} <= certain:
-            _check_baseline(mitigates, position, row)
+            _check_baseline(claims, position, row)
 
 
 FIGURES = ("success", "baseline", "low", "high")
@@ -508,21 +522,21 @@ def _matrix(case: AuditCase, entries: Sequence[Any], slack: float, hidden: float
     """
     models = [each.model for each in constraints_of(case.config, case.sensitive)]
     # Half a unit in the third digit is at most 0.5 %, of the lower end as of what it is compared with.
-    share = 0.0 if case.mitigates.internal else 0.02 * slack
+    share = 0.0 if case.claims.internal else 0.02 * slack
     shown = [each | {name: hidden for name in FIGURES if each[name] is None} for each in entries]
     shown = [each | {"low": each["low"] * (1 + share)} for each in shown]
     return attack_matrix(models, shown, required_size(case.config))
 
 
-def _check_baseline(mitigates: Claims, position: int, row: Mapping[str, Any]) -> None:
+def _check_baseline(claims: Claims, position: int, row: Mapping[str, Any]) -> None:
     """Compare the baseline of the worst attack; rounding can make others of the threat as bad."""
-    if row["success"] is None or mitigates.internal:
-        mitigates.compare(("attack_matrix", position, "baseline"), row["baseline"])
+    if row["success"] is None or claims.internal:
+        claims.compare(("attack_matrix", position, "baseline"), row["baseline"])
         return
     key = ("attack_matrix", position, "baseline")
-    entries = mitigates.get(("attacks",))
+    entries = claims.get(("attacks",))
     tied = [each.get("baseline") for each in entries if each.get("success") == row["success"]]
-    mitigates.compare(key, mitigates.get(key) if mitigates.get(key) in tied else row["baseline"])
+    claims.compare(key, claims.get(key) if claims.get(key) in tied else row["baseline"])
 
 
 CHECKS: Sequence[Callable[[AuditCase], None]] = (

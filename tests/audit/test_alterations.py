@@ -18,7 +18,7 @@ import pytest
 from anonymizer.audit.claims import Key, dotted_key
 from anonymizer.errors import InputError
 from anonymizer.run.audit import AGAINST_THE_INPUT, LEFT_OUT, audit_release
-from tests.flow.commands import Job
+from tests.flow.commands import Job, read_rows
 
 ATTACKS = ["vulnerability", "uniqueness", "homogeneity", "background", "skewness"]
 OPTIONAL = ("type", "levels", "distance")
@@ -351,3 +351,21 @@ def test_labels_that_several_levels_have_and_missing_values_are_no_alarm(
         found = audit_release(job.release, report_of(job, internal=internal))
         assert (found.verified, found.findings) == (True, [])
         assert (AGAINST_THE_INPUT in found.not_checked) is not internal
+
+
+def test_a_star_below_the_top_of_a_hierarchy_is_no_blank(tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    job.data = b"zip,sex,diagnosis\n100,F,a\n101,F,b\n130,F,a\n131,F,b\n"
+    (tmp_path / "zip.csv").write_text("100,10,*\n101,10,*\n130,*,*\n131,*,*\n", encoding="utf-8")
+    zips = {"type": "text", "hierarchy": {"file": "zip.csv"}, "levels": {"min": 1, "max": 1}}
+    job.config["attributes"] = {
+        "zip": {"role": "quasi-identifier", **zips},
+        "sex": {"role": "quasi-identifier"},
+        "diagnosis": {"role": "sensitive"},
+    }
+    job.config["constraints"] = [{"model": "k-anonymity", "k": 2}]
+    job.config["suppression"] = {"limit": 0.2, "method": "cells"}
+    done = job.run()
+    assert done.code == 0, done.err
+    assert [row[0] for row in read_rows(job.release)] == ["*", "*", "10", "10"]
+    assert audit_release(job.release).verified

@@ -53,7 +53,11 @@ def _within(label: str, value: str, kind: str) -> bool:
     if kind == "date":
         low, _, high = label.strip("[])").partition(", ")
         return low <= value <= high
-    bounds = label.strip("[])").split(", ") if label.startswith("[") else label.replace("..", "-").split("-")
+    if label.startswith("["):
+        bounds = label.strip("[])").split(", ")
+    else:
+        # Ranges with a negative end are written with words.
+        bounds = label.split(" to ") if " to " in label else label.replace("..", "-").split("-")
     if len(bounds) != 2:
         return False
     low_number, high_number = map(Fraction, bounds)

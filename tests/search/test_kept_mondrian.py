@@ -235,7 +235,7 @@ def test_what_needs_all_rows_is_named() -> None:
     )
     relaxed = Mondrian(MondrianSettings(mode=ModeName.RELAXED, labels=LabelName.SET))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("anonymizer.search.mondrian.algorithm.MASKED_UNITS", 0)
+        patch.setattr("anonymizer.search.mondrian.labelling.MASKED_UNITS", 0)
         lacking = list(relaxed.out_of_core_gaps(asked))
     assert "mode relaxed" in lacking[0]
     assert f"of '{asked.table.quasi_identifiers[0].name}'" in lacking[1]
