@@ -16,7 +16,7 @@ import pytest
 
 import anonymizer as an
 import anonymizer.run.run as flow
-from tests.flow.commands import COLUMNS, CONFIG, Job, call, people
+from tests.run.commands import COLUMNS, CONFIG, Job, call, people
 
 
 def frame(records: int = 60) -> pd.DataFrame:

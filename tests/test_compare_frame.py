@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
-from tests.flow.commands import COLUMNS, Job, people
+from tests.run.commands import COLUMNS, Job, people
 
 
 def test_the_numbers_are_those_of_the_single_runs(tmp_path: Path) -> None:

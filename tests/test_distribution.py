@@ -13,7 +13,7 @@ import pytest
 from anonymizer import distribution
 from anonymizer.distribution import namesakes
 from anonymizer.report.build import environment
-from tests.flow.commands import Done, python
+from tests.run.commands import Done, python
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

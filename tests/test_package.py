@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import anonymizer
-from tests.flow.commands import Job, python
+from tests.run.commands import Job, python
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]

@@ -18,7 +18,7 @@ import pytest
 from anonymizer.audit.claims import Key, dotted_key
 from anonymizer.errors import InputError
 from anonymizer.run.audit import AGAINST_THE_INPUT, LEFT_OUT, audit_release
-from tests.flow.commands import Job, read_rows
+from tests.run.commands import Job, read_rows
 
 ATTACKS = ["vulnerability", "uniqueness", "homogeneity", "background", "skewness"]
 OPTIONAL = ("type", "levels", "distance")

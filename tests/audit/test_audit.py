@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from anonymizer.run.audit import audit_release
-from tests.flow.commands import Job, call, spawn
-from tests.flow.tampering import TAMPERS, Tamper, rewrite
+from tests.run.commands import Job, call, spawn
+from tests.run.tampering import TAMPERS, Tamper, rewrite
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 from random import Random
 
-from tests.flow.commands import Done, call
+from tests.run.commands import Done, call
 
 COLUMNS = ("age", "sex", "colour", "diagnosis")
 

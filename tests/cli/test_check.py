@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.flow.commands import Job, call, snapshot, spawn
+from tests.run.commands import Job, call, snapshot, spawn
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 
 from anonymizer.config.load import load_config
 from tests.cli.drafting import COLUMNS, assert_runs, drafted, text
-from tests.flow.commands import call
 from tests.profile.planted import ORDINARY, PLANTED, write_planted
+from tests.run.commands import call
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.cli.drafting import drafted, text
-from tests.flow.commands import call, snapshot
+from tests.run.commands import call, snapshot
 
 
 @pytest.mark.parametrize(

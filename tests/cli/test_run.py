@@ -11,7 +11,7 @@ import pytest
 
 from anonymizer.cli.output import progress_line, stop_on_interrupt
 from anonymizer.search.base import Progress
-from tests.flow.commands import Job
+from tests.run.commands import Job
 
 
 def test_engine_options_reach_the_engine(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.flow.commands import ROOT, Job, snapshot
+from tests.run.commands import ROOT, Job, snapshot
 
 FULL = Path("/dev/full")
 pytestmark = pytest.mark.skipif(not FULL.exists(), reason="the shell and its devices are those of Linux")

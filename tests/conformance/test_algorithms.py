@@ -38,7 +38,7 @@ MISSED = 0.1
 
 
 def test_every_option_of_every_algorithm_is_tried() -> None:
-    # The classes of records in groups are not those of their labels: see tests/flow/test_anatomy.py.
+    # The classes of records in groups are not those of their labels: see tests/run/test_anatomy.py.
     of_one_table = {name: each for name, each in SEARCH_ALGORITHMS.items() if not each.in_groups}
     assert {case.algorithm for case in CASES} == set(of_one_table)
     for name, plug_in in of_one_table.items():

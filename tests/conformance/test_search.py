@@ -56,7 +56,7 @@ def check_often(algorithm: SearchAlgorithm) -> None:
         check_search_algorithm(algorithm, seed)
 
 
-# Attackers are asked often before one is lied to; tests/flow/test_linkage_risk.py has the same fault.
+# Attackers are asked often before one is lied to; tests/run/test_linkage_risk.py has the same fault.
 DEARLY = {Unattacked}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from tests.flow.commands import CONFIG, Done, call, people
+from tests.run.commands import CONFIG, Done, call, people
 
 TYPES = (
     "name VARCHAR, age INTEGER, zip VARCHAR, sex VARCHAR, diagnosis VARCHAR, note VARCHAR, "

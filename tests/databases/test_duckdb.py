@@ -16,9 +16,9 @@ import anonymizer.run.target as target
 from anonymizer.data.open import open_duckdb, open_parquet
 from anonymizer.data.source import Query, TableName, WholeTable
 from anonymizer.errors import DataError
+from tests.data.files import rows
 from tests.databases.jobs import config, contents, expected, filled, report, run
-from tests.engines.files import rows
-from tests.flow.commands import call, snapshot
+from tests.run.commands import call, snapshot
 
 PEOPLE = {"database": "in.duckdb", "table": "people"}
 RELEASED = {"database": "out.duckdb", "table": "released"}

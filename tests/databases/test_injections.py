@@ -11,7 +11,7 @@ import pytest
 
 from tests.databases.jobs import contents, filled, run
 from tests.databases.server import Server
-from tests.flow.commands import snapshot
+from tests.run.commands import snapshot
 
 ROUND = "SELECT * FROM people) ; {} ; SELECT * FROM (SELECT * FROM people"
 """Closes the parentheses that come around a query, and opens them again."""

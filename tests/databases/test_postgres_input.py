@@ -10,9 +10,9 @@ import pytest
 from anonymizer.data.open import open_duckdb, open_postgres
 from anonymizer.data.source import Query, TableName, WholeTable
 from anonymizer.errors import DataError
+from tests.data.files import rows
 from tests.databases.jobs import filled
 from tests.databases.server import Server
-from tests.engines.files import rows
 
 pytestmark = pytest.mark.slow
 

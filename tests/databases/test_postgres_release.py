@@ -16,7 +16,7 @@ import anonymizer.run.report as flow
 import anonymizer.run.target as target
 from tests.databases.jobs import contents, expected, filled, report, run
 from tests.databases.server import Server
-from tests.flow.commands import Done, snapshot, spawn
+from tests.run.commands import Done, snapshot, spawn
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("clean")]
 

@@ -14,7 +14,7 @@ from anonymizer.data.open import open_csv
 from anonymizer.model.table import ValueType
 from anonymizer.profile.column_statistics import measure
 from anonymizer.profile.hierarchies import LEVELS, HierarchyDrafter, drafts, nice, widths_of
-from tests.engines.files import write
+from tests.data.files import write
 from tests.profile.columns import column
 
 DAYS = [f"{2000 + n % 20}-0{1 + n % 9}-{10 + n % 15}" for n in range(300)]

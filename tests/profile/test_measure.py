@@ -9,7 +9,7 @@ import pytest
 from anonymizer.data.open import open_csv
 from anonymizer.model.table import ValueType
 from anonymizer.profile.column_statistics import SAMPLE, Measured, measure
-from tests.engines.files import write
+from tests.data.files import write
 
 WIDE = 3 * SAMPLE
 """Values of which only a part is looked at one by one."""

@@ -14,7 +14,7 @@ from anonymizer.data.open import open_csv
 from anonymizer.data.table import key_of
 from anonymizer.model.table import COMMA, POINT, ValueType
 from anonymizer.profile.column_statistics import SAMPLE, Measured, measure, writing_of
-from tests.engines.files import write
+from tests.data.files import write
 
 MONEY = ["2254,25", "1999,5", "12,75", "0,5"]
 THOUSANDS = ["1.234", "12.500", "999.000", "2.002", "3.120", "4.001"]

@@ -26,7 +26,7 @@ from anonymizer.data.source import CsvDialect
 from anonymizer.errors import OutputError
 from anonymizer.release.formats import FORMATS, ROW_ORDERS, release_format
 from anonymizer.release.query import project, release_frame, write_release
-from tests.engines.files import frame, rows, texts, write
+from tests.data.files import frame, rows, texts, write
 from tests.release.recodings import Given, first_letters
 
 SUFFIXES = sorted(FORMATS)

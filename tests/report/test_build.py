@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.flow.commands import Job, call
+from tests.run.commands import Job, call
 
 Shape = dict[str, Any]
 NUMBER = (int, float)

@@ -19,7 +19,7 @@ import anonymizer as an
 from anonymizer.model.report import Report
 from anonymizer.report.distribution import share_step
 from anonymizer.report.public import public_report, unplaced_keys
-from tests.flow.commands import CONFIG, Done, Job, call, people
+from tests.run.commands import CONFIG, Done, Job, call, people
 
 
 def test_it_lacks_what_would_help_an_attacker(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from tests.flow.commands import Job, call, csv_bytes, read_rows
-from tests.flow.interrupting import Process, interrupted, once
+from tests.run.commands import Job, call, csv_bytes, read_rows
+from tests.run.interrupting import Process, interrupted, once
 
 KEYS = tuple(f"key{number}" for number in range(8))
 ENOUGH = 3.0
@@ -40,7 +40,7 @@ def job(tmp_path: Path) -> Job:
 
 @pytest.mark.slow
 def test_it_writes_and_verifies_the_best_so_far(job: Job) -> None:
-    done = interrupted("tests.flow.phases", job, ["searching"], later)
+    done = interrupted("tests.run.phases", job, ["searching"], later)
     assert done.code == 0, done.err
     report = job.report()
     assert report["interrupted"] is True

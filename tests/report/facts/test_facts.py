@@ -14,7 +14,7 @@ import pytest
 
 import anonymizer as an
 from anonymizer.report.distribution import COARSER, OTHERS, Distribution, share_step
-from tests.flow.commands import COLUMNS, CONFIG, people
+from tests.run.commands import COLUMNS, CONFIG, people
 
 KNOWN = ["age", "zip", "sex"]
 MONDRIAN = {"name": "mondrian", "labels": "interval"}

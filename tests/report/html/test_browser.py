@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from anonymizer.report.comparison_page import compare_page
-from tests.flow.commands import Job, people
 from tests.report.comparisons import of_every_kind
+from tests.run.commands import Job, people
 
 pytestmark = pytest.mark.slow
 

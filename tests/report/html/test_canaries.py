@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.flow.commands import Job, call, people
+from tests.run.commands import Job, call, people
 
 NAMES = [f"Zyxander Qoph{letter}" for letter in "abcdefghijklmnopqrst"]
 NOTES = [f"called about the zebra {number} yesterday" for number in range(70, 80)]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.flow.commands import Job, python
+from tests.run.commands import Job, python
 
 HEAVY = ("matplotlib", "jinja2")
 

@@ -14,7 +14,7 @@ import pytest
 
 from anonymizer.config.load import load_config
 from anonymizer.report.page import config_text
-from tests.flow.commands import Job, call, people
+from tests.run.commands import Job, call, people
 
 VOID = {"meta", "path", "use", "br"}
 ATTACKS = ["linkage", {"attack": "vulnerability", "target": "re-identification"}, "homogeneity"]

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 import anonymizer as an
 from anonymizer.report.charts import draw_knowledge
 from anonymizer.report.facts import RiskByKnowledge
-from tests.flow.commands import COLUMNS, CONFIG, people
+from tests.run.commands import COLUMNS, CONFIG, people
 
 PLOTS = ("attacks", "knowledge", "losses", "groups", "search")
 

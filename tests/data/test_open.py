@@ -1,0 +1,152 @@
+"""Files that cannot be read, each with a message that names place and remedy; relations of every kind."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymizer.data.open import open_csv, open_file, open_frame, open_parquet
+from anonymizer.data.source import CsvDialect, EngineOptions
+from anonymizer.errors import DataError, InputError
+from tests.data.files import frame, rows, write
+from tests.shared import shared
+
+BAD_FILES: dict[str, tuple[str, str | bytes, list[str]]] = {
+    "empty": ("a.csv", "", ["empty", "header and records"]),
+    "blank": ("a.csv", "\n\n", ["empty"]),
+    "only a byte-order mark": ("a.csv", b"\xef\xbb\xbf", ["empty"]),
+    "header only": ("a.csv", "a,b\n", ["no records", "only a header"]),
+    "header without line end": ("a.csv", "a,b", ["no records"]),
+    "short record": ("a.csv", "a,b\n1,2\n3\n", ["line 3", "1 fields", "2 columns"]),
+    "long record": ("a.csv", "a,b\n1,2\n3,4,5\n", ["line 3", "3 fields", "2 columns"]),
+    "surplus empty field": ("a.csv", "a,b\n1,2\n3,4,\n", ["line 3", "3 fields"]),
+    "short after quoted newline": ("a.csv", 'a,b\n"1\n1",2\n3\n', ["line 4", "1 fields"]),
+    "open quote": ("a.csv", 'a,b\n1,2\n3,"4\n', ["line 3", "quote"]),
+    "quote inside": ("a.csv", 'a,b\n1,"2"2\n', ["line 2", "quote", "twice"]),
+    "open quote in header": ("a.csv", 'a,"b\n1,2\n', ["line 2", "header", "quote"]),
+    "two names": ("a.csv", "a,b,a\n1,2,3\n", ["columns 1 and 3", "'a'", "rename"]),
+    "no name": ("a.csv", "a,,c\n1,2,3\n", ["column 2 of 3", "no name"]),
+    "undecodable": ("a.csv", b"a,b\n1,2\n\xe9,2\n", ["line 3", "byte 8", "input.encoding", "windows-1252"]),
+    "utf-16": ("a.csv", "a,b\n1,2\n".encode("utf-16"), ["byte 0", "utf-16"]),
+    "NUL": ("a.csv", b"a,b\n1,2\n3,\0\n", ["line 3", "NUL"]),
+    "cut gzip": ("a.csv.gz", b"", ["gzip", "cut off"]),
+    "no gzip": ("a.csv.gz", b"", ["not a gzip file"]),
+    "damaged gzip": ("a.csv.gz", b"", ["damaged"]),
+    "empty Parquet": ("a.parquet", "", ["empty"]),
+    "no Parquet": ("a.parquet", "a,b\n1,2\n", ["not a Parquet file"]),
+    "suffix": ("a.xlsx", "a,b\n1,2\n", ["'.xlsx'", ".csv.gz", ".parquet"]),
+    "no suffix": ("data", "a,b\n1,2\n", ["accepted"]),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_a_bad_file_is_refused_by_name(case: str, tmp_path: Path) -> None:
+    name, content, expected = BAD_FILES[case]
+    path = write(tmp_path / name, content)
+    whole = gzip.compress(b"a,b\n" + os.urandom(4000).hex().encode() + b",2\n", mtime=0)
+    if case == "cut gzip":
+        path.write_bytes(whole[:-100])
+    elif case == "no gzip":
+        path.write_bytes(b"a,b\n1,2\n")
+    elif case == "damaged gzip":
+        path.write_bytes(whole[:2000] + bytes(100) + whole[2100:])
+    with pytest.raises(DataError) as caught:
+        open_file(path)
+    message = str(caught.value)
+    assert str(path) in message
+    assert all(part in message for part in expected), message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("opener", [open_csv, open_parquet])
+def test_a_missing_file_and_a_directory_are_refused(opener: Any, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"a\.csv: no such file; check input\.path"):
+        opener(tmp_path / "a.csv")
+    with pytest.raises(DataError, match="is a directory"):
+        opener(tmp_path)
+
+
+def test_a_message_never_holds_a_record(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "name,age\nSecret Person,1\nOther Secret\n")
+    with pytest.raises(DataError) as caught:
+        open_csv(path)
+    assert "Secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "header", "right"), [(",", "a;b", "';'"), (";", "a\tb", r"'\\t'"), ("\t", "a,b", "','")]
+)
+def test_a_wrong_separator_is_named(given: str, header: str, right: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", f"{header}\n1{header[1]}2\n")
+    with pytest.raises(DataError, match=rf"one column only.*set input\.separator to {right}"):
+        open_csv(path, CsvDialect(separator=given))
+
+
+def test_an_encoding_is_set_and_an_unknown_one_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "näme,b\né,2\n".encode("windows-1252"))
+    with open_csv(path, CsvDialect(encoding="windows-1252")) as relation:
+        assert relation.columns == ("näme", "b")
+        assert rows(relation) == [("é", "2")]
+    utf16 = write(tmp_path / "b.csv.gz", 'a,b\n"é\nx",2\n'.encode("utf-16"))
+    with open_csv(utf16, CsvDialect(encoding="utf-16")) as relation:
+        assert rows(relation) == [("é\nx", "2")]
+    for unknown in ("klingon", "base64"):
+        with pytest.raises(DataError, match=rf"input\.encoding '{unknown}'.*windows-1252"):
+            open_csv(path, CsvDialect(encoding=unknown))
+
+
+def test_no_temporary_file_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "spill"
+    folder.mkdir()
+    options = EngineOptions(temp_directory=folder)
+    latin = write(tmp_path / "a[1].csv", "a,b\r\né,2\n".encode("latin-1"))
+    open_csv(latin, CsvDialect(encoding="latin-1"), options).close()
+    with pytest.raises(DataError):
+        open_csv(latin, CsvDialect(), options)
+    with pytest.raises(InputError, match=r"memory_limit"):
+        open_csv(latin, CsvDialect(encoding="latin-1"), EngineOptions("lots", temp_directory=folder))
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a*[x]?.csv", "it's.csv", "year=2020/a.csv", "A.CSV", "x.tsv.csv"])
+def test_a_path_is_taken_by_its_letter(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    write(path, "a\tb\n1\t2\n")
+    with open_file(path) as relation:
+        assert relation.columns == ("a", "b")
+
+
+def test_limits_reach_the_engine(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "a,b\n" + "1,2\n" * 100)
+    with open_csv(path, options=EngineOptions("200MB", 1)) as relation:
+        settings = relation._database.rows(
+            "SELECT current_setting('memory_limit'), current_setting('threads'), "
+            "current_setting('autoinstall_known_extensions')"
+        )
+    assert settings == [("190.7 MiB", 1, False)]
+
+
+def test_adult_is_read_whole() -> None:
+    with open_file(shared("data", "adult", "data.csv.gz")) as relation:
+        assert (relation.rows, len(relation.columns), relation.separator) == (30162, 9, ",")
+        assert len(relation.dictionary("age")) == 72
+        assert len(relation.group_counts(relation.columns).counts) == 19502
+
+
+def test_an_unknown_column_is_answered_by_the_nearest(tmp_path: Path) -> None:
+    with (
+        open_csv(write(tmp_path / "a.csv", "age,zip\n1,2\n")) as relation,
+        pytest.raises(DataError, match=r"no column 'agee'; did you mean 'age'\?"),
+    ):
+        relation.dictionary("agee")
+
+
+def test_closing_twice_does_nothing() -> None:
+    relation = open_frame(frame(["a"], [["x"]]))
+    relation.close()
+    relation.close()

@@ -1,0 +1,253 @@
+"""An earlier run that was changed, or asked something else, is refused; nothing is written then."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import anonymizer as an
+from anonymizer.release.folder import ReleaseFolder
+from anonymizer.release.query import Publishable
+from anonymizer.run import append as run
+from tests.run.applied import first_run, go_on
+from tests.run.commands import Job, assert_message, call, people, snapshot
+
+pytestmark = pytest.mark.usefixtures("without_page")
+ROWS = people(160, 3)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """A job that has run into ``first/``, which tests leave as it is."""
+    return first_run(tmp_path_factory.mktemp("made"), ROWS[:100])
+
+
+@pytest.fixture
+def job(made: Job, tmp_path: Path) -> Job:
+    """A job that has run into ``first/``, to be changed."""
+    return made.copied(tmp_path)
+
+
+def assert_refused(job: Job, *words: str, **apply: str) -> None:
+    before = snapshot(job.folder / "first")
+    done = go_on(job, ROWS[100:], **apply)
+    assert done.code == 2, done.out
+    assert_message(done.err, words)
+    assert not (job.folder / "second").exists()
+    assert snapshot(job.folder / "first") == before
+
+
+def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change a JSON file."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def test_a_changed_release(job: Job) -> None:
+    release = job.folder / "first" / "share" / "release.csv"
+    release.write_bytes(release.read_bytes().replace(b"flu", b"cancer", 1))
+    assert_refused(job, "release.csv", "SHA-256 differs", "as it was handed over")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda report: report["recoding"]["levels"].update(age=0), ("report.public.json", "'recoding'")),
+        (lambda report: report["config"]["constraints"].pop(), ("report.public.json", "'config'")),
+        (lambda report: report["release"].update(sha256="0" * 64), ("report.public.json", "'release'")),
+        (lambda report: report["attributes"]["age"].update(type="text"), ("public", "'attributes'")),
+        (lambda report: report["recoding_file"].update(sha256="0" * 64), ("recoding.json", "SHA-256")),
+        (lambda report: report.pop("recoding_file"), ("report.json", "lattice found cannot be applied")),
+        (lambda report: report.update(status="infeasible"), ("is no report of a release, see status",)),
+        (lambda report: report.pop("loss"), ("is no report of a release",)),
+    ],
+)
+def test_a_changed_report(
+    change: Callable[[dict[str, Any]], object], words: tuple[str, ...], job: Job
+) -> None:
+    edit(job.folder / "first" / "report.json", change)
+    assert_refused(job, *words)
+
+
+def test_a_changed_public_report(job: Job) -> None:
+    path = job.folder / "first" / "share" / "report.public.json"
+    edit(path, lambda report: report["constraints"].pop())
+    assert_refused(job, "report.public.json", "'constraints'", "one of them was changed")
+
+
+def test_a_changed_recoding(job: Job) -> None:
+    edit(job.folder / "first" / "recoding.json", lambda kept: kept["levels"].update(age=0))
+    assert_refused(job, "recoding.json", "SHA-256 differs")
+
+
+@pytest.mark.parametrize(
+    "name", ["report.json", "recoding.json", "share/release.csv", "share/report.public.json"]
+)
+def test_a_missing_file(name: str, job: Job) -> None:
+    (job.folder / "first" / name).unlink()
+    assert_refused(job, Path(name).name)
+
+
+def test_a_report_that_is_none(job: Job) -> None:
+    (job.folder / "first" / "report.json").write_text("no")
+    assert_refused(job, "report.json: is not JSON", "accepted: report.json of a run")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda job: job.constraints({"model": "k-anonymity", "k": 2}), ("constraints", "are 1")),
+        (
+            lambda job: job.constraints({"model": "k-anonymity", "k": 2}, {"model": "l-diversity", "l": 2}),
+            ("constraints[0]", "'k': 2", "'k': 3"),
+        ),
+        (
+            lambda job: job.attribute("note", role="identifier"),
+            ("attributes.note.role", "'identifier'", "'insensitive'"),
+        ),
+        (
+            lambda job: job.attribute(
+                "age", role="quasi-identifier", hierarchy={"intervals": {"width": [5, 10]}}
+            ),
+            ("attributes.age.hierarchy", "SHA-256 differs"),
+        ),
+        (lambda job: job.attribute("more", role="identifier"), ("attributes.more", "has no such column")),
+        (lambda job: job.config["attributes"].pop("note"), ("attributes.note", "missing")),
+        (lambda job: job.set("input", missing=["?"]), ("input.missing",)),
+        (lambda job: job.config.update(reference="input"), ("reference: 'input'",)),
+        (lambda job: job.set("suppression", keep_rows=True), ("suppression.keep_rows", "accepted: false")),
+        (lambda job: job.set("suppression", method="records"), ("suppression.method", "accepted: classes")),
+        (lambda job: job.set("algorithm", name="local"), ("algorithm.name", "'local'")),
+        (lambda job: job.config.update(utility=["marginal-distance"]), ("utility", "remove it")),
+        (
+            lambda job: job.config.update(output={"database": "x.duckdb", "table": "t"}),
+            ("output.table", "output.path"),
+        ),
+    ],
+)
+def test_another_promise(change: Callable[[Job], object], words: tuple[str, ...], job: Job) -> None:
+    change(job)
+    assert_refused(job, *words)
+
+
+@pytest.mark.parametrize("name", ["local", "microaggregation", "anatomy"])
+def test_what_cannot_be_applied_is_named(name: str, tmp_path: Path) -> None:
+    job = Job(tmp_path).rows(ROWS[:100]).set("algorithm", name=name).set("budget", seconds=2)
+    if name == "microaggregation":
+        job.set("algorithm", k=5)
+        for other in ("zip", "sex"):
+            job.attribute(other, role="insensitive")
+    done = job.run("-o", tmp_path / "first", "--quiet")
+    assert done.code == 0, done.err
+    assert not (tmp_path / "first" / "recoding.json").exists()
+    job.config["algorithm"] = {"name": "lattice"}
+    assert_refused(job, f"what algorithm {name} found cannot be applied")
+
+
+@pytest.mark.parametrize("hierarchy", [{"auto": {}}, {"order": {"sizes": [4, 8]}}])
+def test_grown_hierarchies(hierarchy: dict[str, Any], tmp_path: Path) -> None:
+    job = Job(tmp_path).attribute("age", role="quasi-identifier", hierarchy=hierarchy)
+    assert job.rows(ROWS[:100]).run("-o", tmp_path / "first", "--quiet").code == 0
+    assert_refused(job, "column 'age'", "depends on the records", "intervals, file, tree")
+
+
+def test_masks_pad_to_the_length_of_the_first_run(job: Job) -> None:
+    shorter = [(*row[:2], row[2][:3], *row[3:]) for row in ROWS[100:140]]
+    done = go_on(job, shorter, "--set", "suppression.limit=0.9")
+    assert done.code == 0, done.err
+    longer = [(*row[:2], row[2] + "0", *row[3:]) for row in ROWS[100:140]]
+    done = go_on(job, longer, to="third")
+    assert done.code == 2
+    assert_message(done.err, ("column 'zip'", "more than the 4 characters"))
+
+
+def test_unknown_values_are_as_the_config_says(tmp_path: Path) -> None:
+    tree = {"tree": {"*": {"person": ["F", "M"]}}}
+    job = Job(tmp_path).attribute("sex", role="quasi-identifier", hierarchy=tree)
+    assert job.rows(ROWS[:100]).run("-o", tmp_path / "first", "--quiet").code == 0
+    new = [(*row[:3], "X", *row[4:]) for row in ROWS[100:104]] + ROWS[104:]
+    done = go_on(job, new)
+    assert done.code == 2
+    assert_message(
+        done.err,
+        ("column 'sex'", "lacks 1 value (4 rows): 'X'", "do the earlier run again with unknown: top"),
+    )
+    assert "add them" not in done.err
+    job.attribute("sex", role="quasi-identifier", hierarchy={**tree, "unknown": "top"})
+    del job.config["apply"]
+    assert job.rows(ROWS[:100]).run("-o", tmp_path / "first", "--overwrite", "--quiet").code == 0
+    assert go_on(job, new, "--set", "suppression.limit=0.5").code == 0
+
+
+def test_values_of_another_type(job: Job) -> None:
+    done = go_on(job, [(row[0], "old", *row[2:]) for row in ROWS[100:]])
+    assert done.code == 2
+    assert_message(done.err, ("column 'age'", "declared integer"))
+
+
+def test_other_columns(job: Job) -> None:
+    job.config["attributes"].pop("note")
+    job.set("apply", report="first/report.json").write()
+    job.input.write_text("name,age,zip,sex,diagnosis\na,20,0117,F,flu\n")
+    done = call("run", job.file, "-o", job.folder / "second")
+    assert done.code == 2
+    assert_message(done.err, ("attributes.note",))
+
+
+@pytest.mark.parametrize("note", ["insensitive", "identifier"])
+def test_a_release_that_changes_after_it_was_read(
+    note: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read to decide, and again to be written beside the new records, or to be compared with them."""
+    job = Job(tmp_path).attribute("note", role=note).set("output", path="release.parquet")
+    assert job.rows(ROWS[:100]).run("-o", tmp_path / "first", "--quiet").code == 0
+    release = job.folder / "first" / "share" / "release.parquet"
+    content = release.read_bytes()
+    prepared = run.publishable
+
+    def changed(*given: Any) -> Publishable:
+        release.write_bytes(content + b" ")
+        return prepared(*given)
+
+    monkeypatch.setattr(run, "publishable", changed)
+    done = go_on(job, ROWS[100:])
+    assert done.code == 2, done.out
+    assert_message(done.err, ("release.parquet", "changed while it was read"))
+    assert not (job.folder / "second").exists()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+def test_whatever_ends_the_run_leaves_all_as_it_was(
+    error: BaseException, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def commit(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(ReleaseFolder, "commit", commit)
+    before = snapshot(job.folder / "first")
+    done = go_on(job, ROWS[100:])
+    assert done.code == (130 if error is KeyboardInterrupt else 2)
+    assert not (job.folder / "second").exists()
+    assert snapshot(job.folder / "first") == before
+
+
+def test_a_run_without_a_recoding_takes_the_earlier_one_away(job: Job) -> None:
+    assert (job.folder / "first" / "recoding.json").exists()
+    done = job.run("-o", job.folder / "first", "--overwrite", "--set", "algorithm.name=local", "--quiet")
+    assert done.code == 0, done.err
+    assert not (job.folder / "first" / "recoding.json").exists()
+
+
+def test_only_where_it_means_something(job: Job) -> None:
+    config = {**job.config, "apply": "first/report.json"}
+    frame = pd.DataFrame(ROWS, columns=["name", "age", "zip", "sex", "diagnosis", "note"])
+    with pytest.raises(an.InputError, match="apply: goes on from a release in files"):
+        an.anonymize(frame, config)
+    with pytest.raises(an.InputError, match="apply: searches nothing"):
+        an.compare(frame, config)

@@ -1,0 +1,65 @@
+"""Further records join a release by Spark as they do in memory; slow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+
+from anonymizer.data_spark.session import Session
+from anonymizer.errors import AnonymizerError
+from anonymizer.release.query import Publishable
+from anonymizer.run import append as applied
+from anonymizer.run.audit import audit_release
+from tests.run.spark_runs import config, further, ran, went_on
+from tests.spark import engine, running
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_page")]
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Session]:
+    with running() as session:
+        yield session
+
+
+@pytest.mark.parametrize(
+    ("most", "others"),
+    [
+        (90, {"note": "insensitive", "attacks": []}),
+        (None, {"constraints": [{"model": "k-anonymity", "k": 5}, {"model": "t-closeness", "t": 0.5}]}),
+        (None, {"note": "insensitive", "algorithm": {"name": "mondrian"}, "attacks": []}),
+    ],
+)
+def test_it_goes_on_as_in_memory(
+    spark: Session, tmp_path: Path, most: int | None, others: dict[str, Any]
+) -> None:
+    later = engine() if most is None else engine(combinations=most)
+    in_memory = went_on(tmp_path, "memory", None, None, **others)
+    assert went_on(tmp_path, "spark", engine(), later, **others) == in_memory
+    found = audit_release(tmp_path / "spark" / "july" / "share" / "release.parquet")
+    assert (found.verified, found.findings) == (True, [])
+
+
+def test_an_earlier_folder_that_changes_is_noticed(
+    spark: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran(config(further(tmp_path, 400, "may"), engine()), tmp_path / "first")
+    asked = config(further(tmp_path, 400, "june"), engine(), apply=str(tmp_path / "first" / "report.json"))
+    asked["suppression"] = {"limit": 0.9}
+    prepared = applied.publishable
+
+    def changed(*given: Any) -> Publishable:
+        release = tmp_path / "first" / "share" / "release.parquet"
+        part = next(release.iterdir())
+        table = pyarrow.parquet.read_table(part)
+        pyarrow.parquet.write_table(table, part, compression="gzip")
+        return prepared(*given)
+
+    monkeypatch.setattr(applied, "publishable", changed)
+    with pytest.raises(AnonymizerError, match=r"release\.parquet"):
+        ran(asked, tmp_path / "second")
+    assert not (tmp_path / "second").exists()

@@ -1,0 +1,143 @@
+"""Attacks by the command, after a run and from Python: the same numbers, in the promised shape."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import anonymizer as an
+from anonymizer.attacks.base import ATTACKS
+from tests.run.commands import COLUMNS, CONFIG, Job, assert_message, call, people, read_rows
+
+KEYS = ["attack", "knowledge", "success", "baseline", "low", "high", "records", "seconds", "details"]
+ASKED: list[Any] = [
+    "homogeneity",
+    {"attack": "background", "facts": 2},
+    {"attack": "uniqueness", "knowledge": ["age", "sex"]},
+    {"attack": "vulnerability", "subsets": "all"},
+]
+
+
+def timeless(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in each.items() if key != "seconds"} for each in entries]
+
+
+@pytest.fixture
+def attacked(tmp_path: Path) -> Job:
+    job = Job(tmp_path)
+    job.config["attacks"] = ASKED
+    done = job.run()
+    assert done.code == 0, done.err
+    assert done.out.count("\nAttack ") == 5
+    return job
+
+
+def test_a_run_reports_the_attacks_of_its_config(attacked: Job) -> None:
+    entries = attacked.report()["attacks"]
+    assert [each["attack"] for each in entries] == [
+        "homogeneity",
+        "background",
+        "uniqueness",
+        *["vulnerability"] * 2,
+    ]
+    assert [list(each) for each in entries] == [KEYS] * 5
+    for each in entries:
+        assert 0 <= each["baseline"] <= 1
+        assert 0 <= each["low"] <= each["success"] <= each["high"] <= 1
+        assert each["records"] == attacked.report()["release"]["rows"]
+
+
+def test_the_numbers_are_those_of_the_written_file(attacked: Job) -> None:
+    entries = attacked.report()["attacks"]
+    rows = [row[:4] for row in read_rows(attacked.release)]
+    illness = Counter((tuple(row[:3]), row[3]) for row in rows)
+    sizes = Counter(tuple(row[:3]) for row in rows)
+    certain = sum(count for (own, _), count in illness.items() if illness[own, _] == sizes[own])
+    few = sum(size for own, size in sizes.items() if sum(each == own for each, _ in illness) <= 3)
+    pairs = Counter((row[0], row[2]) for row in rows)
+    alone = sum(1 for size in pairs.values() if size == 1)
+    best = sum(max(count for (each, _), count in illness.items() if each == own) for own in sizes)
+    assert [each["success"] for each in entries] == pytest.approx(
+        [each / len(rows) for each in (certain, few, alone, len(sizes), best)], abs=1e-15
+    )
+    subsets = entries[3]["details"]["subsets"]
+    assert len(subsets) == 7
+    for each in subsets:
+        positions = [COLUMNS[1:4].index(name) for name in each["attributes"]]
+        assert each["success"] == len({tuple(row[at] for at in positions) for row in rows}) / len(rows)
+
+
+def test_the_command_and_python_find_what_the_run_found(attacked: Job) -> None:
+    done = call("attack", attacked.release, "-c", attacked.file, "--json")
+    assert done.code == 0, done.err
+    assert list(done.json) == ["attacks"]
+    assert timeless(done.json["attacks"]) == timeless(attacked.report()["attacks"])
+    frame = pd.read_csv(attacked.release, dtype=str)
+    table = an.attack(frame, None, {**CONFIG, "attacks": ASKED})
+    assert list(table.columns) == KEYS
+    assert timeless(json.loads(json.dumps(table.to_dict("records")))) == timeless(done.json["attacks"])
+
+
+def test_without_any_every_attack_that_applies_is_run(tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    assert job.run().code == 0
+    assert job.report()["attacks"] == []
+    done = call("attack", job.release, "-c", job.file, "--json")
+    run = {each["attack"] for each in done.json["attacks"]}
+    assert {"homogeneity", "background", "skewness", "uniqueness", "vulnerability", "wildcard"} <= run
+    assert run <= set(ATTACKS)
+    assert "similarity" not in run, "no sensitive attribute has a hierarchy"
+    lines = call("attack", job.release, "-c", job.file).out.splitlines()
+    assert len(lines) == len(done.json["attacks"])
+    assert all("guess" in line for line in lines)
+
+
+def test_the_public_report_rounds_and_has_no_details(attacked: Job) -> None:
+    public = json.loads(attacked.public_report.read_text(encoding="utf-8"))["attacks"]
+    assert [list(each) for each in public] == [KEYS[:-2]] * 5
+    for each, own in zip(public, attacked.report()["attacks"], strict=True):
+        assert each["success"] == float(f"{own['success']:.3g}")
+
+
+@pytest.mark.parametrize(
+    ("attacks", "words"),
+    [
+        (["similarity"], ("attacks[0]", "similarity needs a hierarchy of a sensitive attribute")),
+        (["homogeny"], ("attacks[0].attack", "homogeneity")),
+        ([{"attack": "uniqueness", "knowledge": ["zipp"]}], ("attacks[0].knowledge", "zipp", "zip")),
+        ([{"attack": "background", "facts": -1}], ("attacks[0].facts", "-1")),
+        ([{"attack": "vulnerability", "subsets": "all", "knowledge": ["age"]}], ("attacks[0]", "exclude")),
+        ([{"attack": "vulnerability", "size": 2}], ("attacks[0]", "subsets")),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(attacks: list[Any], words: tuple[str, ...], tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    assert job.run().code == 0
+    job.config["attacks"] = attacks
+    done = call("attack", job.release, "-c", job.write().file)
+    assert done.code == 2
+    assert_message(done.err, words)
+
+
+def test_a_release_without_any_quasi_identifier_is_refused(tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    assert job.run().code == 0
+    (tmp_path / "other.csv").write_text("height,eyes\n1,blue\n", encoding="utf-8")
+    done = call("attack", tmp_path / "other.csv", "-c", job.file)
+    assert done.code == 2
+    assert_message(done.err, ("other.csv", "no quasi-identifier", "zip"))
+
+
+def test_weights_are_a_column_of_the_release(tmp_path: Path) -> None:
+    job = Job(tmp_path).rows([(*row[:5], "2.5") for row in people(60)])
+    job.config["attacks"] = [{"attack": "uniqueness", "weights": "note"}]
+    assert job.run().code == 0
+    entry = job.report()["attacks"][0]
+    assert entry["details"]["population"]["people"] == 2.5 * entry["records"]
+    done = call("attack", job.release, "-c", job.file, "--json")
+    assert timeless(done.json["attacks"]) == timeless([entry])

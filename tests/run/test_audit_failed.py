@@ -1,0 +1,36 @@
+"""A file that is not what the search promised is never released."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from anonymizer.release.query import FromRecords, FromTable
+from tests.run.commands import Job, call, snapshot
+from tests.run.tampering import TAMPERS, Tamper, lying
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """A job with its release, which tests leave as it is."""
+    job = Job(tmp_path_factory.mktemp("made"))
+    assert job.run().code == 0
+    return job
+
+
+@pytest.mark.parametrize("existing", [False, True], ids=["first", "with a release"])
+@pytest.mark.parametrize("tamper", TAMPERS, ids=lambda tamper: tamper.__name__)
+def test_a_file_written_otherwise_is_found_out(
+    tamper: Tamper, existing: bool, made: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = made.copied(tmp_path) if existing else Job(tmp_path).write()
+    before = snapshot(tmp_path)
+    for kind in (FromRecords, FromTable):
+        monkeypatch.setattr(kind, "write", lying(kind.write, tamper))
+    done = call("run", job.file, "--overwrite")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.count("error: ") == 1
+    assert "release.csv" in done.err
+    assert "Traceback" not in done.err
+    assert snapshot(tmp_path) == before

@@ -1,0 +1,40 @@
+"""What no recoding along the hierarchies can do better, beside the result of each algorithm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from anonymizer.report.wording import floored
+from tests.run.commands import Job
+
+
+@pytest.mark.parametrize("name", ["lattice", "mondrian", "local"])
+def test_it_is_below_every_release_along_the_hierarchies(name: str, tmp_path: Path) -> None:
+    job = Job(tmp_path).set("algorithm", name=name)
+    done = job.run()
+    assert done.code == 0, done.err
+    search = job.report()["search"]
+    assert 0 <= search["best_possible"] <= search["objective"]
+    if search["best_possible"] != search["bound"]:
+        assert f"Any recoding along the hierarchies: at least {floored(search['best_possible'])}" in done.out
+
+
+def test_local_recoding_proves_it_by_its_own_bound(tmp_path: Path) -> None:
+    job = Job(tmp_path).set("algorithm", name="local")
+    job.run()
+    search = job.report()["search"]
+    assert search["best_possible"] == search["bound"] is not None
+
+
+def test_other_published_values_are_not_compared_with_it(tmp_path: Path) -> None:
+    job = Job(tmp_path).set("algorithm", name="mondrian", labels="interval")
+    assert job.run().code == 0
+    assert job.report()["search"]["best_possible"] is None
+
+
+def test_metrics_that_are_no_sums_of_cells_have_none(tmp_path: Path) -> None:
+    job = Job(tmp_path).set("objective", metric="discernibility")
+    assert job.run().code == 0
+    assert job.report()["search"]["best_possible"] is None

@@ -1,0 +1,69 @@
+"""Four algorithms by three k on a part of the sample: killed, gone on with, and compared by hand."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.run.commands import ROOT, call
+
+RECORDS = 3000
+OPTIONS = ["--vary", "constraints.0.k=2,5,10", "--vary", "budget.seconds=2", "--workers", "2"]
+for name in ("lattice", "mondrian", "local", "auto"):
+    OPTIONS += ["--algorithm", name]
+
+
+def beaten(run: dict[str, Any], others: list[dict[str, Any]]) -> bool:
+    """Say whether another run is as good in both and better in one, by the numbers that are printed."""
+    loss, low = run["loss"]["loss"], run["risk"]["low"]
+    return any(
+        other["loss"]["loss"] <= loss
+        and other["risk"]["high"] <= low
+        and (other["loss"]["loss"] < loss or other["risk"]["high"] < low)
+        for other in others
+    )
+
+
+@pytest.mark.slow
+def test_four_algorithms_by_three_k(tmp_path: Path) -> None:
+    desk, output = tmp_path / "desk", tmp_path / "output"
+    desk.mkdir()
+    shutil.copy(ROOT / "examples" / "sample.yaml", desk)
+    with (ROOT / "examples" / "sample.csv").open(encoding="utf-8") as stream:
+        (desk / "sample.csv").write_text("".join(islice(stream, RECORDS + 1)), encoding="utf-8")
+    command = ["compare", str(desk / "sample.yaml"), "-o", str(output), *OPTIONS]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "anonymizer", *command], cwd=ROOT, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    for _ in range(3):
+        process.stderr.readline()
+    process.kill()
+    process.communicate()
+    kept = {path.name: path.stat().st_mtime_ns for path in (output / "runs").glob("*.json")}
+    assert 3 <= len(kept) < 12
+
+    done = call(*command, "--json")
+    assert done.code == 0, done.err
+    assert f"{len(kept)}/12  kept from an earlier time" in done.err
+    after = {path.name: path.stat().st_mtime_ns for path in (output / "runs").glob("*.json")}
+    assert len(after) == 12
+    assert {name: after[name] for name in kept} == kept
+
+    runs = done.json["runs"]
+    assert [each["status"] for each in runs] == ["satisfied"] * 12
+    assert {each["risk"]["attack"] for each in runs} == {runs[0]["risk"]["attack"]}
+    expected = {each["run"] for each in runs if not beaten(each, runs)}
+    assert {each["run"] for each in done.json["recommended"]} == expected
+    assert {each["run"] for each in runs if each["unbeaten"]} == expected
+    risks = [runs[each["run"] - 1]["risk"]["success"] for each in done.json["recommended"]]
+    assert all(one <= other for one, other in pairwise(risks))
+    page = (output / "compare.html").read_text(encoding="utf-8")
+    assert all(str(each["run"]) in page for each in runs)
+    assert not list(output.glob("share*"))

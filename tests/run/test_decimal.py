@@ -1,0 +1,182 @@
+"""Decimal commas: the same run as with decimal points, in the writing of the file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import anonymizer as an
+from anonymizer.errors import InputError
+from tests.run.commands import call
+
+ALGORITHMS: dict[str, dict[str, Any]] = {
+    "lattice": {"name": "lattice"},
+    "mondrian": {"name": "mondrian", "labels": "interval"},
+    "sets": {"name": "mondrian", "labels": "set"},
+    "local": {"name": "local"},
+    "means": {"name": "microaggregation", "k": 4},
+}
+NUMBERS = ("height", "income", "wealth")
+
+
+def rows() -> list[list[str]]:
+    random = Random(11)
+    return [
+        [
+            f"{random.uniform(150, 190):.1f}",
+            random.choice(["Linz", "Wien"]),
+            f"{random.uniform(900, 1100):.2f}",
+            str(random.randrange(1000, 9_000_000)),
+        ]
+        for _ in range(120)
+    ]
+
+
+def with_commas(text: str) -> str:
+    return text.replace(".", ",")
+
+
+def grouped(text: str) -> str:
+    return f"{int(text):,}".replace(",", ".")
+
+
+def config(name: str, algorithm: dict[str, Any], decimal: str) -> dict[str, Any]:
+    with_ranges = algorithm["name"] in ("lattice", "local") or algorithm.get("labels") == "hierarchy"
+    height: dict[str, Any] = {"role": "quasi-identifier"}
+    if with_ranges:
+        height["hierarchy"] = {"intervals": {"width": [2.5, 5, 10, 20, 40]}}
+    numeric = algorithm["name"] == "microaggregation"
+    return {
+        "input": {"path": name, "separator": ";", "decimal": decimal},
+        "attributes": {
+            "height": height,
+            "town": {"role": "insensitive" if numeric else "quasi-identifier"},
+            "income": {"role": "sensitive"},
+            "wealth": {"role": "insensitive"},
+        },
+        "constraints": [
+            {"model": "k-anonymity", "k": 4},
+            {"model": "t-closeness", "t": 0.4, "attribute": "income"},
+        ],
+        "suppression": {"limit": 0.1},
+        "algorithm": algorithm,
+        "budget": {"steps": 20},
+        "attacks": ["vulnerability", {"attack": "linkage", "linkage": "nearest"}],
+    }
+
+
+def run(folder: Path, algorithm: dict[str, Any], decimal: str) -> tuple[list[list[str]], dict[str, Any]]:
+    own = rows()
+    if decimal == ",":
+        own = [[with_commas(a), town, with_commas(b), grouped(c)] for a, town, b, c in own]
+    lines = [";".join(row) for row in [["height", "town", "income", "wealth"], *own]]
+    folder.mkdir()
+    (folder / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path = folder / "config.json"
+    path.write_text(json.dumps(config("people.csv", algorithm, decimal)), encoding="utf-8")
+    done = call("run", path)
+    assert done.code == 0, done.err
+    assert call("audit", folder / "release" / "share" / "release.csv").code == 0
+    report = json.loads((folder / "release" / "report.json").read_text(encoding="utf-8"))
+    content = (folder / "release" / "share" / "release.csv").read_text(encoding="utf-8")
+    return list(csv.reader(io.StringIO(content)))[1:], report
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_the_release_is_that_of_decimal_points(name: str, tmp_path: Path) -> None:
+    """Every number of the release is written as in the input, and everything measured is the same."""
+    pointed, before = run(tmp_path / "point", ALGORITHMS[name], ".")
+    commas, after = run(tmp_path / "comma", ALGORITHMS[name], ",")
+    expected = []
+    for height, town, income, wealth in pointed:
+        own = height.replace(".", "\\,") if height.startswith("{") else with_commas(height)
+        expected.append([own, town, with_commas(income), grouped(wealth)])
+    assert sorted(commas) == sorted(expected)
+    assert after["loss"] == before["loss"]
+    assert [each["measured"] for each in after["constraints"]] == [
+        each["measured"] for each in before["constraints"]
+    ]
+    assert [each["success"] for each in after["attacks"]] == [each["success"] for each in before["attacks"]]
+    assert {name: after["attributes"][name]["type"] for name in ("height", "income")} == {
+        "height": "number",
+        "income": "number",
+    }
+
+
+def test_init_writes_what_run_reads(tmp_path: Path) -> None:
+    own = [";".join([with_commas(a), town, with_commas(b), grouped(c)]) for a, town, b, c in rows()]
+    path = tmp_path / "people.csv"
+    path.write_text("height;town;income;wealth\n" + "\n".join(own) + "\n", encoding="utf-8")
+    done = call("init", path)
+    assert "semicolon, UTF-8, decimal commas" in done.out
+    text = path.with_suffix(".yaml").read_text(encoding="utf-8")
+    assert 'decimal: ","' in text
+    assert "t-closeness" in text
+    assert "l-diversity" not in text
+    assert call("run", path.with_suffix(".yaml")).code == 0
+    released = (tmp_path / "release" / "share" / "release.csv").read_text(encoding="utf-8")
+    incomes = {row[2] for row in csv.reader(io.StringIO(released))}
+    assert incomes - {"income"} <= {line.split(";")[2] for line in own}
+
+
+def test_a_run_says_what_it_reads_as_text(tmp_path: Path) -> None:
+    lines = [
+        f"{20 + number % 9};{number % 50},{number % 7};{' a' if number % 2 else 'a'}" for number in range(90)
+    ]
+    (tmp_path / "people.csv").write_text("age;income;b\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    columns = {
+        "age": {"role": "quasi-identifier"},
+        "income": {"role": "sensitive"},
+        "b": {"role": "quasi-identifier"},
+    }
+    settings = {
+        "input": {"path": "people.csv"},
+        "attributes": columns,
+        "constraints": [{"model": "l-diversity", "l": 2}],
+    }
+    (tmp_path / "c.json").write_text(json.dumps(settings), encoding="utf-8")
+    done = call("run", tmp_path / "c.json")
+    assert "'income' holds numbers with decimal commas, which are read as text; set input.decimal" in done.out
+    assert "column 'b': a few of its values differ from others only by blanks" in done.out
+
+
+def test_numbers_that_are_stored_as_such_are_read_as_what_they_are() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"height": [1.125, 2.25, 1.125, 2.25], "kind": ["1,5", "2,5", "1,5", "2,5"]})
+    columns = {"height": {"role": "quasi-identifier"}, "kind": {"role": "quasi-identifier", "type": "number"}}
+    settings: dict[str, Any] = {
+        "attributes": columns,
+        "constraints": [{"model": "k-anonymity", "k": 2}],
+        "input": {"decimal": ","},
+    }
+    result = an.anonymize(frame, settings)
+    assert result.data.to_dict("list") == frame.sort_values("height").to_dict("list")
+    with pytest.raises(InputError, match=r"declared number, which 0 of 4 records are"):
+        an.anonymize(frame, {**settings, "input": {}})
+
+
+def test_stored_numbers_are_not_released_as_texts_that_mean_others(tmp_path: Path) -> None:
+    """A release.csv with 1.125 would be read again as 1125, as its config has decimal commas."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"height": [1.125, 2.25] * 4, "kind": ["1,5", "2,5"] * 4})
+    frame.to_parquet(tmp_path / "people.parquet")
+    settings: dict[str, Any] = {
+        "input": {"path": "people.parquet", "decimal": ","},
+        "attributes": {"height": {"role": "insensitive"}, "kind": {"role": "quasi-identifier"}},
+        "constraints": [{"model": "k-anonymity", "k": 2}],
+    }
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    done = call("run", path)
+    assert done.code == 2
+    assert "column 'height' stores numbers" in " ".join(done.err.split())
+    settings["output"] = {"path": "release.parquet"}
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    assert call("run", path).code == 0
+    assert call("audit", tmp_path / "release" / "share" / "release.parquet").code == 0

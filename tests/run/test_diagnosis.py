@@ -1,0 +1,134 @@
+"""When the answer is no, the run says why, and what it suggests works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.run.commands import Done, Job
+
+
+def refused(job: Job) -> tuple[Done, list[str]]:
+    """Run an infeasible job; return what it said, and its suggestions."""
+    done = job.run("--json")
+    assert done.code == 1, done.err
+    diagnosis = done.json["diagnosis"]
+    assert diagnosis["complete"] is True
+    suggested = [line.split("--set ", 1)[1] for line in done.err.splitlines() if "works: --set " in line]
+    assert suggested == diagnosis["suggestions"]
+    for reason in diagnosis["reasons"]:
+        assert reason in done.err
+    return done, suggested
+
+
+def assert_they_work(job: Job, suggestions: list[str]) -> None:
+    """Run the job with each suggestion by itself."""
+    assert suggestions
+    for each in suggestions:
+        done = job.run("--overwrite", "--set", each)
+        assert done.code == 0, f"{each}: {done.err}"
+
+
+def test_k_above_the_number_of_records(tmp_path: Path) -> None:
+    job = Job(tmp_path).constraints({"model": "k-anonymity", "k": 100}).set("suppression", limit=0)
+    done, suggestions = refused(job)
+    assert "asked k = 100; reachable: k = 60" in done.err
+    assert "constraints.0.k=60" in suggestions
+    assert_they_work(job, suggestions)
+
+
+def test_more_distinct_values_than_there_are(tmp_path: Path) -> None:
+    job = Job(tmp_path).constraints({"model": "k-anonymity", "k": 2}, {"model": "l-diversity", "l": 5})
+    done, suggestions = refused(job)
+    assert "l-diversity(diagnosis) cannot hold even alone" in done.err
+    assert "asked l = 5; reachable: l = 4" in done.err
+    assert "constraints.1.l=4" in suggestions
+    assert_they_work(job, suggestions)
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        {"model": "t-closeness", "t": 0.001},
+        {"model": "delta-disclosure", "delta": 0.0001},
+        {"model": "basic-beta-likeness", "beta": 0.0001},
+        {"model": "alpha-k-anonymity", "alpha": 0.01, "k": 2},
+        {"model": "entropy-l-diversity", "l": 4.5},
+        {"model": "recursive-cl-diversity", "c": 0.1, "l": 2},
+        {"model": "vulnerability", "max": 0.01},
+    ],
+    ids=lambda constraint: constraint["model"],
+)
+def test_what_each_model_can_reach_alone(constraint: dict[str, Any], tmp_path: Path) -> None:
+    job = Job(tmp_path).constraints(constraint).set("suppression", limit=0)
+    job.config["attributes"]["sex"]["levels"] = {"max": 0}
+    done, suggestions = refused(job)
+    assert "cannot hold even alone" in done.err
+    assert "reachable: " in done.err
+    assert any(each.startswith("constraints.0.") for each in suggestions)
+    assert_they_work(job, suggestions)
+
+
+def three_classes(folder: Path) -> Job:
+    """Return a job in which k-anonymity and l-diversity each need to drop another class, and one may go."""
+    groups = {
+        "small": ("flu", "cancer"),
+        "plain": ("flu",) * 4,
+        "good": ("flu", "cancer", "asthma", "stroke"),
+    }
+    rows = [("", "20", zip_, "F", diagnosis, "") for zip_, own in groups.items() for diagnosis in own]
+    job = Job(folder).rows(rows).set("suppression", limit=0.4)
+    job.attribute("age", role="insensitive").attribute("sex", role="insensitive")
+    job.attribute("zip", role="quasi-identifier", levels={"max": 0})
+    return job
+
+
+def test_two_that_hold_alone_but_not_together(tmp_path: Path) -> None:
+    job = three_classes(tmp_path)
+    job.constraints({"model": "k-anonymity", "k": 3}, {"model": "l-diversity", "l": 2})
+    done, suggestions = refused(job)
+    assert "k-anonymity and l-diversity(diagnosis) hold each alone but not together" in done.err
+    assert {"constraints.0.k=2", "constraints.1.l=1", "suppression.limit=0.6"} == set(suggestions)
+    assert_they_work(job, suggestions)
+
+
+def test_three_of_which_one_pair_blocks(tmp_path: Path) -> None:
+    job = three_classes(tmp_path)
+    job.constraints(
+        {"model": "vulnerability", "max": 0.9},
+        {"model": "k-anonymity", "k": 3},
+        {"model": "l-diversity", "l": 2},
+    )
+    done, suggestions = refused(job)
+    assert "k-anonymity and l-diversity(diagnosis) hold each alone but not together" in done.err
+    assert_they_work(job, suggestions)
+
+
+def test_a_limit_that_is_too_small(tmp_path: Path) -> None:
+    job = Job(tmp_path).set("suppression", limit=0)
+    for name in ("age", "zip"):
+        job.config["attributes"][name]["levels"] = {"max": 1}
+    done, suggestions = refused(job)
+    (limit,) = [each for each in suggestions if each.startswith("suppression.limit=")]
+    assert "records suppressed; the limit allows 0" in done.err
+    assert_they_work(job, suggestions)
+    least = job.run("--overwrite", "--json", "--set", limit).json["release"]["suppressed_records"]
+    assert f"need at least {least} of 60 records suppressed" in done.err
+    one_less = (least - 1) / 60
+    assert job.run("--overwrite", "--set", f"suppression.limit={one_less:.5f}").code == 1
+
+
+def test_a_release_of_no_record_is_no_release(tmp_path: Path) -> None:
+    job = Job(tmp_path).constraints({"model": "k-anonymity", "k": 61}).set("suppression", limit=1)
+    _done, suggestions = refused(job)
+    assert "constraints.0.k=60" in suggestions
+    assert not any(each.startswith("suppression") for each in suggestions)
+    assert_they_work(job, suggestions)
+
+
+def test_the_time_of_the_budget_is_kept_to(tmp_path: Path) -> None:
+    job = Job(tmp_path).constraints({"model": "l-diversity", "l": 5}).set("budget", seconds=30)
+    _, suggestions = refused(job)
+    assert "constraints.0.l=4" in suggestions

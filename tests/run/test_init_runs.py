@@ -1,0 +1,112 @@
+"""``init`` and then ``run``, with no edit between them, on files that others made."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.run.commands import call
+from tests.shared import shared
+
+SAMPLE = Path(__file__).parents[2] / "examples" / "sample.csv"
+ADULT = {
+    **dict.fromkeys(
+        ("age", "workclass", "education", "marital-status", "race", "sex", "native-country"),
+        "quasi-identifier",
+    ),
+    "salary-class": "sensitive",
+}
+
+
+def drafted_and_run(
+    folder: Path, content: bytes, name: str = "data.csv"
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the report of the run, and the roles of the columns."""
+    (folder / name).write_bytes(content)
+    drafted = call("init", folder / name, "--json")
+    assert drafted.code == 0, drafted.err
+    done = call("run", folder / "data.yaml", "--json")
+    assert done.code == 0, done.err
+    assert done.json["status"] == "satisfied"
+    assert done.json["loss"]["loss"] < 1
+    assert all(each["satisfied"] for each in done.json["constraints"])
+    return done.json, {column: each["role"] for column, each in drafted.json["columns"].items()}
+
+
+def as_bytes(*parts: str) -> bytes:
+    """Return the text of a shared data set."""
+    return gzip.decompress(shared("data", *parts, "data.csv.gz").read_bytes())
+
+
+def test_fars(tmp_path: Path) -> None:
+    _, roles = drafted_and_run(tmp_path, as_bytes("fars_sample"))
+    assert [name for name, role in roles.items() if role == "sensitive"] == ["iinjury"]
+    assert set(roles.values()) == {"quasi-identifier", "sensitive"}
+
+
+def test_household_survey(tmp_path: Path) -> None:
+    _, roles = drafted_and_run(tmp_path, as_bytes("sdc_testdata"))
+    assert roles["ori_hid"] == "identifier"
+    assert roles["sampling_weight"] == "insensitive"
+    assert {name for name, role in roles.items() if role == "sensitive"} == {"expend", "income", "savings"}
+
+
+@pytest.mark.slow
+def test_sample(tmp_path: Path) -> None:
+    _, roles = drafted_and_run(tmp_path, SAMPLE.read_bytes())
+    assert roles["person_id"] == "identifier"
+    assert {name for name, role in roles.items() if role == "sensitive"} == {"income_class", "diagnosis"}
+
+
+@pytest.mark.slow
+def test_adult(tmp_path: Path) -> None:
+    report, roles = drafted_and_run(tmp_path, as_bytes("adult"))
+    assert {name: roles[name] for name in ADULT} == ADULT
+    assert report["loss"]["loss"] < 0.2
+
+
+@pytest.mark.slow
+def test_adult_full(tmp_path: Path) -> None:
+    report, roles = drafted_and_run(tmp_path, as_bytes("adult_full"))
+    assert {name: roles[name] for name in ADULT} == ADULT
+    assert roles["education-num"] == "identifier"
+    assert report["config"]["input"]["missing"] == ["", "?"]
+
+
+ALL = ("adult", "adult_full", "fars_sample", "sample", "sdc_testdata")
+
+
+def read(name: str) -> list[list[str]]:
+    """Return the header and the records of a data set, the shipped sample among them."""
+    content = SAMPLE.read_bytes() if name == "sample" else as_bytes(name)
+    return list(csv.reader(io.StringIO(content.decode(), newline="")))
+
+
+def written(rows: list[list[str]], **dialect: Any) -> bytes:
+    """Return rows as CSV."""
+    text = io.StringIO(newline="")
+    csv.writer(text, **dialect).writerows(rows)
+    return text.getvalue().encode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
+def test_a_byte_order_mark_semicolons_and_line_ends_of_windows(name: str, tmp_path: Path) -> None:
+    content = codecs.BOM_UTF8 + written(read(name), delimiter=";", lineterminator="\r\n")
+    drafted_and_run(tmp_path, content)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
+def test_quoted_commas_in_names_and_fields(name: str, tmp_path: Path) -> None:
+    header, *records = read(name)
+    named = [f"{column}, or so" for column in header]
+    fields = [[f"{field}, or so" if field.isalpha() else field for field in record] for record in records]
+    content = codecs.BOM_UTF8 + written([named, *fields], lineterminator="\n")
+    drafted_and_run(tmp_path, gzip.compress(content), "data.csv.gz")

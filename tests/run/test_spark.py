@@ -1,0 +1,34 @@
+"""A run by Spark: its answers, its release, an error; all in one session, and slow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from anonymizer.data.open import open_by_engine
+from anonymizer.errors import DataError
+from tests.run.spark_runs import config, facts, people, ran, released
+from tests.spark import engine, options, running
+
+
+def damaged_part(folder: Path) -> None:
+    folder.mkdir()
+    people(folder / "one.parquet", 20)
+    (folder / "two.parquet").write_bytes(b"PAR1 not at all")
+    with pytest.raises(DataError, match=r"two\.parquet: not a Parquet file, or a damaged one"):
+        open_by_engine(str(folder), options())
+
+
+@pytest.mark.slow
+def test_spark_tells_the_same_as_memory(tmp_path: Path) -> None:
+    with running():
+        damaged_part(tmp_path / "damaged")
+        data = people(tmp_path / "people.parquet", 200)
+        by_spark = ran(config(data, engine()), tmp_path / "spark")
+    in_memory = ran(config(data), tmp_path / "memory")
+    assert facts(by_spark) == facts(in_memory)
+    assert released(tmp_path / "spark") == released(tmp_path / "memory")
+    assert [path.name for path in (tmp_path / "spark" / "share").glob("release.parquet/*")] == [
+        "part-00000.parquet"
+    ]
