@@ -111,9 +111,9 @@ class Interrupted(AnonymizerError):
 def suggestion(given: str, allowed: Iterable[str]) -> str:
     """Return the end of a message: the nearest allowed name, or all of them.
 
-    >>> nearest("hierachy", ["hierarchy", "role"])
+    >>> suggestion("hierachy", ["hierarchy", "role"])
     "did you mean 'hierarchy'?"
-    >>> nearest("x", ["b", "a"])
+    >>> suggestion("x", ["b", "a"])
     'accepted: a, b'
     """
     names = sorted(allowed)

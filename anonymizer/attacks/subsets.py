@@ -40,8 +40,8 @@ def iter_subsets(
     only: returns what is counted by some of the attributes that a table is counted by.
     """
     for own in combinations(order, min(most, len(order))):
-        unmatched_columns = [place for place, position in enumerate(order) if position not in own]
-        yield from _below(order, max(unmatched_columns, default=-1), own, only(full, own), only)
+        others = [place for place, position in enumerate(order) if position not in own]
+        yield from _below(order, max(others, default=-1), own, only(full, own), only)
 
 
 def _below(

@@ -52,7 +52,7 @@ def append_line(applied: Mapping[str, Any], rows: int) -> Iterator[str]:
     """Yield what an earlier release and new records came to.
 
     >>> applied = {"rows_before": 900, "rows_added": 100, "recoding": "applied"}
-    >>> next(joined(applied, 1000))
+    >>> next(append_line(applied, 1000))
     '900 records released before and 100 new ones, recoded alike: 1,000 records'
     """
     how = "recoded alike" if applied["recoding"] == "applied" else "recoded anew"
@@ -63,7 +63,8 @@ def append_line(applied: Mapping[str, Any], rows: int) -> Iterator[str]:
 def utility_line(entry: Mapping[str, Any]) -> str:
     """Return a measure of utility beside what says all and what says nothing.
 
-    >>> useful({"measure": "prediction", "value": 0.1234, "untouched": 0.5, "suppressed": 0, "details": {}})
+    >>> entry = {"measure": "prediction", "value": 0.1234, "untouched": 0.5, "suppressed": 0, "details": {}}
+    >>> utility_line(entry)
     'prediction: 0.123 (originals 0.5, all suppressed 0)'
     """
     of = entry["details"].get("predicted")

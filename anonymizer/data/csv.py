@@ -318,11 +318,11 @@ def pandas_index(
     return found if len(found) < len(columns) else ()
 
 
-def index_warnings(unmatched_columns: Sequence[str]) -> list[str]:
+def index_warnings(index_columns: Sequence[str]) -> list[str]:
     """Return what to say of columns that were left out because they are the index of pandas."""
     return [
         f"column '{name}' is the index of pandas and is left out; to use it, give it a role"
-        for name in unmatched_columns
+        for name in index_columns
     ]
 
 

@@ -44,7 +44,7 @@ def memory_of_machine(system: Path = SYSTEM) -> int:
 def parse_memory_setting(setting: str) -> int:
     """Return an amount of memory as DuckDB writes it, in bytes.
 
-    >>> bytes_as_told("512 bytes"), bytes_as_told("1.5 KiB")
+    >>> parse_memory_setting("512 bytes"), parse_memory_setting("1.5 KiB")
     (512, 1536)
     """
     number, unit = setting.split()

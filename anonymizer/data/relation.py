@@ -95,19 +95,19 @@ class UnionDifference:
     ----------
     lacking: records of each text that it has fewer of than the first part, summed.
     added: records of each text that it has more of than both parts, summed.
-    unmatched_columns: records of each text that it has fewer of than both parts, summed.
+    missing: records of each text that it has fewer of than both parts, summed.
     """
 
     lacking: int
     added: int
-    unmatched_columns: int
+    missing: int
 
 
 def compare_union(whole: Dictionary, first: Dictionary, second: Dictionary) -> UnionDifference:
     """Return how a dictionary differs from two parts that it should hold.
 
-    >>> put_together([("a", 3), ("b", 1)], [("a", 1)], [("a", 1), ("b", 1), (None, 2)])
-    Together(lacking=0, added=1, left_out=2)
+    >>> compare_union([("a", 3), ("b", 1)], [("a", 1)], [("a", 1), ("b", 1), (None, 2)])
+    UnionDifference(lacking=0, added=1, missing=2)
     """
     counted = [Counter[str](), Counter[str](), Counter[str]()]
     for own, dictionary in zip(counted, (whole, first, second), strict=True):
@@ -410,7 +410,7 @@ class Relation(Closing):
     rows: number of records, at least 1.
     sha256: of the bytes of the file; None for what is not a file.
     separator: of a CSV file, as given or detected; None otherwise.
-    unmatched_columns: columns of the file that are not among the columns, as they are the index of pandas.
+    index_columns: columns of the file that are not among the columns, as they are the index of pandas.
     """
 
     name: str
@@ -418,7 +418,7 @@ class Relation(Closing):
     rows: int
     sha256: str | None
     separator: str | None
-    unmatched_columns: tuple[str, ...] = ()
+    index_columns: tuple[str, ...] = ()
 
     @abstractmethod
     def dictionary(self, column: str) -> list[tuple[str | None, int]]:

@@ -577,9 +577,9 @@ def open_spark(location: str, options: SparkOptions, named: Collection[str] | No
             files = parts_of(session, location)
             fields = checked_fields(session, location, files.parts)
             frame = session.spark.read.parquet(location)
-            unmatched_columns = pandas_index(frame.columns, pandas_metadata(session, files.parts[0]), named)
-            relation = _relation(session, frame, location, files, fields, unmatched_columns)
-            relation.unmatched_columns = unmatched_columns
+            index_columns = pandas_index(frame.columns, pandas_metadata(session, files.parts[0]), named)
+            relation = _relation(session, frame, location, files, fields, index_columns)
+            relation.index_columns = index_columns
             return relation
     except BaseException:
         close_session(session)
@@ -592,11 +592,11 @@ def _relation(
     location: str,
     files: Parts,
     fields: Mapping[str, str],
-    unmatched_columns: Collection[str],
+    index_columns: Collection[str],
 ) -> SparkRelation:
     columns: Sequence[str] = frame.columns
     numbered = frame.toDF(*(f"c{index}" for index in range(len(columns))))
-    kept = [index for index, name in enumerate(columns) if name not in unmatched_columns]
+    kept = [index for index, name in enumerate(columns) if name not in index_columns]
     values = (_without_zone(f"c{index}", fields.get(columns[index], "")) for index in kept)
     return SparkRelation(
         session,

@@ -667,7 +667,7 @@ def propose(relation: Relation, decide: Decide = as_proposed) -> Proposal:
         tuple(constraints(relation.rows, sensitive)),
         counter.together(quasi_identifiers, proposed_k(relation.rows)),
         measured.numerals,
-        (*index_warnings(relation.unmatched_columns), *measured.warnings),
+        (*index_warnings(relation.index_columns), *measured.warnings),
     )
 
 

@@ -298,7 +298,7 @@ def rounded(shares: FloatArray, step: float) -> FloatArray:
 def is_small_count(count: int, smallest: int) -> bool:
     """Tell whether a count of people is too small to be shown; none at all is not.
 
-    >>> few(0, 3), few(2, 3), few(3, 3)
+    >>> is_small_count(0, 3), is_small_count(2, 3), is_small_count(3, 3)
     (False, True, False)
     """
     return 0 < count < smallest

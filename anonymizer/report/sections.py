@@ -104,10 +104,10 @@ def _finding(losses: tuple[AttributeLoss, ...]) -> str:
     if gone:
         parts.append(f"Nothing is left of {listed(gone)}.")
     if whole:
-        unmatched_columns = any(each.loss > 0 for each in losses if each.level == 0)
+        suppresses = any(each.loss > 0 for each in losses if each.level == 0)
         verb, but = (
             "is" if len(whole) == 1 else "are",
-            ", but for records left out" if unmatched_columns else "",
+            ", but for records left out" if suppresses else "",
         )
         parts.append(f"{listed(whole)} {verb} published as in the input{but}.")
     if not parts:

@@ -114,7 +114,7 @@ def number(value: Any, digits: int = 4) -> str:
 def masked_count(count: int, smallest: int) -> str:
     """Return a count of people or groups, without telling one that is too small to be told.
 
-    >>> some(0, 5), some(4, 5), some(1200, 5)
+    >>> masked_count(0, 5), masked_count(4, 5), masked_count(1200, 5)
     ('0', 'fewer than 5', '1,200')
     """
     return f"fewer than {smallest}" if 0 < count < smallest else f"{count:,}"

@@ -556,7 +556,7 @@ def _check_untouched(release: Relation, sources: Sources, name: str, removed: in
     """
     # A null and an empty text count as one, which a CSV file cannot tell apart.
     found = release.put_together(name, sources.earlier, sources.new)
-    if found.lacking or found.added or found.unmatched_columns != removed:
+    if found.lacking or found.added or found.missing != removed:
         raise AuditFailed(f"{release.name}: column '{name}' does not hold the values that were put in")
 
 

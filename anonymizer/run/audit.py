@@ -556,10 +556,10 @@ def _judged(reported: ReportClaims, given: Path, claims: Claims) -> Config:
             config = load_config(sections).located(Origin(str(given), given.parent))
         except ConfigError as error:
             wrong = {problem.where.partition(".")[0].partition("[")[0] for problem in error.problems}
-            unmatched_columns = wrong & set(OF_PLUG_INS) & sections.keys()
-            if not unmatched_columns:
+            refused = wrong & set(OF_PLUG_INS) & sections.keys()
+            if not refused:
                 raise
-            wanted = [key for key in wanted if key not in unmatched_columns]
+            wanted = [key for key in wanted if key not in refused]
         else:
             written = as_reported(config.to_dict())
             for section in sections:

@@ -107,7 +107,7 @@ def _check_table(
         classes.number,
         held,
         measure(classes, countable_constraints(wanted)),
-        index_warnings(relation.unmatched_columns),
+        index_warnings(relation.index_columns),
     )
 
 

@@ -145,7 +145,7 @@ def warnings_of(config: Config, job: Job) -> list[str]:
             for name in config.with_role(Role.SENSITIVE)
             if name not in protected
         ]
-        + index_warnings(job.encoded.relation.unmatched_columns)
+        + index_warnings(job.encoded.relation.index_columns)
         + text_warnings(config, [read.column for read in job.encoded.columns])
         + publication_of(config).warnings(config)
     )

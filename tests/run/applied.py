@@ -72,8 +72,8 @@ def expected(
             classes[row[:3]].append(row[DIAGNOSIS])
         return {key for key, values in classes.items() if len(values) < k or len(set(values)) < distinct}
 
-    unmatched_columns = failing([*before, *new]) | (failing(new) if alone else set())
-    kept = [row for row in new if row[:3] not in unmatched_columns]
+    suppressed = failing([*before, *new]) | (failing(new) if alone else set())
+    kept = [row for row in new if row[:3] not in suppressed]
     return sorted([*before, *kept]), len(new) - len(kept)
 
 

@@ -41,17 +41,17 @@ def test_the_first_recoding_and_nothing_else(
     levels = report(folder / "first")["recoding"]["levels"]
     new = [published(row, levels) for row in rows[cut:]]
     before = released(folder / "first")
-    wanted, unmatched_columns = expected(before, new, 3, 2, alone=alone)
-    if unmatched_columns == len(new):
+    wanted, suppressed = expected(before, new, 3, 2, alone=alone)
+    if suppressed == len(new):
         assert done.code == 1
         return
     assert done.code == 0, done.err
     assert released(folder / "second") == wanted
     after = report(folder / "second")
-    assert after["release"]["suppressed_records"] == unmatched_columns
+    assert after["release"]["suppressed_records"] == suppressed
     assert (after["release"]["rows"], after["input"]["rows"]) == (len(wanted), len(new))
     assert after["applied"]["rows_before"] == len(before)
-    assert after["applied"]["rows_added"] == len(new) - unmatched_columns
+    assert after["applied"]["rows_added"] == len(new) - suppressed
     assert not alone or after["applied"]["difference"] is None
     assert call("audit", folder / "second" / "share" / "release.csv").code == 0
 

@@ -408,8 +408,8 @@ def load_parquet(
         _check_same(database, path, files, sources)
         check_header(str(path), columns)
         names = ", ".join(f"c{index}" for index in range(len(columns)))
-        unmatched_columns = pandas_index(columns, _of_pandas(database, sources[0]), named)
-        kept = [index for index, name in enumerate(columns) if name not in unmatched_columns]
+        index_columns = pandas_index(columns, _of_pandas(database, sources[0]), named)
+        kept = [index for index, name in enumerate(columns) if name not in index_columns]
         values = ", ".join(f"c{index} AS c{place}" for place, index in enumerate(kept))
         database.run(
             f"CREATE {'TABLE' if again is None else 'VIEW'} records AS SELECT {values} "
@@ -424,7 +424,7 @@ def load_parquet(
         )
         with reading(path):
             relation.sha256 = digest.result()
-    relation.unmatched_columns = unmatched_columns
+    relation.index_columns = index_columns
     relation.check_unchanged()
     return relation
 
@@ -448,10 +448,10 @@ def parquet_columns(path: Path, named: Collection[str]) -> list[str] | None:
     try:
         with Database(EngineOptions()) as database:
             columns = _top_level(database, source)
-            unmatched_columns = pandas_index(columns, _of_pandas(database, source), named)
+            index_columns = pandas_index(columns, _of_pandas(database, source), named)
     except duckdb.Error:
         return None
-    return [name for name in columns if name not in unmatched_columns] + folders
+    return [name for name in columns if name not in index_columns] + folders
 
 
 def _of_pandas(database: Database, source: str) -> str | None:

@@ -506,8 +506,8 @@ class CellSearch:
     def _round(self, proof: Proof, most: int) -> bool:
         """Solve a programme over the cheapest entries; tell whether a larger one cannot do more."""
         room = self._room(proof)
-        chosen, unmatched_columns = self._cheapest(proof, room, most)
-        open_rows = self._open(proof, min(room, unmatched_columns))
+        chosen, left_out = self._cheapest(proof, room, most)
+        open_rows = self._open(proof, min(room, left_out))
         used = np.zeros(len(self._served), dtype=bool)
         used[chosen] = True
         assignment = Assignment(
@@ -517,10 +517,10 @@ class CellSearch:
         # What the clock or the user ended is no step: what it found could not be found again.
         self.steps += result.ended
         closed = float(proof.closing[open_rows].min(initial=np.inf))
-        self._raise(min(result.bound, proof.bound + unmatched_columns, proof.bound + closed))
+        self._raise(min(result.bound, proof.bound + left_out, proof.bound + closed))
         if result.values is not None and result.ended:
             self._offer(assignment.served(result.values, self._effort()))
-        return unmatched_columns > room and result.ended
+        return left_out > room and result.ended
 
     def _cheapest(self, proof: Proof, room: float, most: int) -> tuple[IntArray, float]:
         """Return the entries of lowest penalty that could be in a better solution, and what others cost."""
