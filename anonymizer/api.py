@@ -8,13 +8,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.config.load import as_texts, load_config, variations
 from anonymizer.config.model import Config
 from anonymizer.data.frames import frame_kind
 from anonymizer.data.open import open_frame
 from anonymizer.data.relation import Relation
 from anonymizer.errors import InputError
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.report.build import ATTACK_KEYS, UTILITY_KEYS, attack_entry, utility_entry
 from anonymizer.report.comparison_table import records
 from anonymizer.run.adversary import adversary_from_files

@@ -12,10 +12,11 @@ from statistics import median
 
 import numpy as np
 
-from anonymizer.attacks.base import ATTACKS, AdversaryView
+from anonymizer.attacks.base import ATTACKS
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from anonymizer.data.open import open_parquet
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.run.adversary import read_release
 from benchmarks import adult, million
 from benchmarks.common import machine, seconds_of, table

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.generalized_values import CoveringJoin, meanings_of
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import (
+    AdversaryView,
     AnatomyRelease,
     AnatomyTruth,
     Links,

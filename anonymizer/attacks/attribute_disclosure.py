@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
+from anonymizer.attacks.base import Attack, AttackResult
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Reference, SensitiveCounts
 from anonymizer.model.table import SensitiveAttribute

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.attribute_disclosure import ClassDisclosure, KnowledgeSettings
+from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Reference, SensitiveCounts
 from anonymizer.plugins import WholeNumber
@@ -31,6 +32,7 @@ class Background(ClassDisclosure):
     """
 
     name = "background"
+    threat = Threat.BACKGROUND
     Settings = BackgroundSettings
     settings: BackgroundSettings
 

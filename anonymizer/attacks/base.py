@@ -7,21 +7,19 @@ estimate with a confidence interval.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from anonymizer.errors import InputError
 from anonymizer.model.adversary import (
-    AnatomyRelease,
+    AdversaryView,
     Links,
-    MechanismKnowledge,
     Original,
-    PublishedTable,
+    Threat,
     Truth,
 )
 from anonymizer.model.arrays import IntArray
@@ -57,62 +55,6 @@ class AttackResult:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
-class AdversaryView:
-    """What the adversary has.
-
-    Attributes
-    ----------
-    release: as its recipient counts it; of records in groups the exact tuples, without sensitive values.
-    second: another release of the same people, None without one.
-    original: records that the adversary holds, and what became of them; None without.
-    second_original: the same records, and what became of them in the second release; None without.
-    recipe: how the release was made, None where that tells nothing or is not known.
-    grouped: the release where it is one of records in groups, None for a single table.
-    """
-
-    release: PublishedTable
-    second: PublishedTable | None = None
-    original: Original | None = None
-    second_original: Original | None = None
-    recipe: MechanismKnowledge | None = None
-    grouped: AnatomyRelease | None = None
-
-    @property
-    def disclosing(self) -> PublishedTable:
-        """The release as it discloses sensitive values: by the classes of equal tuples, or by the groups."""
-        return self.release if self.grouped is None else self.grouped.values
-
-    def aimed(self, known: Sequence[str] | None) -> tuple[str, ...] | None:
-        """Return the columns of ``disclosing`` that somebody has a class by who knows some quasi-identifiers.
-
-        Raises
-        ------
-        InputError: a name is no quasi-identifier, or not all are known where records are in groups.
-        """
-        names = self.release.known(known)
-        if self.grouped is None:
-            return names
-        if names != self.release.names:
-            raise InputError(
-                f"{self.release.source}: values in groups are told to who knows the group of a target; "
-                "remove knowledge from the attack, which then stands for all quasi-identifiers"
-            )
-        return self.disclosing.names
-
-    def about(self, sensitive: str) -> AdversaryView:
-        """Return the scene of somebody who is after one sensitive attribute.
-
-        Parameters
-        ----------
-        sensitive: its name.
-        """
-        own = self.release.sensitive
-        if sensitive not in own:
-            return self
-        return replace(self, release=replace(self.release, sensitive={sensitive: own[sensitive]}))
-
-
 class NoParameters(PlugInSettings):
     """The parameters of an attack that has none."""
 
@@ -124,13 +66,31 @@ class Attack(ABC):
     ----------------
     name: as in the config.
     Settings: its parameters.
+    threat: what it measures in the table of threats, None for nothing there; every attack must say so.
     of_release_alone: whether its findings are a function of the release and its parameters, the same with
         and without original records, a recipe or randomness; an audit repeats such an attack.
     """
 
     name: ClassVar[str]
     Settings: ClassVar[type[PlugInSettings]] = NoParameters
+    threat: ClassVar[Threat | None]
     of_release_alone: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        """Refuse an attack that does not say which threat it measures: a report would pass over it."""
+        super().__init_subclass__()
+        if isinstance(getattr(cls, "name", None), str) and not hasattr(cls, "threat"):
+            raise TypeError(f"{cls.__qualname__}: has no threat; set one of Threat, or None")
+
+    @classmethod
+    def threat_of(cls, knowledge: Mapping[str, Any]) -> Threat | None:  # noqa: ARG003 - a few need it
+        """Return the threat that one entry of a report measures.
+
+        Parameters
+        ----------
+        knowledge: of the entry, as ``AttackResult.knowledge``.
+        """
+        return cls.threat
 
     def __init__(self, settings: PlugInSettings | None = None) -> None:
         self.settings = settings if settings is not None else self.Settings()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anonymizer.attacks.attribute_disclosure import ClassDisclosure
+from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Reference, SensitiveCounts
 
@@ -19,6 +20,7 @@ class Homogeneity(ClassDisclosure):
     """
 
     name = "homogeneity"
+    threat = Threat.HOMOGENEITY
 
     def disclosed(self, counts: SensitiveCounts, overall: Reference) -> BoolArray:  # noqa: ARG002
         """Tell which classes have one value."""

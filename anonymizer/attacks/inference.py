@@ -11,17 +11,10 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.attribute_disclosure import KnowledgeSettings
-from anonymizer.attacks.base import (
-    AdversaryView,
-    AlignedSettings,
-    Attack,
-    AttackResult,
-    clopper_pearson,
-    draw_sample,
-)
+from anonymizer.attacks.base import AlignedSettings, Attack, AttackResult, clopper_pearson, draw_sample
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import Links, Original, ValueCoverage
+from anonymizer.model.adversary import AdversaryView, Links, Original, Threat, ValueCoverage
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.plugins import WholeNumber
 
@@ -89,6 +82,7 @@ class Inference(Attack):
     """
 
     name = "inference"
+    threat = Threat.INFERENCE
     Settings = InferenceSettings
     settings: InferenceSettings
 

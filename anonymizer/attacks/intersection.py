@@ -12,17 +12,10 @@ from pydantic import Field
 
 from anonymizer.attacks.adversary_view import same_values
 from anonymizer.attacks.attribute_disclosure import KnowledgeSettings
-from anonymizer.attacks.base import (
-    AdversaryView,
-    AlignedSettings,
-    Attack,
-    AttackResult,
-    clopper_pearson,
-    draw_sample,
-)
+from anonymizer.attacks.base import AlignedSettings, Attack, AttackResult, clopper_pearson, draw_sample
 from anonymizer.attacks.generalized_values import CoveringJoin, spans
 from anonymizer.errors import InputError, suggestion
-from anonymizer.model.adversary import Original, PublishedTable
+from anonymizer.model.adversary import AdversaryView, Original, PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.counting import count, group_keys
@@ -68,6 +61,7 @@ class Intersection(Attack):
     """
 
     name = "intersection"
+    threat = None
     Settings = IntersectionSettings
     settings: IntersectionSettings
 

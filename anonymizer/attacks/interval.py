@@ -14,9 +14,9 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.base import AdversaryView, AlignedSettings, Attack, AttackResult, clopper_pearson
+from anonymizer.attacks.base import AlignedSettings, Attack, AttackResult, clopper_pearson
 from anonymizer.errors import InputError, suggestion
-from anonymizer.model.adversary import Original
+from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.plugins import Exact
 
@@ -181,6 +181,7 @@ class Interval(Attack):
     """
 
     name = "interval"
+    threat = None
     Settings = IntervalSettings
     settings: IntervalSettings
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
+from anonymizer.attacks.base import Attack, AttackResult
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import MechanismKnowledge, Original, SensitiveConstraint
+from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Original, SensitiveConstraint
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Classes
 from anonymizer.model.counting import count, group_keys
@@ -54,6 +54,7 @@ class Minimality(Attack):
     """
 
     name = "minimality"
+    threat = None
 
     def missing_requirement(self, scene: AdversaryView) -> str | None:
         """Everybody's quasi-identifiers and a search that would have published anything better are needed."""

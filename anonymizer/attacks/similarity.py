@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.attribute_disclosure import ClassDisclosure, KnowledgeSettings
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.errors import InputError
+from anonymizer.model.adversary import AdversaryView, Threat
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Reference, SensitiveCounts
 from anonymizer.model.table import SensitiveAttribute
@@ -33,6 +33,7 @@ class Similarity(ClassDisclosure):
     """
 
     name = "similarity"
+    threat = Threat.SIMILARITY
     Settings = SimilaritySettings
     settings: SimilaritySettings
 

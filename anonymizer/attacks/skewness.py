@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.attribute_disclosure import ClassDisclosure, KnowledgeSettings
+from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Reference, SensitiveCounts
 from anonymizer.plugins import Exact
@@ -55,6 +56,7 @@ class Skewness(ClassDisclosure):
     """
 
     name = "skewness"
+    threat = Threat.SKEWNESS
     Settings = SkewnessSettings
     settings: SkewnessSettings
 

@@ -17,10 +17,10 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from anonymizer.attacks.attribute_disclosure import SubsetSettings
-from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
+from anonymizer.attacks.base import Attack, AttackResult
 from anonymizer.attacks.subsets import KnownSubset, by_size, known_subset, known_subsets
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import PublishedTable
+from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.plugins import WholeNumber
 
@@ -92,6 +92,7 @@ class NegativeBinomialUniques(UniquesEstimator):
     """The sum over the sample's uniques of P(F = 1 | f = 1) = 1 / weight."""
 
     name = "negative-binomial"
+    threat = None
 
     def uniques(self, sample: SampleClasses) -> float:
         """Add up the chances."""

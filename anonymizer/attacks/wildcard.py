@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonymizer.attacks.base import AdversaryView, Attack, AttackResult
+from anonymizer.attacks.base import Attack, AttackResult
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.counting import group_keys
 
@@ -21,6 +22,7 @@ class Wildcard(Attack):
     """
 
     name = "wildcard"
+    threat = None
     of_release_alone = True
 
     def missing_requirement(self, scene: AdversaryView) -> str | None:  # noqa: ARG002 - the interface's

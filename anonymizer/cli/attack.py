@@ -12,8 +12,8 @@ import typer
 from anonymizer.cli.output import Json, Quiet, messages, write_line
 
 if TYPE_CHECKING:
-    from anonymizer.attacks.base import AdversaryView
     from anonymizer.config.model import Config
+    from anonymizer.model.adversary import AdversaryView
 
 ConfigOption = Annotated[Path, typer.Option("--config", "-c", help="Config with roles, types and attacks.")]
 OriginalOption = Annotated[

@@ -7,7 +7,7 @@ input and what became of each record. The mechanism is how the release was made.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -349,3 +349,71 @@ class MechanismKnowledge:
     counted: tuple[bool, ...]
     size: int
     promises: tuple[SensitiveConstraint, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class AdversaryView:
+    """What the adversary has.
+
+    Attributes
+    ----------
+    release: as its recipient counts it; of records in groups the exact tuples, without sensitive values.
+    second: another release of the same people, None without one.
+    original: records that the adversary holds, and what became of them; None without.
+    second_original: the same records, and what became of them in the second release; None without.
+    recipe: how the release was made, None where that tells nothing or is not known.
+    grouped: the release where it is one of records in groups, None for a single table.
+    """
+
+    release: PublishedTable
+    second: PublishedTable | None = None
+    original: Original | None = None
+    second_original: Original | None = None
+    recipe: MechanismKnowledge | None = None
+    grouped: AnatomyRelease | None = None
+
+    @property
+    def disclosing(self) -> PublishedTable:
+        """The release as it discloses sensitive values: by the classes of equal tuples, or by the groups."""
+        return self.release if self.grouped is None else self.grouped.values
+
+    def aimed(self, known: Sequence[str] | None) -> tuple[str, ...] | None:
+        """Return the columns of ``disclosing`` that somebody has a class by who knows some quasi-identifiers.
+
+        Raises
+        ------
+        InputError: a name is no quasi-identifier, or not all are known where records are in groups.
+        """
+        names = self.release.known(known)
+        if self.grouped is None:
+            return names
+        if names != self.release.names:
+            raise InputError(
+                f"{self.release.source}: values in groups are told to who knows the group of a target; "
+                "remove knowledge from the attack, which then stands for all quasi-identifiers"
+            )
+        return self.disclosing.names
+
+    def about(self, sensitive: str) -> AdversaryView:
+        """Return the scene of somebody who is after one sensitive attribute.
+
+        Parameters
+        ----------
+        sensitive: its name.
+        """
+        own = self.release.sensitive
+        if sensitive not in own:
+            return self
+        return replace(self, release=replace(self.release, sensitive={sensitive: own[sensitive]}))
+
+
+class Threat(StrEnum):
+    """What an adversary is after."""
+
+    LINKAGE = "linkage"
+    RE_IDENTIFICATION = "re-identification"
+    HOMOGENEITY = "homogeneity"
+    BACKGROUND = "background knowledge"
+    SKEWNESS = "skewness"
+    SIMILARITY = "similarity"
+    INFERENCE = "inference"

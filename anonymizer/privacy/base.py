@@ -12,33 +12,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from decimal import Decimal
-from enum import Enum, StrEnum
+from enum import Enum
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.base import AdversaryView, Attack
+from anonymizer.attacks.base import Attack
+from anonymizer.model.adversary import AdversaryView, Threat
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes, ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Registry
 from anonymizer.plugins import Settings as PlugInSettings
 from anonymizer.privacy.conditions import CountConditions
-
-
-class Threat(StrEnum):
-    """What an adversary is after."""
-
-    LINKAGE = "linkage"
-    RE_IDENTIFICATION = "re-identification"
-    HOMOGENEITY = "homogeneity"
-    BACKGROUND = "background knowledge"
-    SKEWNESS = "skewness"
-    SIMILARITY = "similarity"
-    INFERENCE = "inference"
-
 
 WHO = frozenset({Threat.LINKAGE, Threat.RE_IDENTIFICATION})
 """What tells who a record is."""

@@ -11,11 +11,12 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
+from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings
-from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threat, Threshold
+from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
 from anonymizer.privacy.conditions import (
     CountConditions,
     entry_shares,

@@ -8,11 +8,12 @@ from math import inf
 
 import numpy as np
 
+from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Settings
-from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threat, Threshold
+from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
 from anonymizer.privacy.basic_beta_likeness import Beta, entry_gains, exact_gains, largest_gains
 from anonymizer.privacy.conditions import CountConditions, excess_over_caps, reference_shares, whole_records
 from anonymizer.privacy.exact import log_of, resolve_near_ties

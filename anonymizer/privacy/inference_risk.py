@@ -8,10 +8,11 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.base import AdversaryView, Attack
+from anonymizer.attacks.base import Attack
 from anonymizer.attacks.definetti.attack import Definetti, DefinettiSettings
+from anonymizer.model.adversary import AdversaryView, Threat
 from anonymizer.plugins import Exact
-from anonymizer.privacy.base import AttackModel, RiskSettings, Threat
+from anonymizer.privacy.base import AttackModel, RiskSettings
 
 CHAINS = 4
 """Independent starts: a search attacks many candidates."""

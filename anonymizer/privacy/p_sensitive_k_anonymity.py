@@ -6,11 +6,12 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Settings, WholeNumber
-from anonymizer.privacy.base import WHO, ClassModel, Measured, Merging, PrivacyModel, Threat, Threshold
+from anonymizer.privacy.base import WHO, ClassModel, Measured, Merging, PrivacyModel, Threshold
 from anonymizer.privacy.conditions import CountConditions, Distinct, distinct_values
 from anonymizer.privacy.k_anonymity import GroupSize
 

@@ -12,12 +12,13 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from anonymizer.attacks.base import AttackResult
+from anonymizer.attacks.base import ATTACKS, AttackResult
 from anonymizer.distribution import own_version
+from anonymizer.model.adversary import Threat
 from anonymizer.model.classes import Measurement
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.report import Report
-from anonymizer.privacy.base import WHO, PrivacyModel, Threat
+from anonymizer.privacy.base import WHO, PrivacyModel
 from anonymizer.utility.base import UtilityFinding
 
 ATTACK_KEYS = [
@@ -220,18 +221,6 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-BY_ATTACK = {
-    "linkage": Threat.LINKAGE,
-    "homogeneity": Threat.HOMOGENEITY,
-    "background": Threat.BACKGROUND,
-    "skewness": Threat.SKEWNESS,
-    "similarity": Threat.SIMILARITY,
-    "inference": Threat.INFERENCE,
-    "definetti": Threat.INFERENCE,
-}
-"""Which attack measures which threat; ``vulnerability`` measures re-identification by its target."""
-
-
 def attack_matrix(
     models: Sequence[PrivacyModel], attacks: Sequence[Mapping[str, Any]], k: int | None
 ) -> list[dict[str, Any]]:
@@ -267,9 +256,7 @@ def attack_matrix(
 
 
 def _threat(attack: Mapping[str, Any]) -> Threat | None:
-    if attack["attack"] == "vulnerability":
-        return Threat.RE_IDENTIFICATION if attack["knowledge"].get("target") == "re-identification" else None
-    return BY_ATTACK.get(attack["attack"])
+    return ATTACKS[attack["attack"]].threat_of(attack["knowledge"])
 
 
 def _allowed(attack: Mapping[str, Any], threat: Threat, model: PrivacyModel, k: int | None) -> float:

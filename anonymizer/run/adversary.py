@@ -13,7 +13,6 @@ from anonymizer.attacks.adversary_view import (
     reconstructed,
     same_values,
 )
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.generalized_values import meaning_of
 from anonymizer.audit.classes import value_codes
 from anonymizer.config.attribute import Role
@@ -21,7 +20,7 @@ from anonymizer.config.model import Config
 from anonymizer.data.relation import Groups, Relation
 from anonymizer.data.table import Encoded, encode, read_columns
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import Links, Original, PublishedTable, Truth, ValueCoverage
+from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable, Truth, ValueCoverage
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.counting import ascending, count, numbered

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.audit.classes import classes_of, measure, value_codes
 from anonymizer.audit.comparison import common_codes, mismatched_append
 from anonymizer.config.model import ApplySettings, Batch, Config, Otherwise
@@ -25,6 +24,7 @@ from anonymizer.data.relation import Coding, Groups, RecodedRows, Relation
 from anonymizer.data.table import column_of
 from anonymizer.errors import AuditFailed, ConfigError, ConfigProblem, Infeasible, InputError
 from anonymizer.loss.base import all_losses
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCodes, released
 from anonymizer.model.counting import group_keys

@@ -14,13 +14,13 @@ from zlib import crc32
 
 import numpy as np
 
-from anonymizer.attacks.base import ATTACKS, AdversaryView, Attack, AttackResult
+from anonymizer.attacks.base import ATTACKS, Attack, AttackResult
 from anonymizer.config.model import Config
 from anonymizer.config.plugin_sections import PluginSection
 from anonymizer.data.relation import Relation
 from anonymizer.errors import InputError
 from anonymizer.loss.base import Maximum
-from anonymizer.model.adversary import MechanismKnowledge, Original, SensitiveConstraint
+from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Original, SensitiveConstraint
 from anonymizer.model.classes import Released
 from anonymizer.model.outcome import Outcome
 from anonymizer.plugins import Registry

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
 from anonymizer.attacks.adversary_view import reconstructed, same_values
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.generalized_values import meaning_of
 from anonymizer.audit.anatomy import classes_for, read_pair
 from anonymizer.audit.claims import ABSENT, Claims, as_reported
@@ -30,7 +29,7 @@ from anonymizer.data.source import is_url, sha256_of
 from anonymizer.data.table import read_columns
 from anonymizer.errors import ConfigError, HierarchyError, InputError
 from anonymizer.loss.base import all_losses
-from anonymizer.model.adversary import Links, PublishedTable, ValueCoverage
+from anonymizer.model.adversary import AdversaryView, Links, PublishedTable, ValueCoverage
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.classes import SensitiveCodes, released
 from anonymizer.model.counting import count

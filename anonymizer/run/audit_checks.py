@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import AdversaryView, AttackResult
+from anonymizer.attacks.base import AttackResult
 from anonymizer.attacks.similarity import Similarity
 from anonymizer.audit.claims import ABSENT, Claims, Key, agrees, as_reported
 from anonymizer.audit.classes import measure, verifiable
@@ -25,6 +25,7 @@ from anonymizer.config.model import Config, Reference
 from anonymizer.data.relation import Relation
 from anonymizer.errors import HierarchyError, InputError
 from anonymizer.hierarchy.source import FlatSource
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes
 from anonymizer.model.recoding import COUNT, GROUP

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from anonymizer.attacks.adversary_view import truth_of_tuples
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.audit.anatomy import measure_pair, read_pair
 from anonymizer.audit.classes import count_classes, measure
 from anonymizer.config.attribute import Role
@@ -21,7 +20,7 @@ from anonymizer.data.relation import Relation
 from anonymizer.data.source import EngineOptions
 from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.errors import InputError, suggestion
-from anonymizer.model.adversary import AnatomyRelease
+from anonymizer.model.adversary import AdversaryView, AnatomyRelease
 from anonymizer.model.classes import Measurement
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import SensitiveAttribute

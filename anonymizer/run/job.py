@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.config.attribute import Role
 from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config, Reference
@@ -24,7 +23,7 @@ from anonymizer.data.source import CsvDialect, EngineOptions
 from anonymizer.data.table import Encoded, EngineTables, ReadColumn, read_columns, recoded_as
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError
 from anonymizer.hierarchy.source import HierarchySource
-from anonymizer.model.adversary import PublishedTable
+from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import CodeArray
 from anonymizer.model.classes import Measurement, SensitiveCodes
 from anonymizer.model.out_of_core import TableSource

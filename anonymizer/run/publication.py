@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
 from anonymizer.data.relation import Projection, Relation
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.classes import Released
 from anonymizer.model.out_of_core import RegionStore
 from anonymizer.release.anatomy import pair_columns, pair_named, project_pair

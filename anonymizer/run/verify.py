@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anonymizer.attacks.adversary_view import known_truth, original_of_groups
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.audit.anatomy import measure_pair, read_pair
 from anonymizer.audit.classes import classes_of, count_reference, measure
 from anonymizer.audit.comparison import misassigned_records, mismatched_records
@@ -20,6 +19,7 @@ from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
 from anonymizer.data.relation import Relation
 from anonymizer.errors import AuditFailed, DataError, InputError
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCounts
 from anonymizer.model.counting import count

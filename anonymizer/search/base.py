@@ -17,8 +17,8 @@ from zlib import crc32
 import numpy as np
 
 from anonymizer.attacks.adversary_view import adversary_from_anatomy, scene_of_recoding
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.loss.base import LossMetric
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import GroupRecoding, Recoding

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.base import AdversaryView
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.table import Column
 from anonymizer.plugins import Registry

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonymizer.attacks.adversary_view import same_values
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.generalized_values import UniformExpansion, expand_uniformly
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import AnatomyRelease, Original
+from anonymizer.model.adversary import AdversaryView, AnatomyRelease, Original
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.counting import count, numbered

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from hypothesis import settings
 
-from anonymizer.attacks.base import ATTACKS, AdversaryView, Attack, AttackResult
-from anonymizer.model.adversary import PublishedTable
+from anonymizer.attacks.base import ATTACKS, Attack, AttackResult
+from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.table import SensitiveAttribute
 from tests.helpers.build import column, hierarchy

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.generalized_values import meaning_of
-from anonymizer.model.adversary import Links, Original, PublishedTable
+from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute
 from tests.attacks.published import release

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import PublishedTable
+from anonymizer.model.adversary import AdversaryView, PublishedTable
 from tests.attacks.literature import literature
 from tests.attacks.published import FEWER, attack, one, release, run
 from tests.strategies import tree

@@ -8,7 +8,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.definetti.attack import Score, compared, discretize
 from anonymizer.attacks.definetti.posterior import (
     Similar,
@@ -18,6 +17,7 @@ from anonymizer.attacks.definetti.posterior import (
 )
 from anonymizer.attacks.generalized_values import meaning_of
 from anonymizer.errors import InputError
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.table import QuasiIdentifier
 from tests.attacks.exchangeable import dealt
 from tests.attacks.published import attack, one, release, run

@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 
 from anonymizer.attacks.adversary_view import adversary_from_anatomy
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.definetti.attack import AnatomyFeatures
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import AnatomyRelease, AnatomyTruth
+from anonymizer.model.adversary import AdversaryView, AnatomyRelease, AnatomyTruth
 from anonymizer.model.classes import SensitiveCounts
 from anonymizer.model.recoding import GroupRecoding
 from anonymizer.model.table import SensitiveAttribute

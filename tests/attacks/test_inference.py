@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.base import AdversaryView, AttackResult
+from anonymizer.attacks.base import AttackResult
 from anonymizer.attacks.naive_bayes import WEIGHT, LabelCounts, NaiveBayes
 from anonymizer.errors import InputError
+from anonymizer.model.adversary import AdversaryView
 from tests.attacks.published import FEWER, attack, one, release, run
 from tests.attacks.scenes import scene
 from tests.twins import attacks as twins

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.errors import InputError
+from anonymizer.model.adversary import AdversaryView
 from tests.attacks.published import FEWER, attack, one, release, run
 from tests.attacks.scenes import original
 from tests.twins import attacks as twins

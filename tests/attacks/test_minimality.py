@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import MechanismKnowledge, SensitiveConstraint
+from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, SensitiveConstraint
 from tests.attacks.published import FEWER, attack, one, release, run
 from tests.attacks.scenes import scene
 from tests.twins import attacks as twins

@@ -13,7 +13,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from anonymizer.attacks.base import AdversaryView
 from anonymizer.attacks.uniqueness import (
     NegativeBinomialUniques,
     PitmanUniques,
@@ -26,6 +25,7 @@ from anonymizer.attacks.uniqueness import (
     log_likelihood,
 )
 from anonymizer.errors import InputError
+from anonymizer.model.adversary import AdversaryView
 from tests.attacks.published import FEWER, attack, one, release
 from tests.shared import shared
 from tests.twins import attacks as twins

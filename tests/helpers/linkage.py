@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from anonymizer.attacks.base import AdversaryView, AttackResult
+from anonymizer.attacks.base import AttackResult
 from anonymizer.attacks.linkage.attack import Linkage
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from anonymizer.data.open import open_frame
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.table import QuasiIdentifier
 from anonymizer.run.adversary import adversary_from_files
 from anonymizer.run.job import open_as, open_release

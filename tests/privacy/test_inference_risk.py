@@ -8,8 +8,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from anonymizer.attacks.base import AdversaryView, AttackResult
+from anonymizer.attacks.base import AttackResult
 from anonymizer.attacks.definetti.attack import Definetti
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.privacy.inference_risk import InferenceRisk, InferenceRiskSettings
 
 

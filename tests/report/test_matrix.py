@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from anonymizer.privacy.base import PRIVACY_MODELS, Threat
+from anonymizer.attacks.base import ATTACKS, Attack
+from anonymizer.model.adversary import Threat
+from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.report.build import attack_matrix
 from tests.helpers import build
 
@@ -118,3 +120,17 @@ def test_a_limit_on_guessing_values_does_not_claim_to_stop_re_identification() -
         claimed = {each["threat"]: each["claimed_by"] for each in attack_matrix([model], [], None)}
         assert (claimed["re-identification"] == ["vulnerability"]) is bool(mitigates)
         assert sum(map(len, claimed.values())) == len(mitigates)
+
+
+def test_an_attack_says_which_threat_it_measures() -> None:
+    with pytest.raises(TypeError, match="Silent: has no threat"):
+        type("Silent", (Attack,), {"name": "silent"})
+
+
+def test_an_attack_of_another_distribution_has_its_row() -> None:
+    found = type("Found", (Attack,), {"name": "found", "threat": Threat.SIMILARITY})
+    ATTACKS.add(found)
+    try:
+        assert row(Threat.SIMILARITY, entry("found", 0.4, 0.4))["success"] == 0.4
+    finally:
+        ATTACKS.remove("found")

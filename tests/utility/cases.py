@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from anonymizer.attacks.base import AdversaryView
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.utility.base import UTILITY_MEASURES, Comparison, UtilityFinding
 from anonymizer.utility.comparison import comparison_of
 from tests.attacks.scenes import scene

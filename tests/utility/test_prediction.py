@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.base import AdversaryView
-from anonymizer.model.adversary import Links
+from anonymizer.model.adversary import AdversaryView, Links
 from anonymizer.utility.base import UTILITY_MEASURES
 from anonymizer.utility.prediction import held_out
 from tests.attacks.published import FEWER

@@ -19,7 +19,7 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.attribute_disclosure import KnowledgeSettings
-from anonymizer.attacks.base import AdversaryView, Attack, AttackResult, Share, clopper_pearson
+from anonymizer.attacks.base import Attack, AttackResult, Share, clopper_pearson
 from anonymizer.attacks.definetti.posterior import (
     Convergence,
     ExactFeature,
@@ -34,7 +34,7 @@ from anonymizer.attacks.definetti.posterior import (
 )
 from anonymizer.attacks.linkage.distances import gaps_of, standard_scale
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import AnatomyRelease, Original, Truth, ValueCoverage
+from anonymizer.model.adversary import AdversaryView, AnatomyRelease, Original, Threat, Truth, ValueCoverage
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.counting import count
 from anonymizer.model.table import Column, ValueType
@@ -467,6 +467,7 @@ class Definetti(Attack):
     """
 
     name = "definetti"
+    threat = Threat.INFERENCE
     Settings = DefinettiSettings
     settings: DefinettiSettings
 

@@ -12,14 +12,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from anonymizer.attacks.attribute_disclosure import KnowledgeSettings
-from anonymizer.attacks.base import (
-    AdversaryView,
-    AlignedSettings,
-    Attack,
-    AttackResult,
-    clopper_pearson,
-    draw_sample,
-)
+from anonymizer.attacks.base import AlignedSettings, Attack, AttackResult, clopper_pearson, draw_sample
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
     Distance,
@@ -37,7 +30,7 @@ from anonymizer.attacks.linkage.learned import Exact, LearnedLinking
 from anonymizer.attacks.linkage.linkers import AssignmentLinking, NearestLinking, ProbabilisticLinking
 from anonymizer.attacks.linkage.local_search import Fast
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import Links, Original, Truth
+from anonymizer.model.adversary import AdversaryView, Links, Original, Threat, Truth
 from anonymizer.model.arrays import IntArray
 from anonymizer.plugins import Exact as Decimals
 from anonymizer.plugins import WholeNumber
@@ -159,6 +152,7 @@ class Linkage(Attack):
     """
 
     name = "linkage"
+    threat = Threat.LINKAGE
     Settings = LinkageSettings
     settings: LinkageSettings
 
