@@ -92,7 +92,6 @@ class NegativeBinomialUniques(UniquesEstimator):
     """The sum over the sample's uniques of P(F = 1 | f = 1) = 1 / weight."""
 
     name = "negative-binomial"
-    threat = None
 
     def uniques(self, sample: SampleClasses) -> float:
         """Add up the chances."""
@@ -235,6 +234,7 @@ class Uniqueness(Attack):
     """
 
     name = "uniqueness"
+    threat = None
     of_release_alone = True
     Settings = UniquenessSettings
     settings: UniquenessSettings

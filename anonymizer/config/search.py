@@ -123,7 +123,8 @@ def _engine(name: str) -> str:
     return name
 
 
-_ENGINE_SCHEMA = {"type": "string", "examples": [*EngineName, REMOTE]}
+_ENGINE_SCHEMA = {"type": "string", "enum": [*map(str, EngineName), REMOTE]}
+"""For editors; a plug-in of another distribution is accepted all the same."""
 
 
 class EngineSettings(Section):

@@ -22,9 +22,6 @@ OF_THE_RELEASE = frozenset(
 HIDDEN_THREATS = frozenset({"linkage", "inference"})
 """Threats of the attack matrix that other attacks measure."""
 
-SHARE_METRICS = ("loss", "ncp")
-"""Objectives that are means over the input's records."""
-
 RELEASE_METRICS = ("discernibility", "average-class-size", "precision", "height")
 """Objectives that the release, its levels and the number of suppressed records determine."""
 
@@ -51,25 +48,22 @@ class _Terms:
     ----------
     smallest: counts below it, except 0, are not public.
     records: in the release.
-    fewest_targets: of the attacks whose success depends on hidden values; ``records`` without one.
     metric: of the objective.
     place: name of a release that is kept as a table or under a URL; None for a file in ``share/``.
     """
 
     smallest: int
     records: int
-    fewest_targets: int
     metric: str
     place: str | None
 
     @classmethod
     def of(cls, content: Mapping[str, Any], smallest: int) -> _Terms:
         config, records = content["config"], content["release"]["rows"]
-        targets = [each["records"] for each in content["attacks"] if each.get("attack") not in OF_THE_RELEASE]
         output = config.get("output", {})
         path = output.get("path") or ""
         place = output.get("table") or (_last_part(path) if "://" in path else None)
-        return cls(smallest, records, min([records, *targets]), config["objective"]["metric"], place)
+        return cls(smallest, records, config["objective"]["metric"], place)
 
 
 Rule = Callable[[Any, Mapping[str, Any], _Terms], Any]
@@ -80,10 +74,10 @@ def public_report(report: Report, k: int | None) -> Report:
     """Return what is public of a report: each key that ``PLACED`` lists, by its rule.
 
     Counts below max(k, 3) are null, and where the number of suppressed records is, so is every number that
-    would tell it. Numbers that depend on values that the release hides are rounded so coarsely that one
-    record cannot be seen in them, or are null: otherwise, an adversary who knows all values except one could
-    try which candidate gives the published number. The report depends on the set of the input's records, not
-    on their order.
+    would tell it. Numbers that depend on values that the release hides are null, however coarsely they could
+    be rounded: an outlier moves the term of every record in ``ncp``, and every rounding has a border that one
+    value can cross. An adversary who knows all values except one could try which candidates give the
+    published number. The report depends on the set of the input's records, not on their order.
 
     Parameters
     ----------
@@ -159,21 +153,14 @@ def _coarse(value: Any, records: int, smallest: int) -> float | None:
     return round(round(value / step) * step, 4)
 
 
-def _share(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
-    """Round a mean over the release's records that depends on hidden values."""
-    return _coarse(value, terms.records, terms.smallest)
-
-
 def _objective(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
-    """Show the objective like the loss that it is; not of metrics that are not known to be harmless."""
-    if terms.metric in SHARE_METRICS:
-        return _share(value, entry, terms)
+    """Show the objective where the release determines it, as it does class sizes and levels."""
     return _rounded(value, entry, terms) if terms.metric in RELEASE_METRICS else None
 
 
-def _bound(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
+def _bound(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
     """Show what other candidates reach; class sizes of candidates that are not published stay hidden."""
-    return _share(value, entry, terms) if terms.metric in (*SHARE_METRICS, "precision") else None
+    return _coarse(value, terms.records, terms.smallest) if terms.metric == "precision" else None
 
 
 def _measured(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
@@ -186,17 +173,13 @@ def _worst_classes(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
 
 
 def _success(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
-    """Show what an attack reached; to three digits only if the recipient can run it."""
-    if entry.get("attack") in OF_THE_RELEASE:
-        return _rounded(value, entry, terms)
-    return _coarse(value, min(terms.records, entry["records"]), terms.smallest)
+    """Show what an attack reached only if the recipient can run it; others depend on hidden values."""
+    return _rounded(value, entry, terms) if entry.get("attack") in OF_THE_RELEASE else None
 
 
 def _strongest(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
-    """Show what the strongest attack reached, no more precisely than the attack's own entry does."""
-    if entry["threat"] in HIDDEN_THREATS:
-        return _coarse(value, terms.fewest_targets, terms.smallest)
-    return _rounded(value, entry, terms)
+    """Show what the strongest attack reached where that attack's own entry shows it."""
+    return None if entry["threat"] in HIDDEN_THREATS else _rounded(value, entry, terms)
 
 
 def _warning(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
@@ -316,8 +299,8 @@ PLACED: Mapping[str, Rule] = {
     "constraints/[]/worst_classes": _worst_classes,
     "constraints/[]/verifiable_from_release": _exact,
     # Means over the input's records by values that the release may hide, such as the range of a column.
-    "loss/loss": _share,
-    "loss/ncp": _share,
+    "loss/loss": _null,
+    "loss/ncp": _null,
     "loss/discernibility": _rounded,
     "loss/average_class_size": _rounded,
     # Depends on every single cell of the input.
