@@ -261,6 +261,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _same_number(claimed: float, found: float, digits: int | None, *, whole: bool) -> bool:
+    if isinstance(found, int) and not isinstance(claimed, int) and not whole:
+        return False
     if claimed == found:
         return True
     counts = isinstance(claimed, int) and isinstance(found, int)

@@ -94,7 +94,7 @@ def check_input(case: AuditCase, report: Path) -> bool:
         if matched is None:
             return False
         if not case.in_groups:
-            _check_losses(case, table, matched)
+            compared = _check_losses(case, table, matched) and compared
         return compared and not case.in_groups
 
 
@@ -252,8 +252,13 @@ def _parts(table: Table, links: Links) -> _Matched:
     return _Matched(table.split(owner[order], counts), owner[order], published[order])
 
 
-def _check_losses(case: AuditCase, table: Table, matched: _Matched) -> None:
-    """Compare levels, and every loss that follows from the match, with those of the report."""
+def _check_losses(case: AuditCase, table: Table, matched: _Matched) -> bool:
+    """Compare levels, and every loss that follows from the match, with those of the report.
+
+    Returns
+    -------
+    whether the published texts were compared with what the recoding makes of the input.
+    """
     claims, own = case.claims, case.scene.release
     removed = matched.published < 0
     texts = _texts(own, table, matched)
@@ -262,14 +267,17 @@ def _check_losses(case: AuditCase, table: Table, matched: _Matched) -> None:
         kept_suppressed = np.logical_and.reduce([each == SUPPRESSED for each in texts]) & ~removed
     recoding = _recoding(case, matched, texts, (removed | kept_suppressed, removed))
     if recoding is None:
-        return
+        if case.config.algorithm.name == "local":
+            case.claims.refute(
+                ("search", "algorithm"), "local publishes nodes of the hierarchies; other texts found"
+            )
+        return False
     for column, shown in zip(recoding.published(), texts, strict=True):
         promised = np.array(column.labels, dtype=object)[column.codes]
         if (promised != shown)[~removed].any():
-            if recoding.levels is not None:
-                what = "the published texts are not of the level that the report says"
-                claims.refute(("recoding", "levels", column.name), what)
-            return
+            what = "the published texts are not of the level that the report says"
+            claims.refute(("recoding", "levels", column.name), what)
+            return True
     for name in claims.section(("recoding", "levels")):
         claims.agree(("recoding", "levels", name))
     losses = all_losses(released(recoding, required_size(case.config)))
@@ -277,6 +285,7 @@ def _check_losses(case: AuditCase, table: Table, matched: _Matched) -> None:
         del losses["nonuniform_entropy"]
     for name, loss in losses.items():
         claims.compare(("loss", name), loss)
+    return True
 
 
 def _texts(own: PublishedTable, table: Table, matched: _Matched) -> list[TextArray]:
@@ -414,10 +423,45 @@ def read_reported(path: Path) -> ReportClaims:
     return parse_report(ReportClaims, path, content, ACCEPTED)
 
 
+LARGEST_NUMBER = 1e30
+"""No figure of a report is as large."""
+
+MOST_CHARACTERS = 40
+"""Of a number in a report."""
+
+
 def read_content(path: Path) -> dict[str, Any]:
     """Return all that a report says, in plain JSON types; of one that ``read_reported`` accepts."""
-    content: dict[str, Any] = json.loads(path.read_bytes())
+    try:
+        content: dict[str, Any] = json.loads(
+            path.read_bytes(),
+            object_pairs_hook=_distinct_keys,
+            parse_constant=_plain_number,
+            parse_int=lambda text: _plain_number(text, int),
+            parse_float=lambda text: _plain_number(text, float),
+        )
+    except ValueError as error:
+        raise InputError(f"{path}: {error}; give the report as anonymizer wrote it") from None
     return content
+
+
+def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a key that stands twice: other readers may take the other value."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in found if names.count(name) > 1)
+        raise ValueError(f"key '{twice}' occurs twice in one mapping")
+    return found
+
+
+def _plain_number(text: str, kind: type[int] | type[float] | None = None) -> float:
+    """Refuse numbers that no run writes: infinite ones, and those beyond all counts of records squared."""
+    number = None if kind is None or len(text) > MOST_CHARACTERS else kind(text)
+    if number is None or not abs(number) < LARGEST_NUMBER:
+        shown = text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
+        raise ValueError(f"the number {shown} is out of range")
+    return number
 
 
 def parse_report(model: type[Part], path: Path, content: bytes, accepted: str) -> Part:

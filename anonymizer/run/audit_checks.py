@@ -24,7 +24,7 @@ from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config, Reference
 from anonymizer.data.relation import Relation
 from anonymizer.errors import HierarchyError, InputError
-from anonymizer.hierarchy.source import FlatSource
+from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes
@@ -109,7 +109,8 @@ def check_names(case: AuditCase) -> None:
     names = list(pair_named(Path(path.name)).names) if case.in_groups else [path.name]
     own = claims.get(("release", "path"))
     # An internal report of a release elsewhere has the whole path; the recipient has the name.
-    found = own if isinstance(own, str) and "://" in own else f"share/{names[0]}"
+    elsewhere = claims.internal and isinstance(own, str) and "://" in own and own.endswith(f"/{names[0]}")
+    found = own if elsewhere else f"share/{names[0]}"
     claims.compare(("release", "path"), found)
     claims.agree(("config", "output", "path"))
     if case.in_groups:
@@ -241,13 +242,18 @@ def _starred(case: AuditCase) -> int:
 def _check_blanks(case: AuditCase) -> None:
     """Blanked cells are the ``*`` of columns that also publish other values, but for rows of ``*`` alone."""
     claims = case.claims
-    if case.config.suppression.method.value != "cells":
-        claims.compare(("release", "suppressed_cells"), 0)
-        return
     table = case.scene.release
     blanks = table.blanks
     alone = np.logical_and.reduce(blanks, axis=1)
     cells = dict(zip(table.names, (table.counts @ (blanks & ~alone[:, None])).tolist(), strict=True))
+    if case.config.suppression.method.value != "cells":
+        claims.compare(("release", "suppressed_cells"), 0)
+        for name, found in cells.items():
+            if found and _at_the_lowest(claims, name):
+                claims.refute(
+                    ("release", "suppressed_cells"), f"nothing blanks cells, found {found} in '{name}'"
+                )
+        return
     claims.expect(("recoding",), ("blanked_cells",))
     claims.expect(("recoding", "blanked_cells"), cells)
     if blanks.all(axis=0).any() or (alone.any() and not case.config.suppression.keep_rows):
@@ -364,6 +370,10 @@ def check_levels(case: AuditCase) -> None:
             continue
         if possible is None or (not possible and settings is not None and settings.unknown.value == "top"):
             continue
+        if shown and not blanking and _has_wrong_stars(case, name, level, source):
+            what = f"the report says {level}, which has no '{SUPPRESSED}'"
+            claims.refute(("recoding", "levels", name), what)
+            continue
         if type(level) is not int or level not in possible:
             found = ", ".join(map(str, sorted(possible))) or "no level of the hierarchy"
             claims.refute(
@@ -371,6 +381,17 @@ def check_levels(case: AuditCase) -> None:
             )
         elif len(possible) == 1:
             claims.agree(("recoding", "levels", name))
+
+
+def _has_wrong_stars(case: AuditCase, name: str, level: Any, source: HierarchySource[Any]) -> bool:
+    """Return whether a column publishes ``*`` at a level of its hierarchy that surely has none."""
+    settings = case.config.attributes[name].hierarchy
+    if SUPPRESSED not in case.quasi_identifiers[name]:
+        return False
+    if settings is not None and settings.unknown.value == "top":
+        return False
+    starred = source.levels_of([SUPPRESSED], case.config.folder)
+    return starred is not None and level not in starred
 
 
 def check_losses(case: AuditCase) -> None:
@@ -411,7 +432,11 @@ def _check_objective(case: AuditCase) -> None:
     objective, bound = (claims.number(("search", name)) for name in ("objective", "bound"))
     if objective is None or bound is None or not claims.internal:
         return
-    claims.compare(("search", "gap"), 0.0 if objective == bound else (objective - bound) / objective)
+    if objective:
+        claims.compare(("search", "gap"), (objective - bound) / objective)
+    else:
+        claims.compare(("search", "bound"), objective)
+        claims.compare(("search", "gap"), 0.0)
 
 
 def check_attacks(case: AuditCase) -> None:
@@ -466,6 +491,9 @@ def _compare_findings(
     claims: Claims, entries: Sequence[Any], found: Sequence[AttackResult], repeated: set[str]
 ) -> None:
     """Compare the entries of repeated attacks with their findings, which are in the same order."""
+    if not all(isinstance(each, Mapping) for each in entries):
+        claims.refute(("attacks",), "has an entry that is no mapping")
+        return
     places = [at for at, each in enumerate(entries) if each.get("attack") in repeated]
     for position in set(range(len(entries))) - set(places):
         claims.agree(("attacks", position, "attack"))
@@ -501,6 +529,7 @@ def check_matrix(case: AuditCase) -> None:
         return
     for position, found in enumerate(zip(*bounds, strict=True)):
         row = found[0]
+        claims.expect(("attack_matrix", position), row)
         certain = {name for name in row if all(each[name] == row[name] for each in found)}
         for name in ("threat", "claimed_by", "success", "contradicted"):
             if name in certain:

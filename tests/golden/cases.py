@@ -694,7 +694,7 @@ def commands() -> list[Case]:
         Case(
             "compare-all",
             {**files, "job.json": job({"budget": {"steps": 30}, "utility": ["query-error"]})},
-            [("compare", "job.json", "-o", "compared", "--workers", "2", "--json")],
+            [("compare", "job.json", "-o", "compared", "--workers", "1", "--json")],
         ),
         Case(
             "compare-refused",
