@@ -117,9 +117,12 @@ class EngineName(StrEnum):
 
 
 def _engine(name: str) -> str:
-    known = [*EngineName, *engine_names()]
-    if name not in known:
-        raise ValueError(f"'{name}'; {suggestion(name, known)}")
+    if name in set(EngineName):
+        # Plug-ins are looked for only where one is named: that reads what every installed distribution says.
+        return name
+    plugged = engine_names()
+    if name not in plugged:
+        raise ValueError(f"'{name}'; {suggestion(name, [*EngineName, *plugged])}")
     return name
 
 
