@@ -22,6 +22,7 @@ from anonymizer.config.load import Variation, load_config
 from anonymizer.config.model import Config
 from anonymizer.config.plugin_sections import AttackSettings
 from anonymizer.data.source import FileSource
+from anonymizer.distribution import FOLDER
 from anonymizer.errors import ConfigError, ConfigProblem, InputError, Interrupted, OutputError
 from anonymizer.report.build import environment
 from anonymizer.report.comparison import (
@@ -77,8 +78,9 @@ class Fingerprints:
 
     def _of_programs(self) -> list[tuple[str, ...]]:
         """Return the modules of this package and the plug-ins of others: one may change between versions."""
-        room = Path(__file__).parents[2]
-        own = [(path.relative_to(room).as_posix(), self._file(path)) for path in sorted(room.rglob("*.py"))]
+        own = [
+            (path.relative_to(FOLDER).as_posix(), self._file(path)) for path in sorted(FOLDER.rglob("*.py"))
+        ]
         return [*own, *sorted(self._plug_ins())]
 
     def _plug_ins(self) -> Iterator[tuple[str, ...]]:

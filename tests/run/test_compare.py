@@ -133,6 +133,21 @@ def test_a_fingerprint_is_of_the_plug_ins_of_other_distributions(
     assert Fingerprints().of(plan.config) in seen
 
 
+def test_a_fingerprint_is_of_the_package_and_not_of_what_lies_beside_it(
+    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "site" / "anonymizer"
+    (package / "search").mkdir(parents=True)
+    (package / "search" / "own.py").write_text("K = 1\n", encoding="utf-8")
+    monkeypatch.setattr("anonymizer.run.compare.FOLDER", package)
+    (plan,) = plan_of(job, "constraints.0.k=2")
+    first = Fingerprints().of(plan.config)
+    (tmp_path / "site" / "other.py").write_text("K = 1\n", encoding="utf-8")
+    assert Fingerprints().of(plan.config) == first
+    (package / "search" / "own.py").write_text("K = 2\n", encoding="utf-8")
+    assert Fingerprints().of(plan.config) != first
+
+
 def test_only_what_would_be_found_again_is_kept(tmp_path: Path) -> None:
     folder = ComparisonFolder(tmp_path / "new", [])
     for number, status in enumerate(RunStatus):
