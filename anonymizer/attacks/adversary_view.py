@@ -130,11 +130,33 @@ def reconstructed(
         and their records.
     """
     (codes, records), (texts, released) = original, published
+    return linked(possible_links(meanings, codes, texts), records, released)
+
+
+def possible_links(
+    meanings: Sequence[ValueCoverage], original: CodeArray, published: CodeArray
+) -> tuple[IntArray, IntArray]:
+    """Return all pairs of an original combination and a published one that stands for it, shape (pairs,).
+
+    Parameters
+    ----------
+    meanings, original, published: as for ``reconstructed``, without the records.
+    """
     left, right = [], []
-    for block, pairs in CoveringJoin(meanings, texts.astype(np.int64)).blocks(codes.astype(np.int64)):
+    for block, pairs in CoveringJoin(meanings, published.astype(np.int64)).blocks(original.astype(np.int64)):
         left.append(block[pairs.original])
         right.append(pairs.published)
-    sources, targets = np.concatenate(left), np.concatenate(right)
+    return np.concatenate(left), np.concatenate(right)
+
+
+def linked(possible: tuple[IntArray, IntArray], records: IntArray, released: IntArray) -> Links:
+    """Return as many links as possible among pairs that can be; see ``reconstructed``.
+
+    Parameters
+    ----------
+    records, released: of each original and each published combination, shape (combinations,), int64.
+    """
+    sources, targets = possible
     lone = np.bincount(sources, minlength=len(records)) <= 1
     if lone.all() and np.array_equal(count(targets, records[sources], len(released)), released):
         return links_of_pairs(sources, targets, records[sources])
@@ -219,7 +241,7 @@ def known_original(
     sensitive = _sensitive(table.sensitive, table.codes[:, width:].astype(np.int64))
     return Original(
         source,
-        meanings_of(table.quasi_identifiers, release.labels, missing),
+        meanings_of(table.quasi_identifiers, release.labels, missing, recoding.levels),
         table.codes[:, :width],
         sensitive,
         table.counts,
@@ -347,7 +369,7 @@ def original_of_groups(
     values = SensitiveCodes(own, table.sensitive_codes(own.name).astype(np.int64))
     return Original(
         source,
-        meanings_of(table.quasi_identifiers, release.labels, missing),
+        meanings_of(table.quasi_identifiers, release.labels, missing, recoding.levels),
         table.codes[:, :width],
         {own.name: values},
         table.counts,

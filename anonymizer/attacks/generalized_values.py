@@ -16,7 +16,7 @@ import numpy as np
 
 from anonymizer.model.adversary import ValueCoverage
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.model.recoding import value_labels
+from anonymizer.model.recoding import distinct_nodes, value_labels
 from anonymizer.model.table import MISSING, SUPPRESSED, QuasiIdentifier, ValueType
 
 BLOCK = 4096
@@ -209,13 +209,21 @@ def meanings_of(
     attributes: Sequence[QuasiIdentifier],
     labels: Sequence[Sequence[str | None]],
     missing: Collection[str] = ("",),
+    levels: Sequence[int | None] | None = None,
 ) -> tuple[ValueCoverage, ...]:
     """Return what the published texts of each of some quasi-identifiers stand for; see ``meaning_of``."""
-    return tuple(meaning_of(each, own, missing) for each, own in zip(attributes, labels, strict=True))
+    known = [None] * len(attributes) if levels is None else levels
+    return tuple(
+        meaning_of(each, own, missing, level)
+        for each, own, level in zip(attributes, labels, known, strict=True)
+    )
 
 
 def meaning_of(
-    attribute: QuasiIdentifier, labels: Sequence[str | None], missing: Collection[str] = ("",)
+    attribute: QuasiIdentifier,
+    labels: Sequence[str | None],
+    missing: Collection[str] = ("",),
+    level: int | None = None,
 ) -> ValueCoverage:
     """Return what published texts of a quasi-identifier stand for.
 
@@ -228,8 +236,10 @@ def meaning_of(
     attribute: of the original, with its hierarchy.
     labels: the distinct texts; None for a null.
     missing: texts that are read as missing, as nulls and ``<missing>`` always are.
+    level: that the texts are of; None where they can be of any. A text that nodes of several levels have is
+        then what all of these cover.
     """
-    reader = _Reader(attribute, labels, frozenset({MISSING, *missing}))
+    reader = _Reader(attribute, labels, frozenset({MISSING, *missing}), level)
     readings = [reader.read(label) for label in labels]
     sizes = [len(reading.codes) for reading in readings]
     return ValueCoverage(
@@ -247,7 +257,11 @@ class _Reader:
     """Reads the texts of one column."""
 
     def __init__(
-        self, attribute: QuasiIdentifier, labels: Sequence[str | None], missing: frozenset[str]
+        self,
+        attribute: QuasiIdentifier,
+        labels: Sequence[str | None],
+        missing: frozenset[str],
+        level: int | None,
     ) -> None:
         self._column = attribute.column
         self._missing = missing
@@ -255,7 +269,9 @@ class _Reader:
         self._by_leaf = np.argsort(attribute.leaf, kind="stable")
         self._leaves = attribute.leaf[self._by_leaf]
         self._attribute = attribute
-        self._nodes = _nodes_by_label(attribute, {each for each in labels if each is not None} - missing)
+        self._nodes = _nodes_by_label(
+            attribute, {each for each in labels if each is not None} - missing, level
+        )
 
     def read(self, label: str | None) -> _Reading:
         """Return what a text stands for."""
@@ -319,18 +335,21 @@ class _Reader:
             return None
 
 
-def _nodes_by_label(attribute: QuasiIdentifier, labels: set[str]) -> dict[str, list[int]]:
-    """Return the nodes that each label names: of one level where one has them all, else of every level."""
+def _nodes_by_label(attribute: QuasiIdentifier, labels: set[str], level: int | None) -> dict[str, list[int]]:
+    """Return the nodes that each label names, at one level or at any."""
     tree, wanted = attribute.hierarchy, labels - {SUPPRESSED}
     by_label: dict[str, list[int]] = {}
-    spelled = [*value_labels(attribute)]
-    for level in range(tree.height + 1):
-        names = spelled if level == 0 else tree.labels
-        own = {names[node]: [int(node)] for node in np.flatnonzero(tree.level == level)}
-        if wanted <= own.keys():
-            return own
+    spelled = value_labels(attribute)
+    for each in range(tree.height + 1) if level is None else [level]:
+        names = spelled if each == 0 else tree.labels
+        own = {names[node]: int(node) for node in np.flatnonzero(tree.level == each)}
         for label in wanted & own.keys():
-            by_label.setdefault(label, []).extend(own[label])
+            by_label.setdefault(label, []).append(own[label])
+    if level is None and wanted - by_label.keys():
+        # Local recoding names the higher of two nodes with one label by its level, too.
+        canonical, names = distinct_nodes(attribute)
+        distinct = {names[node]: [node] for node in np.unique(canonical).tolist()}
+        by_label |= {label: distinct[label] for label in wanted & distinct.keys() - by_label.keys()}
     return by_label
 
 

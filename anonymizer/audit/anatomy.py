@@ -118,7 +118,8 @@ def _refuse(source: str, names: Sequence[str], groups: IntArray, what: str) -> N
 
 
 def _whole(text: str | None) -> int:
-    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 19 else 0
+    digits = text is not None and text.isascii() and text.isdigit() and len(text) < 19
+    return int(text) if text is not None and digits and text == str(int(text)) else 0
 
 
 def measure_pair(

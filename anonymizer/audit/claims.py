@@ -147,25 +147,31 @@ class Claims:
         value = self.get(key)
         return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
-    def compare(self, key: Key, found: Any, *, rounded: bool = False) -> None:
+    def compare(self, key: Key, found: Any, *, rounded: bool = False) -> bool:
         """Compare what the report says with what was found; a figure that it hides is not checked.
 
         Parameters
         ----------
         rounded: whether the public report may round the figure though it is a whole number.
+
+        Returns
+        -------
+        Whether both are there and agree.
         """
         claimed = self.get(key)
         if claimed is ABSENT:
             self._missing.add(key)
-            return
+            return False
         found = as_reported(found)
         if claimed is None and found is not None:
-            return
+            return False
         digits = None if self.internal else PUBLIC_DIGITS
-        if agrees(claimed, found, digits, whole=rounded):
+        same = agrees(claimed, found, digits, whole=rounded)
+        if same:
             self.agree(key)
         else:
             self.refute(key, f"the report says {_text(claimed)}, found {_text(found)}")
+        return same
 
     def agree(self, key: Key) -> None:
         """Note that a figure, or a section with all its figures, was found to be as reported."""

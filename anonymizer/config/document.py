@@ -536,15 +536,24 @@ def _dates_as_text(value: Any) -> Any:
             return value
 
 
-class _TwiceError(ValueError):
+class RepeatedKeyError(ValueError):
     """A key that a JSON object holds twice."""
 
+    def __str__(self) -> str:
+        return f"key '{self.args[0]}' occurs twice in one mapping"
 
-def _without_twins(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+
+def distinct_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the pairs of a JSON object; of a repeated key, other readers may take the other value.
+
+    Raises
+    ------
+    RepeatedKeyError: naming the key.
+    """
     data: dict[str, Any] = {}
     for key, value in pairs:
         if key in data:
-            raise _TwiceError(key)
+            raise RepeatedKeyError(key)
         data[key] = value
     return data
 
@@ -558,11 +567,11 @@ def _parse_json(text: str, name: str) -> Parsed:
             parse_int=parse_integer,
             parse_float=parse_decimal,
             parse_constant=str,
-            object_pairs_hook=_without_twins,
+            object_pairs_hook=distinct_keys,
         )
     except json.JSONDecodeError as error:
         raise ConfigError(name, [ConfigProblem("", f"not valid JSON: {error.msg}", error.lineno)]) from None
-    except _TwiceError as error:
+    except RepeatedKeyError as error:
         raise ConfigError(
             name, [ConfigProblem(dotted(error.args), "the key is given twice; keep one")]
         ) from None

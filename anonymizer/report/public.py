@@ -85,10 +85,21 @@ def public_report(report: Report, k: int | None) -> Report:
     """
     content = report.to_dict()
     smallest = smallest_shown(k)
-    shown = _public(content, PLACEMENT, content, _Terms.of(content, smallest))
+    shown = _public(content | _declared_types(content), PLACEMENT, content, _Terms.of(content, smallest))
     for section, keys in _revealing(content, smallest):
         shown[section] = {key: None if key in keys else value for key, value in shown[section].items()}
     return Report(shown)
+
+
+def _declared_types(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns without types that the config does not declare.
+
+    A type that was found is of all values: one suppressed ``33.5`` makes ``number`` of ``integer``.
+    """
+    settings, columns = content["config"]["attributes"], content.get("attributes", {})
+    declared = {name for name in columns if settings.get(name, {}).get("type") is not None}
+    hidden = {name: each | {"type": None} for name, each in columns.items() if name not in declared}
+    return {"attributes": {**columns, **hidden}} if hidden else {}
 
 
 def unplaced_keys(content: Mapping[str, Any]) -> list[str]:

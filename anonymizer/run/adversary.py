@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +16,12 @@ from anonymizer.attacks.adversary_view import (
     reconstructed,
     same_values,
 )
-from anonymizer.attacks.generalized_values import meaning_of
+from anonymizer.attacks.generalized_values import meanings_of
 from anonymizer.audit.classes import value_codes
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Config
 from anonymizer.data.relation import Groups, Relation
+from anonymizer.data.source import is_url
 from anonymizer.data.table import Encoded, encode, read_columns
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable, Truth, ValueCoverage
@@ -26,6 +30,7 @@ from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.counting import ascending, count, numbered
 from anonymizer.model.recoding import COUNT, GROUP, Recoding
 from anonymizer.model.table import POINT, SensitiveAttribute
+from anonymizer.release.folder import PUBLIC_REPORT
 from anonymizer.run.attributes import (
     check_weight_columns,
     quasi_identifiers,
@@ -196,10 +201,16 @@ def original_of_files(
     encoded = encode(relation, [read[name] for name in (*names, *secret)])
     attributes = sensitive_attributes(config, {name: read[name].column for name in secret})
     own = _sensitive_codes(attributes, encoded.codes[:, len(names) :])
-    meanings = tuple(
-        meaning_of(attribute, table.labels[table.names.index(attribute.name)], config.input.missing)
-        for attribute in quasi_identifiers(config, {name: read[name].column for name in names})
-    )
+    shared = quasi_identifiers(config, {name: read[name].column for name in names})
+    labels = [table.labels[table.names.index(each.name)] for each in shared]
+    levels = _reported_levels(release)
+    known = [levels.get(each.name) for each in shared]
+    heights = [each.hierarchy.height for each in shared]
+    known = [
+        level if type(level) is int and 0 <= level <= height else None
+        for level, height in zip(known, heights, strict=True)
+    ]
+    meanings = meanings_of(shared, labels, config.input.missing, known)
     links = _reconstructed(table, encoded, meanings, own, names)
     return Original(
         relation.name,
@@ -213,6 +224,20 @@ def original_of_files(
         _by_position(encoded, relation, release, table),
         _left_out(release, relation),
     )
+
+
+def _reported_levels(release: Relation) -> Mapping[str, Any]:
+    """Return the levels in the public report beside a released file; none where it is of another file."""
+    path = Path(release.name).with_name(PUBLIC_REPORT)
+    if release.sha256 is None or is_url(release.name) or not path.is_file():
+        return {}
+    try:
+        report = json.loads(path.read_bytes())
+        own = report["release"]["sha256"] == release.sha256
+        levels = report["recoding"]["levels"] if own else None
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
+    return levels if isinstance(levels, Mapping) else {}
 
 
 def _shared(table: PublishedTable, relation: Relation) -> tuple[str, ...]:

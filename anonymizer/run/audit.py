@@ -10,28 +10,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
-from anonymizer.attacks.adversary_view import reconstructed, same_values
+from anonymizer.attacks.adversary_view import linked, possible_links, same_values
 from anonymizer.attacks.generalized_values import meaning_of
 from anonymizer.audit.anatomy import classes_for, read_pair
 from anonymizer.audit.claims import ABSENT, Claims, as_reported
 from anonymizer.audit.classes import count_classes
 from anonymizer.config.attribute import Role
+from anonymizer.config.document import distinct_keys
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
-from anonymizer.data.relation import Relation
+from anonymizer.data.relation import Projection, Relation
 from anonymizer.data.source import is_url, sha256_of
 from anonymizer.data.table import read_columns
-from anonymizer.errors import ConfigError, HierarchyError, InputError
+from anonymizer.errors import ConfigError, HierarchyError, InputError, OutputError
+from anonymizer.hierarchy.ready import ready_folder
 from anonymizer.loss.base import all_losses
 from anonymizer.model.adversary import AdversaryView, Links, PublishedTable, ValueCoverage
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.model.classes import SensitiveCodes, released
+from anonymizer.model.classes import Classes, SensitiveCodes, released
 from anonymizer.model.counting import count
 from anonymizer.model.recoding import (
     COUNT,
@@ -43,13 +46,26 @@ from anonymizer.model.recoding import (
     distinct_nodes,
 )
 from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, SensitiveAttribute, Table, ValueType
+from anonymizer.privacy.base import Constraint
 from anonymizer.release.anatomy import AnatomyFiles, find_anatomy_files
-from anonymizer.release.folder import RECODING
+from anonymizer.release.folder import PUBLIC_REPORT, RECODING
+from anonymizer.release.formats import release_format
 from anonymizer.run.adversary import read_release
-from anonymizer.run.attributes import required_size, sensitive_attributes, typed_request, weight_columns
+from anonymizer.run.attributes import (
+    hierarchy_files,
+    required_size,
+    sensitive_attributes,
+    typed_request,
+    weight_columns,
+)
 from anonymizer.run.audit_checks import CHECKS, AuditCase
 from anonymizer.run.job import data_dependent_hierarchies, job_of, open_as, open_release, read_attributes
 from anonymizer.run.verify import attribute_in_groups
+from anonymizer.search.anatomy import renumbered
+from anonymizer.search.base import SearchProblem
+from anonymizer.search.mondrian.algorithm import LabelName, MondrianSettings, labelling_of
+from anonymizer.search.mondrian.labelling import Labelling
+from anonymizer.search.mondrian.regions import Regions, Segments
 
 TextArray = NDArray[np.object_]
 
@@ -57,7 +73,7 @@ AGGREGATING = ("microaggregation",)
 """Algorithms whose published numbers stand for no value of the input, so that records cannot be matched."""
 
 
-def check_input(case: AuditCase, report: Path) -> bool:
+def check_input(case: AuditCase, report: Path) -> list[str]:
     """Compare a release with the input, where the report is the internal one and the input is at hand.
 
     Parameters
@@ -66,36 +82,36 @@ def check_input(case: AuditCase, report: Path) -> bool:
 
     Returns
     -------
-    Whether every released value was compared.
+    What of the release was not compared.
 
     Raises
     ------
     InputError: the input cannot be read as the config says.
     """
+    nothing = [AGAINST_THE_INPUT, *([GROUP_ORDER] if case.in_groups else [])]
     if case.appended:
-        return False
+        return nothing
     folder = _folder_of_input(case, report)
     if folder is None:
-        return False
+        return nothing
     config = case.config.located(Origin(str(report), folder))
     with _opened_input(config) as source:
         _check_facts(case, source)
         compared = _check_untouched(case, source)
         job = job_of(config, source, read_attributes(config, source))
         if job.problem.source is not None:
-            return False
+            return nothing
         table = job.problem.table
         columns = [each.column for each in table.quasi_identifiers]
         for column in (*columns, *(each.column for each in table.sensitive)):
             case.claims.compare(("attributes", column.name, "type"), column.type.value)
         if case.claims.get(("search", "algorithm")) in AGGREGATING:
-            return False
+            return nothing
         matched = _matched(case, table)
-        if matched is None:
-            return False
-        if not case.in_groups:
-            compared = _check_losses(case, table, matched) and compared
-        return compared and not case.in_groups
+        if case.in_groups:
+            _check_group_order(case, table)
+            return [AGAINST_THE_INPUT]
+        return [] if _check_losses(case, job.problem, matched) and compared else nothing
 
 
 def check_recoding_file(case: AuditCase, report: Path) -> None:
@@ -165,17 +181,23 @@ class _Matched:
     table: of the input, its combinations in parts.
     owner: combination of each part, shape (parts,), ascending.
     published: combination of the release for each part, -1 for records that are not in it, shape (parts,).
+    possible: all pairs of a combination of the input and one of the release that can stand for it.
     """
 
     table: Table
     owner: IntArray
     published: IntArray
+    possible: tuple[IntArray, IntArray]
 
 
-def _matched(case: AuditCase, table: Table) -> _Matched | None:
-    """Find a record of the input for every record of the release, each another one; None where there is none.
+def _matched(case: AuditCase, table: Table) -> _Matched:
+    """Find a record of the input for every record of the release, each another one.
 
     The values of the one stand for those of the other, and sensitive values are the same.
+
+    Raises
+    ------
+    InputError: there is none.
     """
     own = case.scene.release
     meanings = [
@@ -188,15 +210,14 @@ def _matched(case: AuditCase, table: Table) -> _Matched | None:
         meanings.append(same_values(SensitiveCodes(each, codes.astype(np.int64)), own.sensitive[each.name]))
         published.append(own.sensitive[each.name].codes.astype(np.int32))
         columns.append(codes)
-    links = reconstructed(
-        meanings, (np.column_stack(columns), table.counts), (np.column_stack(published), own.counts)
-    )
+    possible = possible_links(meanings, np.column_stack(columns), np.column_stack(published))
+    links = linked(possible, table.counts, own.counts)
     lacking = own.records - links.records
     if lacking:
         raise InputError(
             f"{own.source}: {lacking:,} records stand for no record of the input that no other stands for"
         )
-    return _parts(table, links)
+    return _parts(table, links, possible)
 
 
 def _meaning(case: AuditCase, attribute: QuasiIdentifier, labels: Sequence[str | None]) -> ValueCoverage:
@@ -241,7 +262,26 @@ def _values_by_node(attribute: QuasiIdentifier) -> Mapping[str | None, IntArray]
     }
 
 
-def _parts(table: Table, links: Links) -> _Matched:
+def _check_group_order(case: AuditCase, table: Table) -> None:
+    """Compare the numbers of groups with the order of what is published of them, all that they may tell."""
+    grouped = case.scene.grouped
+    assert grouped is not None, "of records in groups"
+    nodes = []
+    for position, name in enumerate(grouped.names):
+        attribute = next(each for each in table.quasi_identifiers if each.name == name)
+        meaning = _meaning(case, attribute, grouped.labels[position])
+        own = attribute.nodes(attribute.minimum)[meaning.values[meaning.starts[:-1]]]
+        nodes.append(own[grouped.codes[:, position]])
+    ranks = np.unique(np.column_stack(nodes), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    group = np.repeat(grouped.group, grouped.counts)
+    values = np.repeat(grouped.sensitive.values, grouped.sensitive.counts)
+    published = (np.repeat(ranks, grouped.counts), values)
+    if (renumbered(group, len(grouped.groups), published) != group).any():
+        what = "groups are not numbered by what is published of them, so that the numbers can tell more"
+        case.claims.refute(("recoding", "groups"), what)
+
+
+def _parts(table: Table, links: Links, possible: tuple[IntArray, IntArray]) -> _Matched:
     """Return the combinations of a table in parts that became one combination of the release each."""
     left = table.counts - count(links.original, links.counts, table.combinations)
     gone = np.flatnonzero(left)
@@ -249,23 +289,27 @@ def _parts(table: Table, links: Links) -> _Matched:
     published = np.concatenate([links.release, np.full(len(gone), -1)])
     order = np.argsort(owner, kind="stable")
     counts = np.concatenate([links.counts, left[gone]])[order]
-    return _Matched(table.split(owner[order], counts), owner[order], published[order])
+    return _Matched(table.split(owner[order], counts), owner[order], published[order], possible)
 
 
-def _check_losses(case: AuditCase, table: Table, matched: _Matched) -> bool:
+def _check_losses(case: AuditCase, problem: SearchProblem, matched: _Matched) -> bool:
     """Compare levels, and every loss that follows from the match, with those of the report.
 
     Returns
     -------
     whether the published texts were compared with what the recoding makes of the input.
     """
-    claims, own = case.claims, case.scene.release
+    claims, own, table = case.claims, case.scene.release, problem.table
     removed = matched.published < 0
     texts = _texts(own, table, matched)
     kept_suppressed = np.zeros(len(removed), dtype=bool)
     if case.config.suppression.keep_rows:
         kept_suppressed = np.logical_and.reduce([each == SUPPRESSED for each in texts]) & ~removed
-    recoding = _recoding(case, matched, texts, (removed | kept_suppressed, removed))
+    fate = (removed | kept_suppressed, removed)
+    along_hierarchies = _recoding(case, matched, texts, fate)
+    settings = _mondrian_settings(case, along_hierarchies)
+    regions = None if settings is None else _regions(case, problem, settings, matched, texts, fate)
+    recoding = regions or along_hierarchies
     if recoding is None:
         if case.config.algorithm.name == "local":
             case.claims.refute(
@@ -285,7 +329,22 @@ def _check_losses(case: AuditCase, table: Table, matched: _Matched) -> bool:
         del losses["nonuniform_entropy"]
     for name, loss in losses.items():
         claims.compare(("loss", name), loss)
-    return True
+    return settings is None or regions is not None
+
+
+def _mondrian_settings(case: AuditCase, along_hierarchies: Recoding | None) -> MondrianSettings | None:
+    """Return how Mondrian labelled the release, None where another algorithm made it.
+
+    Where ``auto`` chose Mondrian it has either nodes or intervals.
+    """
+    given = case.config.algorithm
+    if given.name == "mondrian":
+        settings: MondrianSettings = given.settings
+        return settings
+    if given.name != "auto" or case.claims.get(("search", "algorithm")) != "mondrian":
+        return None
+    labels = LabelName.INTERVAL if along_hierarchies is None else LabelName.HIERARCHY
+    return MondrianSettings(labels=labels)
 
 
 def _texts(own: PublishedTable, table: Table, matched: _Matched) -> list[TextArray]:
@@ -296,6 +355,81 @@ def _texts(own: PublishedTable, table: Table, matched: _Matched) -> list[TextArr
         labels = np.array([label or "" for label in own.labels[position]], dtype=object)
         found.append(labels[own.codes[np.maximum(matched.published, 0), position]])
     return found
+
+
+def _regions(
+    case: AuditCase,
+    problem: SearchProblem,
+    settings: MondrianSettings,
+    matched: _Matched,
+    texts: Sequence[TextArray],
+    fate: tuple[BoolArray, BoolArray],
+) -> Recoding | None:
+    """Return what Mondrian makes of the values in each class, where that is what is published.
+
+    Returns
+    -------
+    None where records that can be of several classes leave it open.
+
+    Raises
+    ------
+    InputError: a label is wider than the values that can be in its class.
+    """
+    labelling = labelling_of(problem, settings)
+    _, class_of = np.unique(case.scene.release.codes, axis=0, return_inverse=True)
+    region_of = np.append(class_of.reshape(-1), class_of.max() + 1)[matched.published]
+    recoding = _by_regions(labelling, matched.table, region_of, fate)
+    for column, shown in zip(recoding.published(), texts, strict=True):
+        if (np.array(column.labels, dtype=object)[column.codes] != shown)[~fate[1]].any():
+            _refuse_wide_labels(case, labelling, matched, problem.table)
+            return None
+    return recoding
+
+
+def _refuse_wide_labels(case: AuditCase, labelling: Labelling, matched: _Matched, table: Table) -> None:
+    """Refuse labels that cover more than those of all records that can be in their class.
+
+    Raises
+    ------
+    InputError: naming a column and a label.
+    """
+    own, (source, target) = case.scene.release, matched.possible
+    classes, class_of = np.unique(own.codes, axis=0, return_inverse=True)
+    pairs = np.unique(np.column_stack([source, class_of.reshape(-1)[target]]), axis=0)
+    parts = table.split(pairs[:, 0], np.ones(len(pairs), dtype=np.int64))
+    widest = _by_regions(labelling, parts, pairs[:, 1])
+    for column in widest.published():
+        position = own.names.index(column.name)
+        labels = np.array([label or "" for label in own.labels[position]], dtype=object)
+        shown = labels[classes[pairs[:, 1], position]]
+        wide = (np.array(column.labels, dtype=object)[column.codes] != shown) & (shown != SUPPRESSED)
+        if wide.any():
+            raise InputError(
+                f"{own.source}: column '{column.name}' holds '{shown[wide][0]}', which is wider than the "
+                "values of the input in its class"
+            )
+
+
+def _by_regions(
+    labelling: Labelling,
+    table: Table,
+    region_of: IntArray,
+    fate: tuple[BoolArray, BoolArray] | None = None,
+) -> Recoding:
+    """Return what Mondrian publishes of regions.
+
+    Parameters
+    ----------
+    table: of the input, its combinations in parts.
+    region_of: region of each part, shape (parts,), every region with at least one.
+    fate: which parts are suppressed, and which of these are removed, whole regions each.
+    """
+    order, number = np.argsort(region_of, kind="stable"), int(region_of.max(initial=-1)) + 1
+    regions = Regions(order, table.counts[order], Segments(region_of[order], number))
+    suppressed, removed = np.zeros((2, number), dtype=bool)
+    if fate is not None:
+        suppressed[region_of[fate[0]]] = removed[region_of[fate[1]]] = True
+    return labelling.recoding(table, regions, suppressed, removed)
 
 
 def _recoding(
@@ -399,7 +533,7 @@ class ReportedConstraint(BaseModel):
 class ReportClaims(BaseModel):
     """The claims of a report."""
 
-    version: Literal[1] = Field(alias="schema")
+    version: int = Field(alias="schema", strict=True, ge=1, le=1)
     config: dict[str, Any]
     attributes: dict[str, ReportedAttribute]
     release: ReportedRelease
@@ -435,7 +569,7 @@ def read_content(path: Path) -> dict[str, Any]:
     try:
         content: dict[str, Any] = json.loads(
             path.read_bytes(),
-            object_pairs_hook=_distinct_keys,
+            object_pairs_hook=distinct_keys,
             parse_constant=_plain_number,
             parse_int=lambda text: _plain_number(text, int),
             parse_float=lambda text: _plain_number(text, float),
@@ -443,16 +577,6 @@ def read_content(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise InputError(f"{path}: {error}; give the report as anonymizer wrote it") from None
     return content
-
-
-def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a key that stands twice: other readers may take the other value."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in found if names.count(name) > 1)
-        raise ValueError(f"key '{twice}' occurs twice in one mapping")
-    return found
 
 
 def _plain_number(text: str, kind: type[int] | type[float] | None = None) -> float:
@@ -495,8 +619,23 @@ OF_PLUG_INS = ("algorithm", "attacks")
 LEFT_OUT = "optional keys that config leaves out"
 """What is never checked: whether the run was asked for more than its config in the report says."""
 
+BY_NAME = (
+    "run names hierarchy files without folders in the public report: ask the publisher for the report as run "
+    "wrote it, and put the files beside it"
+)
+"""What to do about a path that only somebody else can have written."""
+
 AGAINST_THE_INPUT = "values of the release against the input"
 """What is not checked where the input is not at hand."""
+
+AROUND_VALUES = "bytes of the files around their values"
+"""What is not checked where values are written otherwise: quotes, metadata of Parquet, gzip's header."""
+
+MOST_REWRITTEN = 1_000_000
+"""Rows of a file that is written again for its bytes."""
+
+GROUP_ORDER = "order of the numbers of groups"
+"""What is not checked of records in groups where the input is not at hand."""
 
 
 @dataclass
@@ -538,7 +677,7 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     pair = find_anatomy_files(path)
     if pair is None and not is_url(str(path)) and not path.exists():
         raise InputError(f"{path}: no such file; give the released file")
-    given = report if report is not None else path.with_name("report.public.json")
+    given = report if report is not None else path.with_name(PUBLIC_REPORT)
     reported, claims = read_reported(given), Claims(read_content(given))
     found = ReleaseAudit()
     files = [path] if pair is None else [pair.records, pair.values]
@@ -550,14 +689,29 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
                 for check in CHECKS:
                     with _noting(found):
                         check(case)
+                if not all(map(_is_as_written, case.relations, files)):
+                    found.not_checked.append(AROUND_VALUES)
                 with _noting(found):
                     check_recoding_file(case, given)
-                    compared = check_input(case, given)
-                    found.not_checked += [] if compared else [AGAINST_THE_INPUT]
+                    found.not_checked += check_input(case, given)
     for disagreement in claims.disagreements:
         found.refute(disagreement)
     found.not_checked = [*claims.not_checked(), LEFT_OUT, *found.not_checked]
     return found
+
+
+def _is_as_written(relation: Relation, path: Path) -> bool:
+    """Tell whether a file has the very bytes that its values are written as here, by this version."""
+    if is_url(str(path)) or path.is_dir() or not relation.ordered or relation.rows > MOST_REWRITTEN:
+        return False
+    everything = Projection(tuple(relation.columns), {}, np.ones(relation.rows, dtype=bool))
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / path.name
+        try:
+            release_format(path).write(relation, everything, np.arange(relation.rows), copy)
+        except (OSError, OutputError):
+            return False
+        return sha256_of(copy) == sha256_of(path)
 
 
 @contextmanager
@@ -604,10 +758,40 @@ def _judged(reported: ReportClaims, given: Path, claims: Claims) -> Config:
                 raise
             wanted = [key for key in wanted if key not in refused]
         else:
+            _check_paths(config, given, claims)
             written = as_reported(config.to_dict())
             for section in sections:
                 claims.expect_all(("config", section), written[section])
             return config
+
+
+def _check_paths(config: Config, given: Path, claims: Claims) -> None:
+    """Refuse hierarchy files that are no files, or lie elsewhere than a public report can say.
+
+    Raises
+    ------
+    InputError: naming the first; nothing of it was read.
+    """
+    public = not claims.internal or given.name == PUBLIC_REPORT
+    for path in hierarchy_files(config):
+        if _lies_in(path, ready_folder()):
+            continue
+        if path.exists() and not path.is_file():
+            raise InputError(
+                f"{given}: names '{path}' as a hierarchy, which is not a regular file; {BY_NAME}"
+            )
+        if public and not _lies_in(path, given.parent):
+            raise InputError(
+                f"{given}: names '{path}' as a hierarchy, which is not in the folder of the report; {BY_NAME}"
+            )
+
+
+def _lies_in(path: Path, folder: Path) -> bool:
+    """Tell whether a path is below a folder, wherever links lead."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):
+        return False
 
 
 def _opened(
@@ -650,11 +834,17 @@ def _counted(
     classes = count_classes(relation, config.with_role(Role.QUASI_IDENTIFIER), attributes)
     own = [each.name for each in attributes]
 
+    def judged(constraint: Constraint, as_texts: bool) -> Classes:  # noqa: ARG001 - all judge the classes
+        if not as_texts:
+            return classes
+        read = _sensitive(config, relation, names, reported, ReleaseAudit(), as_texts=True)
+        return count_classes(relation, config.with_role(Role.QUASI_IDENTIFIER), read)
+
     def look() -> AdversaryView:
         return AdversaryView(read_release(_of_release(config, attributes), relation, weight_columns(config)))
 
     notes, measured = found.findings, found.constraints
-    return AuditCase(claims, config, relations, classes, lambda _: classes, own, look, measured, notes)
+    return AuditCase(claims, config, relations, classes, judged, own, look, measured, notes)
 
 
 def _counted_pair(
@@ -675,6 +865,12 @@ def _counted_pair(
     own = [each for each in records.columns if each in config.with_role(Role.QUASI_IDENTIFIER)]
     grouped = read_pair(records, values, own, attribute)
 
+    def judged(constraint: Constraint, as_texts: bool) -> Classes:
+        if not as_texts:
+            return classes_for(grouped, constraint)
+        read = _sensitive(config, values, [name], reported, ReleaseAudit(), as_texts=True)[0]
+        return classes_for(read_pair(records, values, own, read), constraint)
+
     def look() -> AdversaryView:
         tuples = read_release(_of_release(config, [attribute]), records, weight_columns(config))
         return AdversaryView(tuples, grouped=grouped)
@@ -684,7 +880,7 @@ def _counted_pair(
         config,
         relations,
         grouped.values.classes(),
-        lambda each: classes_for(grouped, each),
+        judged,
         [name],
         look,
         found.constraints,
@@ -714,10 +910,23 @@ def _as_expected(relation: Relation, expected: set[str], found: ReleaseAudit) ->
 
 
 def _sensitive(
-    config: Config, relation: Relation, names: Sequence[str], reported: ReportClaims, found: ReleaseAudit
+    config: Config,
+    relation: Relation,
+    names: Sequence[str],
+    reported: ReportClaims,
+    found: ReleaseAudit,
+    *,
+    as_texts: bool = False,
 ) -> list[SensitiveAttribute]:
+    """Read the sensitive columns by the types of the report, of which the public one has the declared ones.
+
+    Parameters
+    ----------
+    as_texts: whether columns of no reported type are read as texts rather than as what the release has.
+    """
     types = {name: each.type for name, each in reported.attributes.items()}
-    requests = [typed_request(config, name, types.get(name)) for name in names]
+    default = ValueType.TEXT if as_texts else None
+    requests = [typed_request(config, name, types.get(name) or default) for name in names]
     read = read_columns(relation, requests, config.input.missing)
     columns = {name: each.column for name, each in read.items()}
     try:

@@ -18,9 +18,9 @@ import numpy as np
 
 from anonymizer.attacks.base import AttackResult
 from anonymizer.attacks.similarity import Similarity
-from anonymizer.audit.claims import ABSENT, Claims, Key, agrees, as_reported
+from anonymizer.audit.claims import ABSENT, PUBLIC_DIGITS, Claims, Key, agrees, as_reported
 from anonymizer.audit.classes import measure, verifiable
-from anonymizer.config.attribute import Role
+from anonymizer.config.attribute import AttributeSettings, Role
 from anonymizer.config.model import Config, Reference
 from anonymizer.data.relation import Relation
 from anonymizer.errors import HierarchyError, InputError
@@ -51,7 +51,8 @@ class AuditCase:
     config: the one in the report.
     relations: the released tables, one or two.
     classes: its equivalence classes; of records in groups, the groups.
-    judged: gives what a constraint judges: the classes, or of records in groups the exact tuples.
+    judged: gives what a constraint judges: the classes, or of records in groups the exact tuples; with True,
+        by sensitive values read as texts.
     sensitive: names of the sensitive attributes.
     look: counts what somebody has who holds the release alone.
     constraints: gets what was measured of each constraint.
@@ -62,7 +63,7 @@ class AuditCase:
     config: Config
     relations: Sequence[Relation]
     classes: Classes
-    judged: Callable[[Constraint], Classes]
+    judged: Callable[[Constraint, bool], Classes]
     sensitive: Sequence[str]
     look: Callable[[], AdversaryView]
     constraints: list[dict[str, Any]]
@@ -111,8 +112,8 @@ def check_names(case: AuditCase) -> None:
     # An internal report of a release elsewhere has the whole path; the recipient has the name.
     elsewhere = claims.internal and isinstance(own, str) and "://" in own and own.endswith(f"/{names[0]}")
     found = own if elsewhere else f"share/{names[0]}"
-    claims.compare(("release", "path"), found)
-    claims.agree(("config", "output", "path"))
+    if claims.compare(("release", "path"), found):
+        claims.agree(("config", "output", "path"))
     if case.in_groups:
         claims.compare(("release", "sensitive_table", "path"), f"share/{names[1]}")
 
@@ -126,15 +127,22 @@ def check_attributes(case: AuditCase) -> None:
         return
     claims.compare(("input", "columns"), len(config.attributes))
     for name, settings in config.attributes.items():
-        claims.compare(("attributes", name, "role"), settings.role.value)
-        claims.agree(("config", "attributes", name, "role"))
-        typed = settings.role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
-        if not typed:
-            claims.compare(("attributes", name, "type"), None)
-        elif settings.type is not None:
-            claims.compare(("attributes", name, "type"), settings.type.value)
-            claims.agree(("config", "attributes", name, "type"))
+        if claims.compare(("attributes", name, "role"), settings.role.value):
+            claims.agree(("config", "attributes", name, "role"))
+        _check_type(claims, settings, name)
         _check_hierarchy(claims, config, name)
+
+
+def _check_type(claims: Claims, settings: AttributeSettings, name: str) -> None:
+    """A type is the declared one; the public report has no other, the internal one that of all values."""
+    key = ("attributes", name, "type")
+    if settings.role not in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+        claims.compare(key, None)
+    elif settings.type is not None:
+        if claims.compare(key, settings.type.value):
+            claims.agree(("config", *key))
+    elif claims.get(key) is None and not claims.internal:
+        claims.agree(key)
 
 
 def _check_hierarchy(claims: Claims, config: Config, name: str) -> None:
@@ -142,12 +150,14 @@ def _check_hierarchy(claims: Claims, config: Config, name: str) -> None:
     if settings is None:
         claims.compare(key, None)
         return
+    if claims.get(key) is None:
+        claims.refute(key, "the config of the report has a hierarchy, found no digest of one")
+        return
     try:
         digest = hierarchy_digest(settings, config.folder)
     except (OSError, InputError):
         return
-    claims.compare(key, digest)
-    if not settings.build().files(config.folder):
+    if claims.compare(key, digest) and not settings.build().files(config.folder):
         claims.agree(("config", "attributes", name, "hierarchy"))
 
 
@@ -161,8 +171,18 @@ def check_counts(case: AuditCase) -> None:
         sizes = case.classes.sizes
         claims.expect(("recoding",), ("grouping",))
         claims.compare(("recoding", "groups"), len(sizes))
+        _check_group_numbers(case)
         claims.compare(("recoding", "smallest_group"), int(sizes.min()))
         claims.compare(("recoding", "largest_group"), int(sizes.max()))
+
+
+def _check_group_numbers(case: AuditCase) -> None:
+    """Groups are numbered from 1 without gaps, in digits alone; both tables have the same ones."""
+    found = {text or "" for text, _ in case.relations[0].dictionary(GROUP)}
+    strange = sorted(found - {str(number) for number in range(1, len(found) + 1)})
+    if strange:
+        what = f"groups are numbered from 1 to {len(found)}, found a group '{strange[0]}'"
+        case.claims.refute(("recoding", "groups"), what)
 
 
 def check_order(case: AuditCase) -> None:
@@ -183,14 +203,14 @@ def rows_ascend(relation: Relation, counted: Collection[str] = ()) -> bool:
 
     Parameters
     ----------
-    counted: columns of whole numbers that are sorted as such.
+    counted: columns of whole numbers without leading zeros, which are sorted as such: by length, then digits.
     """
     tied = np.ones(max(relation.rows - 1, 0), dtype=bool)
     for column in relation.columns:
         codes = relation.codes(column).astype(np.int64)
         texts = [text for text, _ in relation.dictionary(column)]
         if column in counted:
-            codes = _ranks([int(text or 0) for text in texts])[codes]
+            codes = _ranks([(len(text or ""), text or "") for text in texts])[codes]
         elif None in texts:
             # A null is the last in the order of values, but written as the empty text it is the first.
             first = _ranks([text or "" for text in texts])[codes]
@@ -309,7 +329,7 @@ def _judge(case: AuditCase, constraint: Constraint, position: int) -> None:
     claim = dict(claims.get(key))
     title = constraint.model.name + (f" of {constraint.attribute}" if constraint.attribute else "")
     claims.compare((*key, "satisfied"), found=True)
-    classes = case.judged(constraint)
+    classes = case.judged(constraint, False)
     at_hand = not isinstance(constraint, ReleaseConstraint) and _reference_at_hand(
         case.config, constraint, classes
     )
@@ -321,13 +341,27 @@ def _judge(case: AuditCase, constraint: Constraint, position: int) -> None:
         case.notes.append(f"{title}: the release alone cannot tell; the report says it {holds}")
         return
     found = asdict(measure(classes, [constraint])[0])
+    if _type_is_hidden(case, constraint) and not agrees(
+        claim.get("measured"), as_reported(found["measured"])
+    ):
+        # A value that the release lacks can make texts of numbers.
+        read = asdict(measure(case.judged(constraint, True), [constraint])[0])
+        found = read if agrees(claim.get("measured"), as_reported(read["measured"])) else found
     case.constraints.append(found)
-    for name in ("measured", "worst_classes", "verifiable_from_release"):
+    same = [
         claims.compare((*key, name), found[name])
+        for name in ("measured", "worst_classes", "verifiable_from_release")
+    ]
     if not found["satisfied"]:
         claims.refute(key, f"{title} measures {found['measured']}, which does not hold")
-    elif _uses_reference(constraint):
+    elif same[0] and _uses_reference(constraint):
         claims.agree(("config", "reference"))
+
+
+def _type_is_hidden(case: AuditCase, constraint: Constraint) -> bool:
+    """Tell whether the report does not say as what the values that a constraint is about were read."""
+    name = constraint.attribute
+    return name is not None and case.claims.get(("attributes", name, "type")) is None
 
 
 def _uses_reference(constraint: CountedConstraint) -> bool:
@@ -396,38 +430,49 @@ def _has_wrong_stars(case: AuditCase, name: str, level: Any, source: HierarchySo
 
 def check_losses(case: AuditCase) -> None:
     """Losses of the sizes of classes and of levels are those of the release."""
-    claims, config = case.claims, case.config
-    levels = claims.get(("recoding", "levels"))
+    claims, levels = case.claims, case.claims.get(("recoding", "levels"))
+    known: dict[str, Any] = {} if case.appended else _losses_of_sizes(case)
     if isinstance(levels, Mapping) and all(type(each) is int for each in levels.values()):
-        claims.compare(("loss", "height"), sum(levels.values()))
+        known["height"] = sum(levels.values())
     elif levels is None:
-        claims.compare(("loss", "height"), None)
-    if case.appended:
-        return
-    sizes, k = case.classes.sizes, required_size(config)
+        known["height"] = None
+    for name, loss in known.items():
+        claims.compare(("loss", name), loss, rounded=name == "discernibility")
+    if not case.appended:
+        _check_objective(case, known)
+
+
+def _losses_of_sizes(case: AuditCase) -> dict[str, Any]:
+    """Return the losses that sizes of classes and the number of suppressed records determine."""
+    claims, sizes, found = case.claims, case.classes.sizes, {}
     if len(sizes):
-        average = Fraction(int(sizes.sum()), len(sizes)) / (k or int(sizes.min()))
-        claims.compare(("loss", "average_class_size"), float(average))
-    suppressed, records = (
-        claims.number(("release", "suppressed_records")),
-        claims.number(("input", "rows")),
-    )
+        average = Fraction(int(sizes.sum()), len(sizes)) / (required_size(case.config) or int(sizes.min()))
+        found["average_class_size"] = float(average)
+    suppressed, records = claims.number(("release", "suppressed_records")), claims.number(("input", "rows"))
     if suppressed is not None and records is not None:
         kept_suppressed = int(suppressed) - (int(records) - case.classes.records)
         kept = int((sizes.astype(object) ** 2).sum()) - kept_suppressed**2
-        claims.compare(("loss", "discernibility"), kept + int(suppressed) * int(records), rounded=True)
-    _check_objective(case)
+        found["discernibility"] = kept + int(suppressed) * int(records)
+    return found
 
 
-def _check_objective(case: AuditCase) -> None:
-    """The objective is the loss of its name, and the gap is that between it and the bound."""
-    claims = case.claims
+def _check_objective(case: AuditCase, known: Mapping[str, Any]) -> None:
+    """The objective is the loss of its name, and the gap is that between it and the bound.
+
+    Parameters
+    ----------
+    known: losses that were found, unrounded; the others are as reported.
+    """
+    claims, key, shown = case.claims, ("search", "objective"), case.claims.section(("loss",))
     aggregate = claims.get(("config", "objective", "aggregate"))
-    metric = claims.get(("config", "objective", "metric"))
-    own = claims.number(("loss", str(metric).replace("-", "_")))
-    if aggregate == "arithmetic-mean" and own is not None:
-        claims.compare(("search", "objective"), own)
-        if own:
+    metric = str(claims.get(("config", "objective", "metric"))).replace("-", "_")
+    losses = {name: known.get(name, claims.number(("loss", name))) for name in shown}
+    if aggregate in ("arithmetic-mean", ABSENT) and losses.get(metric) is not None:
+        same = claims.compare(key, losses[metric], rounded=metric == "discernibility")
+        # Where another loss is as large, by chance or after rounding, the objective does not tell the metric.
+        digits = None if claims.internal else PUBLIC_DIGITS
+        tied = [name for name, loss in losses.items() if agrees(claims.get(key), loss, digits, whole=True)]
+        if same and tied == [metric]:
             claims.agree(("config", "objective", "metric"))
     objective, bound = (claims.number(("search", name)) for name in ("objective", "bound"))
     if objective is None or bound is None or not claims.internal:

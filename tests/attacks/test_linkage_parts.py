@@ -58,11 +58,15 @@ def test_nodes_sets_and_values_of_texts_are_read():
     assert stands_for(meaning_of(odd, ["{a\\, b, c}", "{c, x\\\\}"])) == [["a, b", "c"], ["c", "x\\"]]
 
 
-def test_a_label_of_several_levels_is_read_at_the_one_that_has_all():
+def test_a_label_of_several_levels_is_read_at_its_level_or_at_all_of_them():
     paths = {"a": ("a", "a", "*"), "b": ("b", "a", "*"), "c": ("c", "c", "*")}
     own = attribute(["a", "b", "c"], paths)
-    assert stands_for(meaning_of(own, ["a", "c"])) == [["a"], ["c"]]
-    assert stands_for(meaning_of(own, ["a", "b", "c"])) == [["a"], ["b"], ["c"]]
+    assert stands_for(meaning_of(own, ["a", "c"])) == [["a", "b"], ["c"]]
+    assert stands_for(meaning_of(own, ["a", "c"], level=0)) == [["a"], ["c"]]
+    assert stands_for(meaning_of(own, ["a", "c"], level=1)) == [["a", "b"], ["c"]]
+    assert stands_for(meaning_of(own, ["a", "b", "c"])) == [["a", "b"], ["b"], ["c"]]
+    # As local recoding tells the two apart.
+    assert stands_for(meaning_of(own, ["a (level 1)", "c"])) == [["a", "b"], ["c"]]
 
 
 def test_dates_are_read():

@@ -431,3 +431,23 @@ def test_the_sum_of_squares_of_sixty_numbers_does_not_tell_one_of_them() -> None
         fitting += (other, claimed) == (released, public)
         assert other != released or claimed == public, step
     assert fitting > 40
+
+
+def test_types_are_shown_where_the_config_declares_them(tmp_path: Path) -> None:
+    """One suppressed ``33.5`` makes numbers of integers, so a type that was found tells of hidden values."""
+
+    def types(age: str, folder: Path, **declared: str) -> dict[str, Any]:
+        folder.mkdir()
+        job = Job(folder).rows([*people(60), ("person", age, "9999", "F", "asthma", "note 1")])
+        job.config["attributes"]["age"] |= {"levels": {"max": 1}, **declared}
+        job.config["attributes"]["sex"]["levels"] = {"max": 0}
+        job.config["attributes"]["zip"]["levels"] = {"max": 3}
+        assert job.run().code == 0
+        assert "9999" not in job.release.read_text(encoding="utf-8")
+        public = json.loads(job.public_report.read_text(encoding="utf-8"))
+        return {name: each["type"] for name, each in public["attributes"].items()}
+
+    plain = types("99", tmp_path / "plain")
+    assert plain == types("99.5", tmp_path / "fraction")
+    assert (plain["age"], plain["zip"], plain["diagnosis"], plain["name"]) == (None, "text", None, None)
+    assert types("99", tmp_path / "declared", type="number")["age"] == "number"

@@ -61,7 +61,7 @@ def test_a_changed_release(job: Job) -> None:
         (lambda report: report["recoding"]["levels"].update(age=0), ("report.public.json", "'recoding'")),
         (lambda report: report["config"]["constraints"].pop(), ("report.public.json", "'config'")),
         (lambda report: report["release"].update(sha256="0" * 64), ("report.public.json", "'release'")),
-        (lambda report: report["attributes"]["age"].update(type="text"), ("public", "'attributes'")),
+        (lambda report: report["attributes"]["zip"].update(type="integer"), ("public", "'attributes'")),
         (lambda report: report["recoding_file"].update(sha256="0" * 64), ("recoding.json", "SHA-256")),
         (lambda report: report.pop("recoding_file"), ("report.json", "lattice found cannot be applied")),
         (lambda report: report.update(status="infeasible"), ("is no report of a release, see status",)),

@@ -102,7 +102,7 @@ class Mondrian(SearchAlgorithm):
         """Say what needs all rows at once: rows that are divided, long sets, models of several regions."""
         if self.settings.mode is ModeName.RELAXED:
             yield "algorithm mondrian with mode relaxed (accepted: strict)"
-        for axis in _labelling(problem, self.settings).axes:
+        for axis in labelling_of(problem, self.settings).axes:
             if isinstance(axis, ListedAxis):
                 yield (
                     f"algorithm mondrian with labels {self.settings.labels} of '{axis.attribute.name}', "
@@ -142,7 +142,7 @@ class Mondrian(SearchAlgorithm):
         return outcome
 
     def _kept(self, problem: SearchProblem, control: Control, start: Start) -> OutOfCoreMondrian:
-        labelling = _labelling(problem, self.settings)
+        labelling = labelling_of(problem, self.settings)
         _require_value(problem, labelling, self.settings)
         kernel = part_kernel(problem, self.settings, start.references)
         return OutOfCoreMondrian(problem, control, start, labelling, kernel, logged=_logs(self.settings))
@@ -158,7 +158,7 @@ def part_kernel(
     problem: the attributes of its table are asked for, its rows are not.
     references: what every class is compared with, as ``Start`` has it.
     """
-    labelling = _labelling(problem, settings)
+    labelling = labelling_of(problem, settings)
     return PartKernel(
         Coding(labelling.axes),
         _mode(labelling, settings),
@@ -169,7 +169,8 @@ def part_kernel(
     )
 
 
-def _labelling(problem: SearchProblem, settings: MondrianSettings) -> Labelling:
+def labelling_of(problem: SearchProblem, settings: MondrianSettings) -> Labelling:
+    """Return the labels that the settings ask for, with the objective to guide cuts, or else the loss."""
     guide = problem.metric if isinstance(problem.metric, CellMetric) else LeafShareLoss()
     return LABELLINGS[settings.labels](problem.table, guide)
 
@@ -184,7 +185,7 @@ class _Run:
     ) -> None:
         self._problem = problem
         self._control = control
-        self._labelling = labelling = _labelling(problem, settings)
+        self._labelling = labelling = labelling_of(problem, settings)
         checks = Checks.of(problem, start.references)
         self._publishing = Publishing(
             problem.table, labelling, start.gone, kept_suppressed=start.kept_suppressed
