@@ -16,7 +16,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -207,12 +207,14 @@ def remove_tree(path: Path) -> None:
     shutil.rmtree(path, ignore_errors=True)
     if not path.exists():
         return
-    # Windows removes no read-only file; elsewhere a read-only folder keeps what is in it.
-    path.chmod(0o700)
-    for parent, folders, files in os.walk(path):
-        for each in (Path(parent) / name for name in (*folders, *files)):
-            if not each.is_symlink():
-                each.chmod(0o700)
+    # Windows removes no read-only file; elsewhere a read-only folder keeps what is in it. Another process may
+    # remove it at the same time.
+    with suppress(OSError):
+        path.chmod(0o700)
+        for parent, folders, files in os.walk(path):
+            for each in (Path(parent) / name for name in (*folders, *files)):
+                if not each.is_symlink():
+                    each.chmod(0o700)
     shutil.rmtree(path, ignore_errors=True)
 
 
