@@ -8,6 +8,7 @@ that names it in an entry point of the room's group.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import cached_property
@@ -204,6 +205,25 @@ def shortened_path(path: str) -> str:
     return repr(path if len(path) <= LONGEST_SHOWN else f"…{path[-LONGEST_SHOWN:]}")
 
 
+_ESCAPE = re.compile(r"escape|hex value", re.IGNORECASE)
+_ESCAPED = re.compile(r"[\a\b\t\n\v\f\r\x1b]")
+
+ESCAPES = (
+    "in double quotes a backslash starts an escape; write a path in single quotes or with forward slashes, "
+    "such as 'C:\\data\\x.csv' or C:/data/x.csv"
+)
+
+
+def syntax_fault(kind: str, problem: str) -> str:
+    """Return what a message says of a text that is not of its kind, with the remedy for a backslash.
+
+    >>> syntax_fault("TOML", "Cannot overwrite a value")
+    'not valid TOML: Cannot overwrite a value'
+    """
+    remedy = f"; {ESCAPES}" if _ESCAPE.search(problem) else ""
+    return f"not valid {kind}: {problem}{remedy}"
+
+
 def usable_path(path: str) -> str:
     """Return a path, if a file can have it.
 
@@ -212,6 +232,8 @@ def usable_path(path: str) -> str:
     ValueError: saying why none can.
     """
     fault = path_fault(path)
+    if fault is None and _ESCAPED.search(path):
+        fault = f"holds a control character; {ESCAPES}"
     if fault is not None:
         raise ValueError(f"{shortened_path(path)} {fault}")
     return path

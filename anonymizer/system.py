@@ -1,24 +1,34 @@
-"""Low-level help for native libraries: Ctrl-C, console output, memory, closing, and whole-file writes.
+"""All that differs between Linux, macOS and Windows, each call with what is done where it is absent.
 
-Native work runs in a thread so that Ctrl-C is heard. Output of libraries is silenced. Free memory is given
-back to the system. A text file appears whole or not at all.
+Locks of folders, exchanges of two paths, links, durable writes, processors, memory limits, processes apart,
+and the console. Native work runs in a thread so that Ctrl-C is heard, and its output is silenced.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import re
+import shutil
 import sys
+import tempfile
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from tempfile import NamedTemporaryFile
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from anonymizer.errors import OutputError
 
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
+
+WINDOWS = sys.platform == "win32"
 _STANDARD_OUTPUT = 1
 _lock = threading.Lock()
 _kept: list[int] = []
@@ -128,40 +138,353 @@ class Closing(ABC):
         self.close()
 
 
+def _c_function(name: str) -> Any:
+    """Return a function of the C library by its name, None where there is none (other than on Linux)."""
+    if sys.platform != "linux":
+        return None
+    import ctypes  # noqa: PLC0415 - starting up needs it nowhere
+
+    return getattr(ctypes.CDLL(None, use_errno=True), name, None)
+
+
 def release_free_memory() -> None:
     """Let the C library return what it holds free, where it can be asked to (glibc); changes no result.
 
     It keeps pieces of up to 32 MB for later use, and between them what many arrays of a batch took adds up.
     """
-    if sys.platform != "linux":
-        return
-    import ctypes  # noqa: PLC0415 - starting up needs it nowhere
-
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    trim = _c_function("malloc_trim")
     if trim is not None:
         trim(0)
 
 
-def write_whole(path: Path, content: str) -> None:
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+_UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP})
+
+
+def exchange_at_once(one: Path, other: Path) -> bool:
+    """Let two existing paths change their names in one step; False where the file system has no such step.
+
+    Raises
+    ------
+    OSError: they stay as they were.
+    """
+    rename_both = _c_function("renameat2")
+    if rename_both is None:
+        return False
+    import ctypes  # noqa: PLC0415 - starting up needs it nowhere
+
+    if rename_both(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in _UNSUPPORTED:
+        return False
+    raise OSError(code, os.strerror(code), str(other))
+
+
+_PAUSES = (0.01, 0.05, 0.1, 0.2, 0.4, 0.8)
+"""Seconds between attempts to rename what a virus scanner may have open for a moment, on Windows."""
+
+
+def rename(old: Path, new: Path) -> None:
+    """Rename a file or folder to a name that is free.
+
+    Raises
+    ------
+    OSError: it stays as it was.
+    """
+    for pause in _PAUSES if WINDOWS else ():
+        try:
+            old.rename(new)
+            return
+        except PermissionError:
+            time.sleep(pause)
+    old.rename(new)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder with what is in it, read-only files included, as far as that is allowed."""
+    shutil.rmtree(path, ignore_errors=True)
+    if not path.exists():
+        return
+    # Windows removes no read-only file; elsewhere a read-only folder keeps what is in it. Another process may
+    # remove it at the same time.
+    with suppress(OSError):
+        path.chmod(0o700)
+        for parent, folders, files in os.walk(path):
+            for each in (Path(parent) / name for name in (*folders, *files)):
+                if not each.is_symlink():
+                    each.chmod(0o700)
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def link_to(link: Path, target: Path) -> None:
+    """Let a path stand for a file or folder: a symbolic link, or a copy where none may be made.
+
+    Raises
+    ------
+    OSError: there is no room for the copy.
+    """
+    try:
+        link.symlink_to(target)
+    except (OSError, NotImplementedError):
+        if target.is_dir():
+            shutil.copytree(target, link)
+        else:
+            shutil.copyfile(target, link)
+
+
+class NoLocks(OSError):
+    """This system or this file system has no locks."""
+
+
+_LOCK = "lock"
+"""The file in a folder that is locked in its place on Windows, where no folder can be opened."""
+
+
+def _locked(path: Path) -> int:
+    """Lock an existing folder; return the descriptor that holds the lock.
+
+    Raises
+    ------
+    NoLocks: there are none here.
+    BlockingIOError: another process has it.
+    OSError: it is no folder, cannot be opened, or was just removed.
+    """
+    if sys.platform == "win32":
+        import msvcrt  # noqa: PLC0415 - only there
+
+        descriptor = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            os.close(descriptor)
+            raise BlockingIOError(errno.EAGAIN, "is locked", str(path)) from None
+        return descriptor
+    if fcntl is None:
+        raise NoLocks(errno.ENOTSUP, "no locks of files", str(path))
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.fstat(descriptor).st_nlink:
+            raise FileNotFoundError(errno.ENOENT, "was just removed", str(path))
+    except BaseException as error:
+        os.close(descriptor)
+        if isinstance(error, OSError) and error.errno in (errno.ENOTSUP, errno.ENOLCK):
+            raise NoLocks(error.errno, error.strerror, str(path)) from None
+        raise
+    return descriptor
+
+
+_ATTEMPTS = 10
+"""Folders that are tried: one that was just made may be taken for a leftover before it is locked."""
+
+
+class LockedFolder:
+    """A folder that belongs to this process until it is removed, or the process ends.
+
+    The lock is the kernel's and goes with the process, so that it tells a folder in use from one of a killed
+    run, whatever process has its number now.
+
+    Parameters
+    ----------
+    path: of an existing folder.
+
+    Raises
+    ------
+    NoLocks: nothing tells here whether another process has it.
+    BlockingIOError: another process has it.
+    OSError: it is no folder, cannot be opened, or was just removed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor: int | None = _locked(path)
+
+    @classmethod
+    def make(cls, parent: Path, prefix: str) -> Self:
+        """Make a folder; where there are no locks, no other process can take it for a leftover.
+
+        Raises
+        ------
+        OSError: it cannot be made.
+        """
+        for _ in range(_ATTEMPTS):
+            path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+            try:
+                return cls(path)
+            except NoLocks:
+                made = cls.__new__(cls)
+                made.path, made._descriptor = path, None
+                return made
+            except (BlockingIOError, FileNotFoundError, NotADirectoryError, PermissionError):
+                continue
+        raise OSError(None, "folders disappear as soon as they are made", str(parent))
+
+    def remove(self) -> None:
+        """Remove the folder with what is in it."""
+        if WINDOWS:  # where no open file can be removed
+            self.leave()
+        remove_tree(self.path)
+        self.leave()
+
+    def leave(self) -> None:
+        """Leave the folder to the next process that locks it."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def same_file(one: Path, other: Path) -> bool:
+    """Return whether two paths are of one file, by whatever names, capitals and links; one need not exist."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return one.resolve() == other.resolve()
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def container_limits(system: Path) -> Iterator[int]:
+    """Give the memory limits of the control groups of this process and of those around them, in bytes.
+
+    Parameters
+    ----------
+    system: where the files of the system are.
+    """
+    try:
+        lines = (system / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:  # not Linux, or hidden
+        return
+    mounted = system / "sys/fs/cgroup"
+    for line in lines:
+        if line.count(":") < 2:  # of a kernel that only looks like Linux
+            continue
+        number, controllers, group = line.split(":", 2)
+        if "memory" in controllers.split(","):
+            yield from _limits(mounted / "memory", group, "memory.limit_in_bytes")
+        elif number == "0":
+            yield from _limits(mounted, group, "memory.max")
+            yield from _limits(mounted / "unified", group, "memory.max")
+
+
+def _limits(mounted: Path, group: str, name: str) -> Iterator[int]:
+    """Give the limits of a group and of all that it is in, as far as they can be seen from in here."""
+    own = PurePosixPath(group.lstrip("/"))
+    for each in (own, *own.parents):
+        try:
+            yield int((mounted / each / name).read_text(encoding="ascii"))
+        except (OSError, ValueError):  # no such group in here, or no limit: "max"
+            continue
+
+
+def process_apart() -> dict[str, Any]:
+    """Return the options of ``subprocess.Popen`` for a process that Ctrl-C on the terminal does not reach."""
+    if sys.platform == "win32":
+        import subprocess  # noqa: PLC0415 - starting up needs it nowhere
+
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True}
+
+
+def reader_is_gone(error: OSError) -> bool:
+    """Return whether a write failed because nobody reads the pipe any more."""
+    return isinstance(error, BrokenPipeError) or (WINDOWS and error.errno == errno.EINVAL)
+
+
+def is_windows_console(stream: Any) -> bool:
+    """Return whether a stream of text is a console of Windows, which takes text and no bytes."""
+    kind = getattr(sys.modules["io"], "_WindowsConsoleIO", None)
+    return kind is not None and isinstance(getattr(getattr(stream, "buffer", None), "raw", None), kind)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file or folder is on the disk; folders only where they can be opened.
+
+    Raises
+    ------
+    OSError: it cannot be.
+    """
+    if WINDOWS and path.is_dir():
+        return
+    # Windows writes only what is open for writing.
+    descriptor = os.open(path, os.O_RDWR if WINDOWS else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]) *(?:\.|$)", re.IGNORECASE)
+_NOT_IN_NAMES = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$')
+
+NOT_PORTABLE = (
+    'cannot be one on Windows; accepted: a name without < > : " | ? * \\ and control characters, with no '
+    "dot or blank at its end, other than CON, PRN, AUX, NUL, COM0 to COM9 and LPT0 to LPT9"
+)
+
+
+def output_fault(path: str | Path) -> str | None:
+    """Return why an output cannot have a path on every system, and what would do; None where it can.
+
+    Drives and the folders ``.`` and ``..`` are no names.
+
+    >>> output_fault("2026/release.csv")
+    >>> output_fault("2026/nul.csv").partition(";")[0]
+    "the name 'nul.csv' cannot be one on Windows"
+    """
+    given = Path(path)
+    for name in given.parts[bool(given.anchor) :]:
+        if name not in (".", "..") and (_RESERVED.match(name) or _NOT_IN_NAMES.search(name)):
+            return f"the name {name!r} {NOT_PORTABLE}"
+    return None
+
+
+def new_path_fault(path: Path) -> str | None:
+    """Return ``output_fault`` of the part of a path that does not exist yet."""
+    there = (each for each in (path, *path.parents) if each.is_dir())
+    return output_fault(path.relative_to(next(there, path.anchor)))
+
+
+def replace_whole(path: Path, content: str) -> None:
     """Write a text file in UTF-8 by a temporary name beside it and a rename.
 
     Raises
     ------
-    OutputError: the file cannot be written; what stood there stays as it was.
+    OSError: the file cannot be written; what stood there stays as it was.
     """
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    staged = Path(name)
     try:
-        with NamedTemporaryFile(
-            "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as stream:
-            temporary = Path(stream.name)
-            try:
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
-                temporary.chmod(0o666 & ~_umask())
-                temporary.replace(path)
-            finally:
-                temporary.unlink(missing_ok=True)
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        staged.chmod(0o666 & ~_umask())
+        if WINDOWS and path.is_file():  # it may be read-only, and is replaced all the same
+            path.chmod(0o600)
+        staged.replace(path)
+    finally:
+        staged.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, content: str) -> None:
+    """Write a text file as ``replace_whole`` does.
+
+    Raises
+    ------
+    OutputError: the file cannot be written, or have its name; what stood there stays as it was.
+    """
+    fault = new_path_fault(path)
+    if fault is not None:
+        raise OutputError(f"{path}: {fault}")
+    try:
+        replace_whole(path, content)
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from None
 

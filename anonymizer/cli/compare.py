@@ -59,11 +59,11 @@ def compare(
     from anonymizer.report.comparison_table import lines, to_csv, to_dict  # noqa: PLC0415
     from anonymizer.run.compare import compare as compare_runs  # noqa: PLC0415
     from anonymizer.run.compare import open_folder, planned  # noqa: PLC0415
-    from anonymizer.run.workers import cores  # noqa: PLC0415
+    from anonymizer.system import processors  # noqa: PLC0415
 
     plan = planned(config, algorithm or [], variations(vary or []))
     folder = open_folder(output if output is not None else config.parent / "comparison", plan)
-    number = min(workers or cores(), len(plan))
+    number = min(workers or processors(), len(plan))
     with stop_on_interrupt() as stopped, progress_monitor(stopped, quiet=quiet) as watch:
         found = compare_runs(plan, folder, number, watch)
     folder.show("compare.csv", to_csv(found))
@@ -73,7 +73,7 @@ def compare(
     else:
         for line in (*lines(found), ""):
             write_line(line)
-        write_line(f"Keep:  {folder.directory}/    compare.html  compare.csv  (internal)")
+        write_line(f"Keep:  {folder.directory.as_posix()}/    compare.html  compare.csv  (internal)")
     return 0 if found.recommended_runs and not found.failed else 1
 
 

@@ -19,11 +19,12 @@ from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from anonymizer.errors import InputError, StdoutError
+from anonymizer.system import is_windows_console, reader_is_gone
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,11 +55,10 @@ class _Stdout(io.FileIO):
         if not self._lost:
             try:
                 return int(super().write(data) or 0)
-            except BrokenPipeError:
-                self._lost = True
             except OSError as error:
                 self._lost = True
-                raise _unwritable(error.strerror or type(error).__name__) from None
+                if not reader_is_gone(error):
+                    raise _unwritable(error.strerror or type(error).__name__) from None
         return len(memoryview(data).cast("B"))
 
 
@@ -108,11 +108,15 @@ def _fill_closed() -> None:
 
 
 def _text_stream(raw: io.FileIO, like: Any) -> io.TextIOWrapper:
-    """Return a stream of text over a descriptor, in the encoding of the one that it replaces."""
-    encoding = "utf-8" if like is None else like.encoding
-    errors = "backslashreplace" if like is None else like.errors
+    """Return a stream of text over a descriptor, in UTF-8 on every system and in every locale."""
+    if is_windows_console(like):
+        return cast(io.TextIOWrapper, like)
     return io.TextIOWrapper(
-        io.BufferedWriter(raw), encoding, errors, line_buffering=raw.fileno() == STDERR or raw.isatty()
+        io.BufferedWriter(raw),
+        "utf-8",
+        "backslashreplace",
+        newline="\n",
+        line_buffering=raw.fileno() == STDERR or raw.isatty(),
     )
 
 

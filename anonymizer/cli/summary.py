@@ -45,7 +45,7 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     yield from files_to_share(
         [each["path"] for each in tables], content["config"]["output"], directory / "share"
     )
-    yield f"Keep:  {directory}/    report.json  report.html  (internal)"
+    yield f"Keep:  {directory.as_posix()}/    report.json  report.html  (internal)"
 
 
 def append_line(applied: Mapping[str, Any], rows: int) -> Iterator[str]:
@@ -77,10 +77,10 @@ def files_to_share(tables: Sequence[str], output: Mapping[str, Any], share: Path
     """Yield what may be handed over, and where it is."""
     if "table" in output:
         yield f"Give:  {tables[0]}    the table"
-        yield f"       {share}/    report.public.json"
+        yield f"       {share.as_posix()}/    report.public.json"
     else:
         names = "  ".join(Path(each).name for each in tables)
-        yield f"Give:  {share}/    {names}  report.public.json"
+        yield f"Give:  {share.as_posix()}/    {names}  report.public.json"
 
 
 def recoding_lines(content: Mapping[str, Any]) -> Iterator[str]:

@@ -30,6 +30,7 @@ from anonymizer.plugins import (
     has_too_many_digits,
     path_fault,
     shortened_path,
+    syntax_fault,
 )
 
 MOST_VALUES = 1_000_000
@@ -345,7 +346,7 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int]]:
         raise OversizedConfig(name, [ConfigProblem("", error.what, error.line)]) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        what = f"not valid YAML: {error.problem or error.context}"
+        what = syntax_fault("YAML", error.problem or error.context or "")
         raise ConfigError(name, [ConfigProblem("", what, mark.line + 1 if mark else None)]) from None
     except yaml.YAMLError as error:
         raise ConfigError(
@@ -515,7 +516,7 @@ def _parse_toml(text: str, name: str) -> Parsed:
     try:
         data = tomllib.loads(text, parse_float=parse_decimal)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(name, [ConfigProblem("", f"not valid TOML: {error}")]) from None
+        raise ConfigError(name, [ConfigProblem("", syntax_fault("TOML", str(error)))]) from None
     except OversizedNumber:
         raise
     except ValueError:  # Python's own bound, of whole numbers with some thousand digits
@@ -570,7 +571,8 @@ def _parse_json(text: str, name: str) -> Parsed:
             object_pairs_hook=distinct_keys,
         )
     except json.JSONDecodeError as error:
-        raise ConfigError(name, [ConfigProblem("", f"not valid JSON: {error.msg}", error.lineno)]) from None
+        what = syntax_fault("JSON", error.msg)
+        raise ConfigError(name, [ConfigProblem("", what, error.lineno)]) from None
     except RepeatedKeyError as error:
         raise ConfigError(
             name, [ConfigProblem(dotted(error.args), "the key is given twice; keep one")]

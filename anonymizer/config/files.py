@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, fie
 from anonymizer.config.section import Section, problem, refusal, shown
 from anonymizer.model.table import COMMA_SIGN, POINT_SIGN, Numerals
 from anonymizer.plugins import FilePath, usable_path
+from anonymizer.system import output_fault
 
 SCHEMES = ("postgresql", "postgres")
 """What the URL of a database may start with."""
@@ -48,6 +49,13 @@ def _url_without_password(url: str) -> str:
             "variable NAME, or leave it out and set PGPASSWORD or ~/.pgpass"
         )
     return url
+
+
+def _portable(path: str) -> str:
+    fault = output_fault(path)
+    if fault is not None:
+        raise ValueError(f"{shown(path)}: {fault}")
+    return path
 
 
 def _table_name(name: str) -> str:
@@ -224,7 +232,12 @@ class OutputSettings(Section):
             raise ValueError(f"{shown(path)}; accepted: a file name without a folder; -o gives the folder")
         if not path.endswith(RELEASE_SUFFIXES):
             raise ValueError(f"{shown(path)}; accepted: a name ending in {', '.join(RELEASE_SUFFIXES)}")
-        return path
+        return _portable(path)
+
+    @field_validator("database")
+    @classmethod
+    def _portable_database(cls, path: str | None) -> str | None:
+        return path if path is None else _portable(path)
 
     @model_validator(mode="after")
     def _one_target(self) -> Self:

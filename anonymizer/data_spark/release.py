@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -23,8 +22,7 @@ from anonymizer.data_spark.files import is_release
 from anonymizer.data_spark.options import SparkOptions
 from anonymizer.data_spark.session import Session, close_session, open_session, writing
 from anonymizer.errors import OutputError
-from anonymizer.release.folder import StagingLock
-from anonymizer.system import write_whole
+from anonymizer.system import LockedFolder, NoLocks, write_whole
 
 PREFIX = ".remote.tmp-"
 """How the name of a note starts."""
@@ -78,7 +76,7 @@ class Note:
     """
 
     def __init__(self, directory: Path, places: RemotePlaces) -> None:
-        self._claim = StagingLock(Path(tempfile.mkdtemp(prefix=PREFIX, dir=directory)))
+        self._claim = LockedFolder.make(directory, PREFIX)
         write_whole(self._claim.path / _FILE, json.dumps(asdict(places)))
 
     def remove(self) -> None:
@@ -114,12 +112,12 @@ def settle_leftovers(directory: Path, location: str, session: Session) -> None:
         note.remove()
 
 
-def _ended(directory: Path) -> Iterator[tuple[StagingLock, RemotePlaces | None]]:
+def _ended(directory: Path) -> Iterator[tuple[LockedFolder, RemotePlaces | None]]:
     """Give the notes of runs that have ended, claimed; None for one that was killed while it was made."""
     for path in sorted(directory.glob(f"{PREFIX}*")):
         try:
-            claim = StagingLock(path)
-        except (BlockingIOError, NotADirectoryError, FileNotFoundError):
+            claim = LockedFolder(path)
+        except (NoLocks, BlockingIOError, NotADirectoryError, FileNotFoundError):
             continue
         try:
             yield claim, RemotePlaces(**json.loads((path / _FILE).read_text(encoding="utf-8")))

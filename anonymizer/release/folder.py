@@ -8,12 +8,9 @@ as the system can. Staging folders are claimed while a run lives, and removed af
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,13 +19,19 @@ from typing import Self
 
 from anonymizer.errors import OutputError
 from anonymizer.release.formats import release_format
+from anonymizer.system import (
+    LockedFolder,
+    NoLocks,
+    exchange_at_once,
+    new_path_fault,
+    output_fault,
+    rename,
+    same_file,
+    sync,
+)
 
 EARLIER = ".earlier"
 """Suffix of what was taken from its place a moment before its successor came."""
-
-_AT_FDCWD = -100
-_RENAME_EXCHANGE = 2
-_UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP})
 
 
 def swap_paths(staged: Path, final: Path) -> None:
@@ -38,7 +41,7 @@ def swap_paths(staged: Path, final: Path) -> None:
     ------
     OSError: they stay as they were.
     """
-    if not _exchange_at_once(staged, final):
+    if not exchange_at_once(staged, final):
         exchange_by_renames(staged, final)
 
 
@@ -51,34 +54,20 @@ def exchange_by_renames(staged: Path, final: Path) -> None:
     """
     aside = earlier(staged)
     try:
-        final.rename(aside)
-        staged.rename(final)
-        aside.rename(staged)
+        rename(final, aside)
+        rename(staged, final)
+        rename(aside, staged)
     except BaseException:
         if os.path.lexists(aside):
             if os.path.lexists(final):
-                final.rename(staged)
-            aside.rename(final)
+                rename(final, staged)
+            rename(aside, final)
         raise
 
 
 def earlier(staged: Path) -> Path:
     """Return where the predecessor of a staged path waits while it takes its place."""
     return staged.with_name(staged.name + EARLIER)
-
-
-def _exchange_at_once(staged: Path, final: Path) -> bool:
-    """Return False where the system or the file system has no exchange."""
-    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if rename is None:
-        return False
-    old, new = os.fsencode(staged), os.fsencode(final)
-    if rename(_AT_FDCWD, old, _AT_FDCWD, new, _RENAME_EXCHANGE) == 0:
-        return True
-    code = ctypes.get_errno()
-    if code in _UNSUPPORTED:
-        return False
-    raise OSError(code, os.strerror(code), str(final))
 
 
 SHARE = "share"
@@ -106,8 +95,8 @@ def check_inputs(directory: Path, inputs: Sequence[Path]) -> None:
             share.absolute()
         )
         internal = [directory / name for name in INTERNAL]
-        same = any(_same(given, existing) for existing in (*internal, *_files(share)))
-        if inside or same or given.resolve() in [path.resolve() for path in internal]:
+        same = any(same_file(given, existing) for existing in (*internal, *_files(share)))
+        if inside or same:
             raise OutputError(
                 f"{given}: is an input and would be replaced by the output in {directory}; "
                 "choose another folder with -o"
@@ -156,13 +145,6 @@ def _files(folder: Path) -> Iterable[Path]:
     return folder.iterdir() if folder.is_dir() else ()
 
 
-def _same(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except OSError:
-        return False
-
-
 def _own_names(share: Path) -> set[str]:
     """Return the file names that the public report of an earlier release gives."""
     try:
@@ -175,62 +157,34 @@ def _own_names(share: Path) -> set[str]:
     return {Path(path).name for path in paths if isinstance(path, str)}
 
 
-try:
-    import fcntl
-except ImportError:  # where there is no such lock, each run leaves other runs' folders alone
-    fcntl = None  # type: ignore[assignment]
-
 PREFIX = ".share.tmp-"
 """How the name of a staging folder starts."""
-
-
-class StagingLock:
-    """A staging folder that belongs to this process until it is removed, or the process ends.
-
-    Raises
-    ------
-    BlockingIOError: another process has it.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._descriptor = os.open(path, os.O_RDONLY)
-        try:
-            if fcntl is not None:
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BaseException:
-            os.close(self._descriptor)
-            raise
-
-    def remove(self) -> None:
-        """Remove the folder with what is in it."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        os.close(self._descriptor)
-
-    def leave(self) -> None:
-        """Leave the folder to whoever claims it next."""
-        os.close(self._descriptor)
 
 
 def remove_leftovers(directory: Path) -> None:
     """Remove staging folders whose run has ended; what it had just taken from its place goes back first.
 
+    Where there are no locks, nothing tells whether a run has ended: what is missing goes back, and the rest
+    stays.
+
     Raises
     ------
     OSError: one cannot be read or restored.
     """
-    if fcntl is None:
-        return
     for path in sorted(directory.glob(f"{PREFIX}*")):
+        claim = None
         try:
-            claim = StagingLock(path)
+            claim = LockedFolder(path)
         except (BlockingIOError, NotADirectoryError, FileNotFoundError):
             continue
+        except NoLocks:
+            pass
         for aside in path.glob(f"*{EARLIER}"):
             place = directory / aside.name.removesuffix(EARLIER)
             if not os.path.lexists(place):
-                aside.rename(place)
-        claim.remove()
+                rename(aside, place)
+        if claim is not None:
+            claim.remove()
 
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -266,7 +220,7 @@ class ReleaseFolder:
         self._inputs = tuple(inputs)
         self._overwrite = overwrite
         self._made: list[Path] = []
-        self._claim: StagingLock | None = None
+        self._claim: LockedFolder | None = None
         self._internal: list[str] = []
 
     @property
@@ -323,7 +277,7 @@ class ReleaseFolder:
                 remove_leftovers(self.directory)
             check_existing(self.directory, self.names, overwrite=self._overwrite)
             with self._refusals():
-                self._claim = StagingLock(Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.directory)))
+                self._claim = LockedFolder.make(self.directory, PREFIX)
                 (self._staging / SHARE).mkdir()
         except BaseException:
             self.discard()
@@ -359,11 +313,13 @@ class ReleaseFolder:
             # The recoding of the earlier release is not of this one; it goes before the report comes.
             moves.insert(-1, _Move(self.directory / RECODING, self._staging / RECODING))
         with self._refusals():
-            _make_durable(self._staging)
+            for move in moves:
+                _make_durable(move.staged)
+            sync(self._staging)
             try:
                 for move in moves:
                     move.do()
-                _sync(self.directory)
+                sync(self.directory)
                 last()
             except BaseException:
                 for move in reversed(moves):
@@ -392,6 +348,9 @@ class ReleaseFolder:
     def _check(self) -> None:
         for name in self.names:
             _check_name(name)
+        fault = new_path_fault(self.directory)
+        if fault is not None:
+            raise OutputError(f"{self.directory}: {fault}; choose another with -o")
         check_inputs(self.directory, self._inputs)
 
     def _make_directory(self) -> None:
@@ -423,8 +382,11 @@ class ReleaseFolder:
 
 
 def _check_name(name: str) -> None:
-    if Path(name).name != name or name == PUBLIC_REPORT:
+    if Path(name).name != name or name.casefold() == PUBLIC_REPORT:
         raise OutputError(f"output.path '{name}': accepted is a plain file name, such as release.csv")
+    fault = output_fault(name)
+    if fault is not None:
+        raise OutputError(f"output.path: {fault}")
     release_format(Path(name))
 
 
@@ -442,7 +404,7 @@ class _Move:
         if self.replaces:
             swap_paths(self.staged, self.final)
         else:
-            self.staged.rename(self.final)
+            rename(self.staged, self.final)
 
     def undo(self) -> None:
         """Put all back as it was, if it is not."""
@@ -450,19 +412,10 @@ class _Move:
             if self.replaces:
                 swap_paths(self.staged, self.final)
             else:
-                self.final.rename(self.staged)
+                rename(self.final, self.staged)
 
 
-def _make_durable(folder: Path) -> None:
-    for parent, _, files in os.walk(folder, topdown=False):
-        for name in files:
-            _sync(Path(parent) / name)
-        _sync(Path(parent))
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _make_durable(path: Path) -> None:
+    inside = sorted(path.rglob("*"), reverse=True) if path.is_dir() else ()
+    for each in (*inside, path):
+        sync(each)

@@ -39,6 +39,7 @@ from anonymizer.run.job import input_path
 from anonymizer.run.run import anonymize_frame
 from anonymizer.run.workers import RunResult, WorkerPool, job_of, run_to_result
 from anonymizer.search.base import SEARCH_ALGORITHMS
+from anonymizer.system import new_path_fault, replace_whole, same_file
 
 if TYPE_CHECKING:
     import pandas
@@ -123,6 +124,9 @@ class ComparisonFolder:
 
     def __init__(self, directory: Path, inputs: Sequence[Path]) -> None:
         self.directory = directory
+        fault = new_path_fault(directory)
+        if fault is not None:
+            raise OutputError(f"{directory}: {fault}; choose another with -o")
         self._check(inputs)
         try:
             (directory / RUNS).mkdir(parents=True, exist_ok=True)
@@ -133,7 +137,7 @@ class ComparisonFolder:
         runs = self.directory / RUNS
         outputs = [self.directory / name for name in SHOWN]
         for given in inputs:
-            own = any(given.resolve() == path.resolve() or _same(given, path) for path in outputs)
+            own = any(same_file(given, path) for path in outputs)
             if own or given.resolve().is_relative_to(runs.resolve()):
                 raise OutputError(
                     f"{given}: is an input and stands where output goes; choose another with -o"
@@ -175,23 +179,10 @@ class ComparisonFolder:
 
     def _write(self, path: Path, text: str) -> None:
         """Write a file that appears whole or not at all."""
-        staged = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         try:
-            with staged.open("w", encoding="utf-8", newline="") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            staged.replace(path)
+            replace_whole(path, text)
         except OSError as error:
-            staged.unlink(missing_ok=True)
             raise _refusal(self.directory, error) from error
-
-
-def _same(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except OSError:
-        return False
 
 
 def _refusal(directory: Path, error: OSError) -> OutputError:

@@ -206,8 +206,10 @@ def write_reports(
     ----------
     facts: what the page shows beside the report.
     """
-    folder.internal(PAGE).write_text(page(report, facts), encoding="utf-8")
-    folder.public_report.write_text(public_report(report, job.problem.k).to_json(), encoding="utf-8")
+    folder.internal(PAGE).write_text(page(report, facts), encoding="utf-8", newline="\n")
+    folder.public_report.write_text(
+        public_report(report, job.problem.k).to_json(), encoding="utf-8", newline="\n"
+    )
     if kept is not None:
         folder.internal(RECODING).write_bytes(kept.encoded)
-    folder.report.write_text(report.to_json(), encoding="utf-8")
+    folder.report.write_text(report.to_json(), encoding="utf-8", newline="\n")

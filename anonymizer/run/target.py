@@ -18,7 +18,7 @@ from anonymizer.release.formats import ROW_ORDERS, SORTED
 from anonymizer.release.query import Publishable
 from anonymizer.run.engine import engine_options, plugged_engine
 from anonymizer.run.job import open_release
-from anonymizer.system import Closing
+from anonymizer.system import Closing, same_file
 
 
 class ReleaseTarget(Closing):
@@ -240,7 +240,7 @@ def writes_beside_the_input(config: Config) -> bool:
 def _same_file(config: Config, path: Path) -> bool:
     if config.input.database is None:
         return False
-    return (config.folder / config.input.database).resolve() == path.resolve()
+    return same_file(config.folder / config.input.database, path)
 
 
 def _refuse_input(config: Config, table: TableName) -> None:

@@ -27,7 +27,7 @@ from anonymizer.errors import AuditFailed, Infeasible, InputError, ReportLike
 from anonymizer.model.report import Report
 from anonymizer.report.comparison import RunStatus
 from anonymizer.run.run import run
-from anonymizer.system import Closing
+from anonymizer.system import Closing, process_apart
 
 UNSAID = ("INFEASIBLE: ", "UNDECIDED: ")
 NOTHING_WRITTEN = "Nothing was written."
@@ -105,13 +105,6 @@ POLL = 0.1
 """Seconds between two looks at whether the user wants an end."""
 
 
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 class WorkerPool(Closing):
     """Worker processes, some at a time: ``with WorkerPool(4) as pool``; the end of it ends them."""
 
@@ -152,7 +145,7 @@ class WorkerPool(Closing):
                 process.stdin.write(json.dumps(job) + "\n")
                 process.stdin.flush()
                 answer = process.stdout.read()
-            except BrokenPipeError:
+            except OSError:  # a broken pipe, which Windows calls otherwise
                 answer = ""
             finally:
                 process.stdout.close()
@@ -163,7 +156,7 @@ class WorkerPool(Closing):
             return _ended(answer, code, messages.read())
 
     def _started(self, messages: IO[str]) -> subprocess.Popen[str]:
-        # A session of its own: Ctrl-C on the terminal is for the comparison, which then ends its workers.
+        # Ctrl-C on the terminal is for the comparison, which then ends its workers.
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "anonymizer.run.workers"],
             stdin=subprocess.PIPE,
@@ -172,8 +165,12 @@ class WorkerPool(Closing):
             text=True,
             encoding="utf-8",
             # Modules are found where this process finds them.
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            start_new_session=True,
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                "PYTHONIOENCODING": "utf-8:backslashreplace",
+            },
+            **process_apart(),
         )
         self._running.add(process)
         if self._closed:
@@ -184,7 +181,7 @@ class WorkerPool(Closing):
 def _close(stream: IO[str]) -> None:
     try:
         stream.close()
-    except BrokenPipeError:
+    except OSError:
         return
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.data import memory as spill
+from anonymizer import system
 from anonymizer.data.memory import SpillFolder
 from anonymizer.errors import InputError
 
@@ -73,7 +73,7 @@ def test_where_there_are_no_locks_folders_of_others_stay(
     def refuse(*_: object) -> None:
         raise OSError(lacking, os.strerror(lacking))
 
-    monkeypatch.setattr(spill.fcntl, "flock", refuse)
+    monkeypatch.setattr(system.fcntl, "flock", refuse)
     second = SpillFolder(tmp_path)
     assert sorted(tmp_path.iterdir()) == sorted([first.path, second.path])
     first.remove()
@@ -82,7 +82,7 @@ def test_where_there_are_no_locks_folders_of_others_stay(
 
 
 def test_on_systems_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spill, "fcntl", None)
+    monkeypatch.setattr(system, "fcntl", None)
     first, second = SpillFolder(tmp_path), SpillFolder(tmp_path)
     assert sorted(tmp_path.iterdir()) == sorted([first.path, second.path])
     first.remove()

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.release.folder import EARLIER, PREFIX, StagingLock, remove_leftovers
+from anonymizer.release.folder import EARLIER, PREFIX, remove_leftovers
+from anonymizer.system import LockedFolder
 from tests.release.published import check_whole, expected, publish, state
 
 
@@ -19,7 +20,7 @@ def test_leftovers_of_a_dead_run_are_removed_and_those_of_a_living_one_stay(tmp_
     for name in ("dead", "alive"):
         (tmp_path / f"{PREFIX}{name}").mkdir()
         (tmp_path / f"{PREFIX}{name}" / "share").mkdir()
-    claim = StagingLock(tmp_path / f"{PREFIX}alive")
+    claim = LockedFolder(tmp_path / f"{PREFIX}alive")
     publish(tmp_path, "one")
     assert [path.name for path in tmp_path.glob(".*")] == [f"{PREFIX}alive"]
     claim.remove()
@@ -42,7 +43,7 @@ from pathlib import Path
 from anonymizer.release import folder as exchange
 from tests.release.published import publish
 if sys.argv[2] == "renames":
-    exchange._exchange_at_once = lambda *_: False
+    exchange.exchange_at_once = lambda *_: False
 print("ready", flush=True)
 for version in range(100_000):
     publish(Path(sys.argv[1]), f"{version} " * 20_000, overwrite=True)

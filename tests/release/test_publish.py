@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from anonymizer import system
 from anonymizer.errors import OutputError
 from anonymizer.release import folder as exchange_room
 from anonymizer.release import folder as publish_room
@@ -138,7 +139,7 @@ def test_a_folder_that_cannot_be_made_or_written_is_refused_early(
     def denied(*_: Any, **__: Any) -> str:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr(publish_room.tempfile, "mkdtemp", denied)
+    monkeypatch.setattr(system.tempfile, "mkdtemp", denied)
     with pytest.raises(OutputError, match=r"new: cannot be written: Permission denied; .*choose another"):
         ReleaseFolder(tmp_path / "new" / "new", "release.csv", []).__enter__()
     assert state(tmp_path) == {"file": b"mine"}
@@ -179,7 +180,7 @@ def test_a_failure_at_any_step_of_the_commit_leaves_all_as_it_was(
     at_once: bool, earlier: bool, error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not at_once:
-        monkeypatch.setattr(exchange_room, "_exchange_at_once", lambda *_: False)
+        monkeypatch.setattr(exchange_room, "exchange_at_once", lambda *_: False)
     if earlier:
         publish(tmp_path, "one")
     before = state(tmp_path)

@@ -68,6 +68,7 @@ from anonymizer.data.source import (
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.counting import SPACE, Packing
+from anonymizer.system import link_to
 
 
 class DuckRelation(Relation):
@@ -344,11 +345,11 @@ def _loaded(database: Database, path: Path, dialect: CsvDialect, folder: Path) -
 
 
 def plain_name(path: Path, folder: Path) -> Path:
-    """Return a path that DuckDB takes by its letter, not as a pattern: itself, or a link in ``folder``."""
+    """Return a path that DuckDB takes by its letter, not as a pattern: itself, or one in ``folder``."""
     if not any(character in str(path.resolve()) for character in "*?["):
         return path.resolve()
     link = folder / f"input{''.join(path.suffixes[-2:])}"
-    link.symlink_to(path.resolve())
+    link_to(link, path.resolve())
     return link
 
 

@@ -5,7 +5,6 @@ Rows are coded as few whole numbers from which values are read and regions are s
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from anonymizer.model.classes import GroupStatistic, Reduction, Traces
 from anonymizer.model.out_of_core import CodedRows
 from anonymizer.search.mondrian.axes import Axis, Frames, ListedAxis
 from anonymizer.search.mondrian.regions import Regions, Segments
+from anonymizer.system import processors
 
 WORD_BITS = 62
 """Bits of a word: it stays a positive 64-bit integer, in an SQL engine too."""
@@ -301,18 +301,11 @@ Result = TypeVar("Result")
 
 def in_threads(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Result]:
     """Return the results of all pieces in their order; threads run at once while numpy computes."""
-    workers = min(_processors(), len(pieces))
+    workers = min(processors(), len(pieces))
     if workers < 2:
         return [work(piece) for piece in pieces]
     with ThreadPoolExecutor(workers) as threads:
         return list(threads.map(work, pieces))
-
-
-def _processors() -> int:
-    """Return the processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 BATCH = 1 << 18
