@@ -34,6 +34,12 @@ def without_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anonymizer.run.report.page", lambda *_: "")
 
 
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw the charts of pages, so that they are those that another process makes."""
+    monkeypatch.setattr(wording, "inline_svg", canvas.inline_svg)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the number of examples: all of them where anything but the quick tests is asked for."""
     settings.load_profile("default" if config.getoption("markexpr").startswith("not ") else "thorough")
