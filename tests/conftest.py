@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,10 +18,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 IN_CI = bool(os.environ.get("CI"))
-REPORT = Path(__file__).parent / "report"
+DRAWN = {"html", "test_compare_page.py"}
+"""Tests of pages, by folder or file, whose charts are drawn among the quick tests too."""
+
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
-settings.register_profile("default", max_examples=100, deadline=None, suppress_health_check=QUIET)
+settings.register_profile("default", max_examples=50, deadline=None, suppress_health_check=QUIET)
 settings.register_profile(
     "thorough", max_examples=300, deadline=None, derandomize=IN_CI, suppress_health_check=QUIET
 )
@@ -53,7 +54,7 @@ def undrawn(draw: object, frame: Frame, name: str, label: str) -> str:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Leave the charts of pages undrawn where another room is tested quickly: half a small run's time."""
-    drawn = settings.get_current_profile_name() == "thorough" or REPORT in item.path.parents
+    drawn = settings.get_current_profile_name() == "thorough" or bool(DRAWN & set(item.path.parts))
     vars(wording)["inline_svg"] = canvas.inline_svg if drawn else undrawn
     need_resources(item)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-USUAL = 100
+USUAL = 50
 """Examples of the profile that is not thorough."""
 
 
