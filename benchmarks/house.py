@@ -4,12 +4,19 @@ What is counted: modules and lines; arrows (pairs of modules, one importing the 
 ``TYPE_CHECKING`` and inside functions included); circles of them; modules that only one module of their own
 folder imports; modules of the package that ``run examples/minimal.yaml`` loads; and the way of the config
 through the calls of ``anonymizer.anonymize``, followed while they run.
+
+``python -m benchmarks.house --tests [FOLDER]`` counts the tests of this checkout, or of another one, instead:
+functions, the cases that pytest makes of them, property tests and the examples that they try with the profile
+of CI (the sum over their cases), cases against twins, oracles and conformance suites, and the same of what
+the quick run takes. So two commits can be shown to test as much as each other.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -127,8 +134,80 @@ def way_of_config(arrows: nx.DiGraph) -> tuple[int, int, int]:
     return len(set(way.files)), climbs, way.calls
 
 
+COUNTING = """
+import ast, pathlib
+
+def pytest_collection_finish(session):
+    from hypothesis import settings
+    groups = {"cases": session.items}
+    groups["functions"] = {each.nodeid.split("[")[0] for each in session.items}
+    drawn = [each for each in session.items if each.get_closest_marker("hypothesis")]
+    groups["property tests"] = {each.nodeid.split("[")[0] for each in drawn}
+    used = [getattr(each.obj, "_hypothesis_internal_use_settings", None) or settings() for each in drawn]
+    texts = {each.path: each.path.read_text() for each in session.items}
+    groups["examples"] = range(sum(each.max_examples for each in used))
+    for kind in ("twins", "oracles", "conformance"):
+        own = [e for e in session.items if kind in e.path.parts or f"tests.{kind}" in texts[e.path]]
+        groups[f"cases of {kind}"] = own
+    print("COUNTED", {name: len(group) for name, group in groups.items()})
+"""
+"""A plug-in of pytest, run in the checkout that is counted."""
+
+
+def counted(folder: Path, *words: str) -> dict[str, int]:
+    """Return how many tests of each kind pytest collects in a checkout.
+
+    Raises
+    ------
+    RuntimeError: pytest cannot collect them.
+    """
+    with tempfile.TemporaryDirectory() as own:
+        (Path(own) / "counted_tests.py").write_text(COUNTING, encoding="utf-8")
+        # -q twice: no list of the tests, only what the plug-in prints.
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "counted_tests",
+            "-n0",
+            "--collect-only",
+            "-qq",
+            *words,
+        ]
+        environment = {**os.environ, "CI": "true", "PYTHONPATH": own}
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=folder, env=environment
+        )
+    for line in done.stdout.splitlines() if done.returncode == 0 else ():
+        if line.startswith("COUNTED "):
+            found: dict[str, int] = ast.literal_eval(line.removeprefix("COUNTED "))
+            return found
+    raise RuntimeError(done.stdout + done.stderr)
+
+
+def print_tests(folder: Path) -> None:
+    """Print how much the tests of a checkout do, by the whole and by the quick run."""
+    whole, quick = counted(folder, "-m", "slow or not slow"), counted(folder)
+    twins = [
+        node.name
+        for path in (folder / "tests/twins").glob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
+    ]
+    print(f"twins, functions and classes {len(twins)}")
+    for name, number in whole.items():
+        print(f"{name:22} {number:8,} quick {quick[name]:8,}")
+
+
 def main() -> None:
     """Print the figures."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.house", description=__doc__)
+    parser.add_argument("--tests", nargs="?", const=ROOT, type=Path, help="count tests, of which checkout")
+    asked = parser.parse_args()
+    if asked.tests is not None:
+        print_tests(asked.tests)
+        return
     known = modules()
     arrows = graph(known)
     lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in known.items()}

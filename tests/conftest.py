@@ -1,4 +1,4 @@
-"""How long the property tests search: 100 examples here, 300 in CI and where slow tests are asked for."""
+"""How long property tests search, and what is done where a resource is missing."""
 
 from __future__ import annotations
 
@@ -8,15 +8,22 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+from anonymizer.report import canvas, wording
+from anonymizer.report.canvas import Frame
+from tests.resources import LACKS
+
 # Threads that multiply small matrices spend their time waiting for each other; read when numpy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A program that is installed has its bytecode, so the processes that tests start may write it down as well.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 IN_CI = bool(os.environ.get("CI"))
+DRAWN = {"html", "test_compare_page.py"}
+"""Tests of pages, by folder or file, whose charts are drawn among the quick tests too."""
+
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
-settings.register_profile("default", max_examples=100, deadline=None, suppress_health_check=QUIET)
+settings.register_profile("default", max_examples=50, deadline=None, suppress_health_check=QUIET)
 settings.register_profile(
     "thorough", max_examples=300, deadline=None, derandomize=IN_CI, suppress_health_check=QUIET
 )
@@ -28,11 +35,38 @@ def without_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anonymizer.run.report.page", lambda *_: "")
 
 
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw the charts of pages, so that they are those that another process makes."""
+    monkeypatch.setattr(wording, "inline_svg", canvas.inline_svg)
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the number of examples."""
-    chosen = config.getoption("markexpr")
-    slow = "slow" in chosen and "not slow" not in chosen
-    settings.load_profile("thorough" if IN_CI or slow else "default")
+    """Choose the number of examples: all of them where anything but the quick tests is asked for."""
+    settings.load_profile("default" if config.getoption("markexpr").startswith("not ") else "thorough")
+
+
+def undrawn(draw: object, frame: Frame, name: str, label: str) -> str:
+    """Return the place of a chart without its lines."""
+    return f'<svg id="{name}" role="img" aria-label="{label}" viewBox="0 0 {frame.width} {frame.height}"/>'
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave the charts of pages undrawn where another room is tested quickly: half a small run's time."""
+    drawn = settings.get_current_profile_name() == "thorough" or bool(DRAWN & set(item.path.parts))
+    vars(wording)["inline_svg"] = canvas.inline_svg if drawn else undrawn
+    need_resources(item)
+
+
+def need_resources(item: pytest.Item) -> None:
+    """Skip a test whose resource this machine lacks; in CI, where each is installed, fail it."""
+    for mark, lacks in LACKS.items():
+        lacking = lacks() if item.get_closest_marker(mark) else ""
+        if lacking and IN_CI:
+            pytest.fail(lacking, pytrace=False)
+        if lacking:
+            pytest.skip(lacking)
 
 
 def pytest_collection_finish() -> None:

@@ -1,14 +1,10 @@
-"""Spark for tests: one session for all of them, skipped only where there is no Java and this is not CI."""
+"""Spark for tests of the mark ``spark``."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
-
-import pytest
 
 from anonymizer.data.source import EngineOptions
 from anonymizer.data_spark.options import SparkOptions
@@ -22,20 +18,6 @@ SETTINGS: Mapping[str, Any] = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 """What tests start Spark with: it is for the fewest seconds."""
-
-
-def need_spark() -> None:
-    """Skip a test where there is no Java or no pyspark; fail it in CI."""
-    java = shutil.which("java") or os.environ.get("JAVA_HOME")
-    try:
-        import pyspark  # noqa: F401
-    except ImportError:
-        java = None
-    if java:
-        return
-    if os.environ.get("CI"):
-        pytest.fail("Spark needs Java 17 and the extra spark")
-    pytest.skip("needs Java 17 and the extra spark")
 
 
 def engine(**options: Any) -> dict[str, Any]:
@@ -57,7 +39,6 @@ def _text(value: Any) -> str:
 @contextmanager
 def running(**others: Any) -> Iterator[Session]:
     """Keep one Spark for all that is opened meanwhile with the same options."""
-    need_spark()
     session = open_session(SparkOptions.of(options(**others)))
     try:
         yield session

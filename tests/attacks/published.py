@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from hypothesis import settings
 
 from anonymizer.attacks.base import ATTACKS, Attack, AttackResult
 from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.table import SensitiveAttribute
 from tests.helpers.build import column, hierarchy
+from tests.helpers.examples import share
 from tests.twins.microdata import Path
 
 Rows = Sequence[Sequence[str | None]]
 
-FEWER = settings(max_examples=settings().max_examples // 3)
+FEWER = share(3)
 """Property tests of attacks build whole scenes for each example."""
 
 

@@ -8,10 +8,12 @@ import hashlib
 import io
 import json
 import os
+import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -47,14 +49,20 @@ JOBS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Alteration:
-    """One change of a report: a key, what is done to it, and the report with it."""
+    """One change of a report: a key, what is done to it, and how."""
 
     key: Key
     what: str
-    report: dict[str, Any]
+    change: Callable[[Any, Any], None]
 
     def __str__(self) -> str:
         return f"{dotted_key(self.key)} {self.what}"
+
+    def of(self, report: dict[str, Any]) -> dict[str, Any]:
+        """Return a report with the change."""
+        altered = deepcopy(report)
+        self.change(at(altered, self.key[:-1]), self.key[-1])
+        return altered
 
 
 def made_release(folder: Path, name: str) -> Job:
@@ -68,10 +76,28 @@ def made_release(folder: Path, name: str) -> Job:
     return job
 
 
+class Releases(Mapping[str, Job]):
+    """A release of every kind, made when it is first asked for; tests leave it as it is."""
+
+    def __init__(self, folders: pytest.TempPathFactory) -> None:
+        self._folders = folders
+        self._made: dict[str, Job] = {}
+
+    def __getitem__(self, name: str) -> Job:
+        if name not in self._made:
+            self._made[name] = made_release(self._folders.mktemp("job"), name)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(JOBS)
+
+    def __len__(self) -> int:
+        return len(JOBS)
+
+
 @pytest.fixture(scope="module")
-def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Job]:
-    """A release of every kind, which tests leave as it is."""
-    return {name: made_release(tmp_path_factory.mktemp("job"), name) for name in JOBS}
+def releases(tmp_path_factory: pytest.TempPathFactory) -> Releases:
+    return Releases(tmp_path_factory)
 
 
 def leaves(value: Any, key: Key = ()) -> Iterator[Key]:
@@ -97,19 +123,19 @@ def other_values(value: Any) -> list[Any]:
     return [["x"]] if value == [] else [{"x": 1}] if value == {} else [5]
 
 
+def setitem(place: Any, key: str | int, value: Any) -> None:
+    place[key] = value
+
+
 def alterations(report: dict[str, Any]) -> Iterator[Alteration]:
     """Give a report with each figure altered, and with each key dropped."""
     for key in leaves(report):
         value = at(report, key)
         for other in other_values(value):
-            altered = deepcopy(report)
-            at(altered, key[:-1])[key[-1]] = other
-            yield Alteration(key, f"{value!r} -> {other!r}", altered)
+            yield Alteration(key, f"{value!r} -> {other!r}", partial(setitem, value=other))
     for key in {leaf[:length] for leaf in leaves(report) for length in range(1, len(leaf) + 1)}:
         if isinstance(key[-1], str):
-            altered = deepcopy(report)
-            del at(altered, key[:-1])[key[-1]]
-            yield Alteration(key, "dropped", altered)
+            yield Alteration(key, "dropped", operator.delitem)
 
 
 def at(report: Any, key: Key) -> Any:
@@ -121,7 +147,8 @@ def at(report: Any, key: Key) -> Any:
 def unnoticed(job: Job, given: Path, alteration: Alteration) -> bool:
     """Tell whether an audit neither minds an altered report nor lists the key."""
     path = given.with_name("altered.json")
-    path.write_text(json.dumps(alteration.report), encoding="utf-8")
+    report = json.loads(given.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(alteration.of(report)), encoding="utf-8")
     try:
         found = audit_release(job.release, path)
     except InputError:
@@ -142,7 +169,7 @@ def report_of(job: Job, *, internal: bool) -> Path:
     return job.output / "report.json" if internal else job.public_report
 
 
-def all_alterations(releases: dict[str, Job]) -> list[tuple[str, Path, Alteration]]:
+def all_alterations(releases: Mapping[str, Job]) -> list[tuple[str, Path, Alteration]]:
     found = []
     for name, job in releases.items():
         for internal in (False, True):
@@ -152,7 +179,7 @@ def all_alterations(releases: dict[str, Job]) -> list[tuple[str, Path, Alteratio
     return sorted(found, key=lambda each: (each[0], each[1].name, str(each[2])))
 
 
-def missed(releases: dict[str, Job], chosen: list[tuple[str, Path, Alteration]]) -> list[str]:
+def missed(releases: Mapping[str, Job], chosen: list[tuple[str, Path, Alteration]]) -> list[str]:
     return [
         f"{name} {given.name}: {alteration}"
         for name, given, alteration in chosen
@@ -160,7 +187,7 @@ def missed(releases: dict[str, Job], chosen: list[tuple[str, Path, Alteration]])
     ]
 
 
-def test_every_release_is_verified_by_either_report(releases: dict[str, Job]) -> None:
+def test_every_release_is_verified_by_either_report(releases: Mapping[str, Job]) -> None:
     for name, job in releases.items():
         for internal in (False, True):
             found = audit_release(job.release, report_of(job, internal=internal))
@@ -169,7 +196,7 @@ def test_every_release_is_verified_by_either_report(releases: dict[str, Job]) ->
             assert (AGAINST_THE_INPUT in found.not_checked) is not by_owner, name
 
 
-def test_a_sample_of_altered_reports(releases: dict[str, Job]) -> None:
+def test_a_sample_of_altered_reports(releases: Mapping[str, Job]) -> None:
     every = all_alterations(releases)
     assert len(every) > 3000
     assert missed(releases, Random(16).sample(every, 50)) == []
@@ -177,7 +204,7 @@ def test_a_sample_of_altered_reports(releases: dict[str, Job]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", JOBS)
-def test_altered_reports_of_each_kind(name: str, releases: dict[str, Job]) -> None:
+def test_altered_reports_of_each_kind(name: str, releases: Mapping[str, Job]) -> None:
     every = all_alterations({name: releases[name]})
     assert missed(releases, Random(16).sample(every, 300)) == []
 
@@ -245,7 +272,7 @@ OF_ROWS = [swapped, reversed_rows, doubled, one_less]
 @pytest.mark.parametrize("change", OF_ROWS, ids=lambda change: change.__name__)
 @pytest.mark.parametrize("name", OF_ONE_FILE)
 def test_altered_rows_are_noticed_by_both(
-    name: str, change: Callable[[Rows], Rows], releases: dict[str, Job], tmp_path: Path
+    name: str, change: Callable[[Rows], Rows], releases: Mapping[str, Job], tmp_path: Path
 ) -> None:
     job = releases[name].copied(tmp_path)
     rewritten(job, change)
@@ -256,7 +283,7 @@ def test_altered_rows_are_noticed_by_both(
 @pytest.mark.parametrize("altered", [other_cell, new_cell], ids=["other", "new"])
 @pytest.mark.parametrize("name", OF_ONE_FILE)
 def test_an_altered_cell_is_noticed_by_the_owner_or_listed(
-    name: str, altered: Callable[[int], Callable[[Rows], Rows]], releases: dict[str, Job], tmp_path: Path
+    name: str, altered: Callable[[int], Callable[[Rows], Rows]], releases: Mapping[str, Job], tmp_path: Path
 ) -> None:
     for column in range(5):
         job = releases[name].copied(tmp_path / str(column))
@@ -287,7 +314,9 @@ def lies(report: dict[str, Any]) -> Iterator[tuple[Key, Any]]:
 
 
 @pytest.mark.parametrize("number", range(13))
-def test_what_file_and_report_tell_is_compared(number: int, releases: dict[str, Job], tmp_path: Path) -> None:
+def test_what_file_and_report_tell_is_compared(
+    number: int, releases: Mapping[str, Job], tmp_path: Path
+) -> None:
     job = releases["classes"].copied(tmp_path)
     report = json.loads(job.public_report.read_text(encoding="utf-8"))
     key, value = list(lies(report))[number]
@@ -298,7 +327,7 @@ def test_what_file_and_report_tell_is_compared(number: int, releases: dict[str, 
     assert any(str(key[-1]) in finding or "limit" in finding for finding in found.findings), found.findings
 
 
-def test_the_owner_compares_losses_with_the_input(releases: dict[str, Job], tmp_path: Path) -> None:
+def test_the_owner_compares_losses_with_the_input(releases: Mapping[str, Job], tmp_path: Path) -> None:
     for name in ("classes", "kept rows", "cells", "local"):
         job = releases[name].copied(tmp_path / name)
         path = report_of(job, internal=True)
@@ -311,7 +340,7 @@ def test_the_owner_compares_losses_with_the_input(releases: dict[str, Job], tmp_
             assert any(f"{section}.{key}: " in finding for finding in found.findings), (name, key)
 
 
-def test_an_unknown_key_lists_itself(releases: dict[str, Job], tmp_path: Path) -> None:
+def test_an_unknown_key_lists_itself(releases: Mapping[str, Job], tmp_path: Path) -> None:
     job = releases["classes"].copied(tmp_path)
     report = json.loads(job.public_report.read_text(encoding="utf-8"))
     report["release"]["notes"], report["extra"] = "all is well", {"a": [1, 2]}
@@ -381,7 +410,7 @@ def blanked(rows: Rows) -> Rows:
     return sorted([["*", *row[1:]] if row[:3] == first else row for row in rows])
 
 
-def test_blanks_that_no_method_makes_are_noticed(releases: dict[str, Job], tmp_path: Path) -> None:
+def test_blanks_that_no_method_makes_are_noticed(releases: Mapping[str, Job], tmp_path: Path) -> None:
     job = releases["classes"].copied(tmp_path)
     rewritten(job, blanked)
     assert not audit_release(job.release).verified
@@ -396,7 +425,7 @@ def test_blanks_that_no_method_makes_are_noticed(releases: dict[str, Job], tmp_p
     ],
 )
 def test_what_other_readers_would_read_otherwise_is_noticed(
-    old: str, new: str, releases: dict[str, Job], tmp_path: Path
+    old: str, new: str, releases: Mapping[str, Job], tmp_path: Path
 ) -> None:
     job = releases["classes"].copied(tmp_path)
     text = job.public_report.read_text(encoding="utf-8")
@@ -412,7 +441,7 @@ def test_what_other_readers_would_read_otherwise_is_noticed(
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "9" * 400, "1e300"])
 @pytest.mark.parametrize("key", ["rows", "suppressed_records"])
 def test_numbers_that_no_run_writes_are_refused(
-    key: str, number: str, releases: dict[str, Job], tmp_path: Path
+    key: str, number: str, releases: Mapping[str, Job], tmp_path: Path
 ) -> None:
     job = releases["classes"].copied(tmp_path)
     text = re.sub(rf'"{key}": \d+', f'"{key}": {number}', job.public_report.read_text(encoding="utf-8"))
@@ -433,7 +462,7 @@ def altered_report(job: Job, *changes: tuple[Key, Any], internal: bool = False) 
 
 @pytest.mark.parametrize("internal", [False, True])
 def test_a_hierarchy_that_has_no_digest_is_refuted(
-    internal: bool, releases: dict[str, Job], tmp_path: Path
+    internal: bool, releases: Mapping[str, Job], tmp_path: Path
 ) -> None:
     job = releases["classes"].copied(tmp_path)
     key = ("config", "attributes", "sex", "hierarchy")
@@ -444,7 +473,7 @@ def test_a_hierarchy_that_has_no_digest_is_refuted(
     assert any(each.startswith("attributes.sex.hierarchy_sha256: ") for each in found.findings)
 
 
-def test_hidden_figures_make_nothing_else_checked(releases: dict[str, Job], tmp_path: Path) -> None:
+def test_hidden_figures_make_nothing_else_checked(releases: Mapping[str, Job], tmp_path: Path) -> None:
     job = releases["classes"].copied(tmp_path)
     hidden: list[tuple[Key, Any]] = [
         (("attributes", "zip", "role"), None),
@@ -474,7 +503,7 @@ def test_a_metric_that_ties_with_another_is_not_checked(internal: bool, tmp_path
 
 @pytest.mark.parametrize("version", [True, 1.0, "1", 2, None])
 def test_the_version_of_a_report_is_a_whole_number(
-    version: Any, releases: dict[str, Job], tmp_path: Path
+    version: Any, releases: Mapping[str, Job], tmp_path: Path
 ) -> None:
     job = releases["classes"].copied(tmp_path)
     with pytest.raises(InputError, match="schema"):
@@ -503,7 +532,7 @@ OUTSIDE = ["/etc/passwd", "../people.csv", "folder", "pipe", "link", "/dev/zero"
 
 @pytest.mark.parametrize("path", OUTSIDE)
 def test_a_public_report_names_files_of_its_own_folder_alone(
-    path: str, releases: dict[str, Job], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: str, releases: Mapping[str, Job], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = releases["classes"].copied(tmp_path)
     share = job.public_report.parent
@@ -528,7 +557,7 @@ def test_a_public_report_names_files_of_its_own_folder_alone(
     assert {each.name for each in read} <= {job.public_report.name, job.release.name}
 
 
-def test_an_internal_report_names_regular_files_alone(releases: dict[str, Job], tmp_path: Path) -> None:
+def test_an_internal_report_names_regular_files_alone(releases: Mapping[str, Job], tmp_path: Path) -> None:
     job = releases["classes"].copied(tmp_path)
     hierarchy = {"file": "/dev/zero", "unknown": "error"}
     change = (("config", "attributes", "zip", "hierarchy"), hierarchy)
@@ -572,7 +601,7 @@ def rewritten_pair(job: Job, change: Callable[[str], str], *, sort: bool = True)
     ids=["named", "shifted", "padded", "gaps"],
 )
 def test_groups_are_numbered_from_1(
-    change: Callable[[str], str], releases: dict[str, Job], tmp_path: Path
+    change: Callable[[str], str], releases: Mapping[str, Job], tmp_path: Path
 ) -> None:
     job = releases["anatomy"].copied(tmp_path)
     rewritten_pair(job, change)
@@ -583,7 +612,7 @@ def test_groups_are_numbered_from_1(
 
 
 def test_the_order_of_groups_is_compared_by_the_owner_and_listed_for_others(
-    releases: dict[str, Job], tmp_path: Path
+    releases: Mapping[str, Job], tmp_path: Path
 ) -> None:
     job = releases["anatomy"].copied(tmp_path)
     assert GROUP_ORDER in audit_release(job.release).not_checked

@@ -26,7 +26,7 @@ from tests.strategies import PARAMETERS, REFERENCED, SIMPLE
 
 SEEDS = st.integers(0, 2**32)
 EVERY = pytest.mark.parametrize("case", CASES, ids=str)
-FEW = settings(max_examples=settings().max_examples // 30)
+FEW = settings(max_examples=max(settings().max_examples // 30, 3))
 """Of each pair of an algorithm and a model: there are hundreds of them."""
 
 SMALL = 6

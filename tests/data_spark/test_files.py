@@ -12,7 +12,7 @@ from anonymizer.data.relation import CountedRows
 from anonymizer.data_spark import files as writer
 from tests.spark import running
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.spark
 
 
 def test_every_file_has_its_part_of_the_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

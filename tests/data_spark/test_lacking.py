@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from anonymizer.errors import InputError
-from tests.spark import need_spark
 
 
-@pytest.mark.slow
+@pytest.mark.spark
 @pytest.mark.parametrize(
     ("told", "said"),
     [
@@ -18,7 +17,6 @@ from tests.spark import need_spark
     ],
 )
 def test_what_workers_lack_is_named(told: str, said: str) -> None:
-    need_spark()
     from pyspark.errors import PySparkException
 
     from anonymizer.data_spark.session import reading

@@ -21,7 +21,7 @@ from anonymizer.errors import DataError
 from tests.data_spark.typed import typed_parquet
 from tests.spark import options, running
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -30,7 +30,7 @@ from anonymizer.model.out_of_core import (
 )
 from tests.spark import running
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.spark
 
 SIZES = (9, 7, 9, 5, 3)
 """Of three quasi-identifiers and two sensitive attributes."""

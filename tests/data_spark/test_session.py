@@ -14,7 +14,6 @@ import pytest
 from anonymizer.data_spark.options import SparkOptions
 from anonymizer.data_spark.session import _not_of_py4j, check_java, check_master, open_session
 from anonymizer.errors import InputError
-from tests.spark import need_spark
 
 
 def fake_java(folder: Path, script: str) -> Path:
@@ -125,9 +124,8 @@ def test_every_kind_of_master_is_accepted(master: str | None) -> None:
     check_master(master)
 
 
-@pytest.mark.slow
+@pytest.mark.spark
 def test_an_unreachable_master_is_named() -> None:
-    need_spark()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -11,14 +11,12 @@ from anonymizer.data_spark import session as launch
 from anonymizer.data_spark.options import SparkOptions
 from anonymizer.data_spark.session import open_session
 from anonymizer.errors import InputError
-from tests.spark import need_spark
 
 SECONDS = 25.0
 
 
-@pytest.mark.slow
+@pytest.mark.spark
 def test_a_silent_master_is_left_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    need_spark()
     monkeypatch.setattr(launch, "START_SECONDS", SECONDS)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))

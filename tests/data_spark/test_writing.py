@@ -11,7 +11,7 @@ from anonymizer.data_spark.session import writing
 from anonymizer.errors import OutputError
 
 
-@pytest.mark.slow
+@pytest.mark.spark
 @pytest.mark.parametrize(
     ("error", "reason"),
     [

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.resources import postgres_programs
 
 SETTINGS = ("fsync = off", "full_page_writes = off", "listen_addresses = ''", "lc_messages = 'C'")
 RULES = "local all guarded scram-sha-256\nlocal all all trust\n"
@@ -55,24 +55,11 @@ class Server:
             return rows
 
 
-def programs() -> Path:
-    """Return the folder of the server's programs; without it, skip the test, or fail it in CI."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    on_path = shutil.which("initdb")
-    if on_path:
-        return Path(on_path).parent
-    if found:
-        return found[-1].parent
-    reason = "no PostgreSQL server is installed: initdb is neither on the PATH nor in /usr/lib/postgresql"
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
 @contextmanager
 def running() -> Iterator[Server]:
     """Start a server, and stop it."""
-    bin_ = programs()
+    bin_ = postgres_programs()
+    assert bin_ is not None, "a test that starts the server carries the mark postgres"
     folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
     # The server refuses to run as root.
     as_user: dict[str, Any] = {}

@@ -239,7 +239,7 @@ def state(server: Server) -> list[Any]:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.postgres
 @pytest.mark.parametrize("allow_files", [False, True])
 @pytest.mark.parametrize("query", POSTGRES_WRITES)
 def test_postgres_runs_nothing_but_one_select(
@@ -254,21 +254,21 @@ def test_postgres_runs_nothing_but_one_select(
     assert state(extended) == before
 
 
-@pytest.mark.slow
+@pytest.mark.postgres
 @pytest.mark.parametrize("query", POSTGRES_FILES)
 def test_postgres_reads_no_file_without_leave(query: str, extended: Server, tmp_path: Path) -> None:
     source = {"url": extended.url(), "query": query.replace("FOLDER", str(extended.folder))}
     assert "set input.allow_files: true if you trust the query" in refused(tmp_path, source)
 
 
-@pytest.mark.slow
+@pytest.mark.postgres
 def test_postgres_reads_files_where_the_config_allows_it(extended: Server, tmp_path: Path) -> None:
     query = "SELECT * FROM people WHERE length(pg_read_file('PG_VERSION')) > 0"
     source = {"url": extended.url(), "query": query, "allow_files": True}
     assert run(tmp_path, input=source).code == 0
 
 
-@pytest.mark.slow
+@pytest.mark.postgres
 @pytest.mark.parametrize(
     "query",
     [

@@ -14,7 +14,7 @@ from tests.data.files import rows
 from tests.databases.jobs import filled
 from tests.databases.server import Server
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.postgres
 
 
 def test_the_records_are_those_of_duckdb(server: Server, tmp_path: Path) -> None:

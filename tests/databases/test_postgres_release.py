@@ -18,7 +18,7 @@ from tests.databases.jobs import contents, expected, filled, report, run
 from tests.databases.server import Server
 from tests.run.commands import Done, snapshot, spawn
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("clean")]
+pytestmark = [pytest.mark.postgres, pytest.mark.usefixtures("clean")]
 
 
 def released(server: Server, table: str = "released") -> list[tuple[Any, ...]]:

@@ -18,9 +18,17 @@ from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from tests.docs.pages import ROOT, blocks, name, pages
 
-WITH_PYTHON = [page for page in pages() if blocks(page, "python")]
 LONG = ("tutorial.md", "attack-a-release.md", "compare.md")
 """Pages whose commands take more than a few seconds."""
+
+LONG_PYTHON = ("python.md",)
+"""Pages whose Python does."""
+
+WITH_PYTHON = [
+    pytest.param(page, id=name(page), marks=[pytest.mark.slow] if page.name in LONG_PYTHON else [])
+    for page in pages()
+    if blocks(page, "python")
+]
 
 WITH_COMMANDS = [
     pytest.param(page, id=name(page), marks=[pytest.mark.slow] if page.name in LONG else [])
@@ -61,7 +69,7 @@ def test_there_is_something_to_run() -> None:
     assert len(YAML) >= 10
 
 
-@pytest.mark.parametrize("page", WITH_PYTHON, ids=name)
+@pytest.mark.parametrize("page", WITH_PYTHON)
 def test_python_runs(page: Path, desk: Path) -> None:
     """The blocks of one page run one after the other."""
     script = desk / "page.py"

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-USUAL = 100
+USUAL = 50
 """Examples of the profile that is not thorough."""
 
 
 def share(divisor: int) -> settings:
     """Return settings with a share of the profile's examples, for tests that run once per plug-in."""
     return settings(max_examples=max(settings().max_examples // divisor, 10))
+
+
+def quickly(number: int, quick: int) -> settings:
+    """Return settings with a number of examples, and with fewer among the quick tests."""
+    return settings(max_examples=number if settings().max_examples > USUAL else quick, deadline=None)
 
 
 def many() -> settings:

@@ -1,4 +1,4 @@
-"""The last steps of a release on another file system, without one; slow, as it needs the extra spark."""
+"""The last steps of a release on another file system, without one, but with the extra spark."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import pytest
 
 from anonymizer.data_spark.release import RemoteFolder
 from anonymizer.errors import OutputError
-from tests.spark import need_spark
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.spark
 
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch) -> RemoteFolder:
-    need_spark()
     made = RemoteFolder.__new__(RemoteFolder)
     made.location, made.staged, made._earlier = "new", "staged", "old"
     monkeypatch.setattr(made, "_check_existing", lambda: True)

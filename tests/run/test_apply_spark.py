@@ -17,7 +17,7 @@ from anonymizer.run.audit import audit_release
 from tests.run.spark_runs import config, further, ran, went_on
 from tests.spark import engine, running
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_page")]
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("without_page")]
 
 
 @pytest.fixture(scope="module")

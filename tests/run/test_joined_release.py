@@ -18,6 +18,7 @@ from anonymizer.errors import AuditFailed
 from anonymizer.release.query import FromEngine
 from anonymizer.run import report as output
 from anonymizer.run.run import run
+from tests.helpers.examples import quickly
 from tests.run.joined_runs import (
     ALGORITHMS,
     Row,
@@ -37,7 +38,7 @@ def _without_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output, "page", lambda *_: "")
 
 
-@settings(max_examples=14, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(quickly(14, 5), suppress_health_check=list(HealthCheck))
 @given(
     rows_drawn(),
     st.sampled_from(ALGORITHMS),

@@ -129,7 +129,7 @@ def test_columns_are_compared_before_spark_starts(
         call("run", job(tmp_path, engine=engine(), output={"path": "r.parquet"}))
 
 
-@pytest.mark.slow
+@pytest.mark.spark
 @pytest.mark.parametrize("kind", ["unnamed", "named"])
 def test_spark_leaves_the_index_out_too(kind: str, tmp_path: Path) -> None:
     _, name = written(tmp_path, kind)

@@ -20,7 +20,7 @@ def damaged_part(folder: Path) -> None:
         open_by_engine(str(folder), options())
 
 
-@pytest.mark.slow
+@pytest.mark.spark
 def test_spark_tells_the_same_as_memory(tmp_path: Path) -> None:
     with running():
         damaged_part(tmp_path / "damaged")

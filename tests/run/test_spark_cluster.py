@@ -25,7 +25,7 @@ CLUSTER = {
 }
 RECORDS = 20_000
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from anonymizer.errors import DataError
 from anonymizer.run.init import init
 from tests.run.commands import call
 from tests.run.spark_runs import PEOPLE
-from tests.spark import SETTINGS, need_spark
+from tests.spark import SETTINGS
 
 RECORDS = 900
 
@@ -24,7 +24,6 @@ RECORDS = 900
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Run Spark as it is started for those who name nothing but a URL."""
-    need_spark()
     conf = tmp_path_factory.mktemp("conf") / "spark.conf"
     settings = {f"{'spark.' if name == 'master' else ''}{name}": value for name, value in SETTINGS.items()}
     conf.write_text("".join(f"{name} {str(value).lower()}\n" for name, value in settings.items()))
@@ -46,7 +45,7 @@ def test_a_column_in_the_names_of_folders_is_not_lost_elsewhere(tmp_path: Path) 
         open_file(people(tmp_path))
 
 
-@pytest.mark.slow
+@pytest.mark.spark
 def test_from_a_folder_to_a_release_that_was_attacked(spark: None, tmp_path: Path) -> None:
     url, config = people(tmp_path).as_uri(), tmp_path / "people.yaml"
     drafted = call("init", url, "-o", config, "--json")
@@ -72,7 +71,7 @@ def test_from_a_folder_to_a_release_that_was_attacked(spark: None, tmp_path: Pat
     assert audited.json["verified"], audited.json["findings"]
 
 
-@pytest.mark.slow
+@pytest.mark.spark
 def test_it_drafts_what_it_drafts_elsewhere(spark: None, tmp_path: Path) -> None:
     whole = tmp_path / "whole.parquet"
     duckdb.sql(f"COPY ({PEOPLE.format(rows=RECORDS)}) TO '{whole}' (FORMAT parquet)")

@@ -21,7 +21,7 @@ from anonymizer.run.run import run
 from tests.run.joined_runs import ALGORITHMS, Row, asked, made, ran, rows_drawn, swapped, written
 from tests.spark import engine, running
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(autouse=True)

@@ -28,7 +28,7 @@ def rows(folder: Path) -> list[tuple[object, ...]]:
     return duckdb.sql(f"SELECT * FROM '{folder}/part-*.parquet'").fetchall()
 
 
-@pytest.mark.slow
+@pytest.mark.spark
 def test_a_release_takes_its_name_last(spark: Session, tmp_path: Path) -> None:
     data = people(tmp_path / "people.parquet")
     there = tmp_path / "there"
@@ -53,7 +53,7 @@ def test_a_release_takes_its_name_last(spark: Session, tmp_path: Path) -> None:
     assert [path.name for path in there.iterdir()] == ["release.parquet"]
 
 
-@pytest.mark.slow
+@pytest.mark.spark
 def test_what_is_no_release_is_not_replaced(spark: Session, tmp_path: Path) -> None:
     data = people(tmp_path / "people.parquet")
     (tmp_path / "d.parquet").mkdir()
@@ -78,7 +78,7 @@ def killed_while_replacing(location: str, out: Path, data: Path) -> RemoteFolder
     return made
 
 
-@pytest.mark.slow
+@pytest.mark.spark
 def test_what_a_killed_run_left_goes_at_the_next_start(spark: Session, tmp_path: Path) -> None:
     data = people(tmp_path / "people.parquet")
     there, out = tmp_path / "there", tmp_path / "out"

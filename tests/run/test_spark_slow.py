@@ -27,7 +27,7 @@ from tests.run.spark_runs import config, facts, people, ran, released
 from tests.shared import shared
 from tests.spark import engine, running
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.spark
 
 SHARED = "share/release.parquet"
 

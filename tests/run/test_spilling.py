@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from concurrent.futures import Future, wait
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
+from anonymizer.data.duckdb import database
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.source import EngineOptions
 from tests.run.commands import call
@@ -46,11 +49,30 @@ def job(tmp_path: Path) -> Path:
     return tmp_path / "job.json"
 
 
+@pytest.fixture
+def spilled(job: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the bytes that lay in the folder of spilling, as often as somebody waited for a statement."""
+    found: list[int] = []
+
+    def watching(futures: Collection[Future[Any]], timeout: float) -> None:
+        wait(futures, timeout=min(timeout, 0.005))
+        sizes = 0
+        for path in (job.parent / "spill").rglob("*"):
+            # A file may go at any moment.
+            with suppress(FileNotFoundError):
+                sizes += path.stat().st_size
+        found.append(sizes)
+
+    monkeypatch.setattr(database, "wait", watching)
+    return found
+
+
 @pytest.mark.parametrize("algorithm", ["lattice", pytest.param("mondrian", marks=pytest.mark.slow)])
-def test_a_run_spills_and_cleans_up(job: Path, algorithm: str) -> None:
+def test_a_run_spills_and_cleans_up(job: Path, algorithm: str, spilled: list[int]) -> None:
     done = call("run", job, "--json", "--set", f"algorithm.name={algorithm}")
     assert done.code == 0, done.err
     assert done.json["engine"] == {"name": "duckdb", "because": "engine.name says so"}
+    assert max(spilled, default=0) > 1_000_000
     assert list((job.parent / "spill").iterdir()) == []
 
 

@@ -43,8 +43,17 @@ def write_job(folder: Path, columns: int, path: str) -> Path:
     return folder / "config.json"
 
 
-@pytest.mark.parametrize("path", ["people.csv", "people.parquet"])
-@pytest.mark.parametrize("command", ["run", "check", "init"])
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("run", "people.csv"),
+        ("check", "people.parquet"),
+        ("init", "people.parquet"),
+        pytest.param("run", "people.parquet", marks=pytest.mark.slow),
+        pytest.param("check", "people.csv", marks=pytest.mark.slow),
+        pytest.param("init", "people.csv", marks=pytest.mark.slow),
+    ],
+)
 def test_statements_do_not_grow_with_the_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, command: str
 ) -> None:

@@ -143,7 +143,7 @@ def check_against_exhaustion(outcome: Outcome, names: tuple[str, ...], limit: fl
     assert kept.classes / int(kept.class_sizes.sum()) <= most
 
 
-@pytest.mark.parametrize(("limit", "most"), [(1, 0.002), (0.05, 0.001)])
+@pytest.mark.parametrize(("limit", "most"), [pytest.param(1, 0.002, marks=pytest.mark.slow), (0.05, 0.001)])
 def test_five_attributes_of_adult(limit: float, most: float) -> None:
     free = Lattice().search(replace(small(str(most), limit), gate=AttackCheck()), Control())
     outcome = Lattice().search(small(str(most), limit), Control())

@@ -28,6 +28,7 @@ from anonymizer.model.table import Table
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.mondrian.algorithm import LabelName, ModeName, Mondrian, MondrianSettings
 from tests import strategies
+from tests.helpers.examples import quickly
 from tests.helpers.problems import problem
 from tests.search.test_mondrian import decided_by_cuts
 
@@ -101,7 +102,7 @@ def assert_same(found: Outcome, expected: Outcome) -> None:
 
 
 @pytest.mark.parametrize("labels", LABELS)
-@settings(SHARED, max_examples=25)
+@settings(quickly(25, 10), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(random=st.randoms(use_true_random=False))
 def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Random) -> None:
     """Models of all kinds that a cut alone can answer for, suppression and budgets of steps too."""

@@ -1,12 +1,10 @@
 """report.html and compare.html in a browser, offline: no error, no request, no barrier, no sideways scroll.
 
-Needs ``pip install '.[browser]'`` and a Chromium, whose path CHROMIUM may give.
+``pip install '.[browser]'``, then ``python -m pytest -m browser``; CHROMIUM may name its path.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,33 +13,20 @@ import pytest
 
 from anonymizer.report.comparison_page import compare_page
 from tests.report.comparisons import of_every_kind
+from tests.resources import chromium
 from tests.run.commands import Job, people
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 BARRIERS = ("serious", "critical")
-
-
-def missing(what: str) -> None:
-    """Skip where there is no browser; in CI there has to be one."""
-    reason = f"{what} is not installed: the page cannot be opened in a browser"
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    try:
-        from axe_playwright_python.sync_playwright import Axe  # noqa: F401
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("playwright or axe-playwright-python, the extra 'browser',")
-    if CHROMIUM is None:
-        missing("Chromium")
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        opened = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         yield opened
         opened.close()
 
