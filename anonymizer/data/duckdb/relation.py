@@ -779,7 +779,11 @@ class DuckTableReader:
         return kind(f"{self._name} {what}")
 
 
-def reason_of(error: duckdb.Error) -> str:
+DuckError = duckdb.Error
+"""What DuckDB raises, for modules that have statements run and need nothing else of it."""
+
+
+def reason_of(error: DuckError) -> str:
     """Return the first line of what DuckDB says, without the kind of error and the mark at its end."""
     first = str(error).split("\n", 1)[0]
     return (first.partition(": ")[2] or first).rstrip(".! ")
