@@ -62,6 +62,7 @@ from anonymizer.data.source import (
     WholeTable,
     data_files,
     identifier,
+    is_gzipped,
     quoted,
     sha256_of,
 )
@@ -373,7 +374,7 @@ def _read(database: Database, path: Path, header: Header, longest: int, options:
             f"{options}columns = {{{types}}}, force_not_null = [{not_null}], auto_detect = false, "
             f"header = false, skip = {header.lines}, delim = {quoted(header.separator)}, quote = '\"', "
             f"escape = '\"', strict_mode = true, max_line_size = {longest}, hive_partitioning = false, "
-            f"compression = {quoted('gzip' if path.suffix == '.gz' else 'none')})"
+            f"compression = {quoted('gzip' if is_gzipped(path) else 'none')})"
         )
     except duckdb.Error:
         return False
