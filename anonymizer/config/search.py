@@ -10,7 +10,6 @@ from pydantic import AfterValidator, Field, WithJsonSchema, field_validator, mod
 
 from anonymizer.config.plugin_sections import (
     PLUG_IN_SETTINGS,
-    AnyRegistry,
     PluginSection,
     loss_metrics,
     search_algorithms,
@@ -52,11 +51,7 @@ class AlgorithmSettings(PluginSection):
     selector: ClassVar[str] = "name"
     name: str = Field(default="lattice", description="name of the search algorithm")
     settings: Any = PLUG_IN_SETTINGS
-
-    @classmethod
-    def registry(cls) -> AnyRegistry:
-        """Return the search algorithms."""
-        return search_algorithms()
+    registry = staticmethod(search_algorithms)
 
 
 class ObjectiveSettings(PluginSection):
@@ -68,11 +63,7 @@ class ObjectiveSettings(PluginSection):
         default=AggregateName.ARITHMETIC_MEAN, description="over the attributes, by their weights"
     )
     settings: Any = PLUG_IN_SETTINGS
-
-    @classmethod
-    def registry(cls) -> AnyRegistry:
-        """Return the loss metrics."""
-        return loss_metrics()
+    registry = staticmethod(loss_metrics)
 
     @model_validator(mode="after")
     def _aggregates(self) -> Self:
