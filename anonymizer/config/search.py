@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from enum import StrEnum
+from math import floor
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, Field, WithJsonSchema, field_validator, model_validator
@@ -43,6 +44,10 @@ class SuppressionSettings(Section):
     keep_rows: bool = Field(
         default=False, strict=True, description="suppressed records stay, with * in every quasi-identifier"
     )
+
+    def most(self, records: int) -> int:
+        """Return how many of so many records may be suppressed: the share is exact, and rounded down."""
+        return floor(self.limit * records)
 
 
 class AlgorithmSettings(PluginSection):
