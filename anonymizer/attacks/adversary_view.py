@@ -230,7 +230,7 @@ def known_original(
     ----------
     source: what messages call the input.
     table: the searched one.
-    release: counted from the file, or by ``published_table``.
+    release: counted from the file, or by ``published_table``; of a release in groups the exact tuples.
     missing: texts that are read as missing.
 
     Raises
@@ -252,16 +252,13 @@ def known_original(
 
 def _links(recoding: Recoding, release: PublishedTable, sensitive: dict[str, SensitiveCodes]) -> Links:
     kept = ~recoding.removed
-    rows = _published_rows(recoding)[kept]
+    columns = _positions(release.labels, recoding)
     known = [release.codes.astype(np.int64)]
-    for position, published in enumerate(recoding.published()):
-        codes = labels_in_release(release.labels[position], published.labels)
-        rows[:, position] = codes[rows[:, position]]
-    for position, name in enumerate(sensitive, start=len(release.names)):
-        other = release.sensitive[name]
-        rows[:, position] = codes_in_release(other, sensitive[name])[rows[:, position]]
+    for name, other in release.sensitive.items():
+        own = recoding.table.sensitive_codes(name)[kept]
+        columns.append(codes_in_release(other, sensitive[name])[own])
         known.append(other.codes[:, None].astype(np.int64))
-    found = located(rows, np.concatenate(known, axis=1))
+    found = located(np.column_stack(columns), np.concatenate(known, axis=1))
     if (found < 0).any():
         raise InputError(f"{release.source}: is not what the recoding publishes")
     return links_of_pairs(recoding.owners[kept], found, recoding.table.counts[kept])
@@ -290,7 +287,7 @@ def known_truth(grouped: AnatomyRelease, recoding: GroupRecoding) -> AnatomyTrut
     grouped: what the recoding publishes, its groups named by their numbers from 1.
     """
     table, kept = recoding.table, ~recoding.removed
-    columns = _tuples(grouped.labels, recoding)
+    columns = _positions(grouped.labels, recoding)
     names = recoding.class_columns()[0].labels
     columns.append(labels_in_release(grouped.groups, names)[recoding.group_of[kept]])
     own = SensitiveCodes(table.sensitive[0], table.sensitive_codes(table.sensitive_names[0]).astype(np.int64))
@@ -312,7 +309,7 @@ def adversary_from_anatomy(table: Table, recoding: GroupRecoding) -> AdversaryVi
     """
     grouped = grouped_table("the candidate", recoding)
     release = grouped.tuples
-    original = original_of_groups("the input", table, recoding, release)
+    original = known_original("the input", table, recoding, release)
     return AdversaryView(
         release, original=original, grouped=replace(grouped, truth=known_truth(grouped, recoding))
     )
@@ -346,38 +343,6 @@ def grouped_table(source: str, recoding: GroupRecoding) -> AnatomyRelease:
     )
 
 
-def original_of_groups(
-    source: str,
-    table: Table,
-    recoding: GroupRecoding,
-    release: PublishedTable,
-    missing: Collection[str] = ("",),
-) -> Original:
-    """Return the input with what became of the quasi-identifiers of each record.
-
-    Parameters
-    ----------
-    source: what messages call the input.
-    table: the searched one.
-    release: the exact tuples that are published.
-    missing: texts that are read as missing.
-    """
-    kept, width = ~recoding.removed, len(table.quasi_identifiers)
-    columns = _tuples(release.labels, recoding)
-    found = located(np.column_stack(columns), release.codes.astype(np.int64))
-    own = table.sensitive[0]
-    values = SensitiveCodes(own, table.sensitive_codes(own.name).astype(np.int64))
-    return Original(
-        source,
-        meanings_of(table.quasi_identifiers, release.labels, missing, recoding.levels),
-        table.codes[:, :width],
-        {own.name: values},
-        table.counts,
-        links_of_pairs(recoding.owners[kept], found, recoding.table.counts[kept]),
-        release.names,
-    )
-
-
 def truth_of_tuples(grouped: AnatomyRelease, original: Original, release: PublishedTable) -> AnatomyTruth:
     """Return which records have which value, as far as tuples of one group tell who has the originals.
 
@@ -400,7 +365,7 @@ def truth_of_tuples(grouped: AnatomyRelease, original: Original, release: Publis
     return AnatomyTruth(pairs.original, pairs.release, pairs.counts)
 
 
-def _tuples(labels: Sequence[Sequence[str | None]], recoding: GroupRecoding) -> list[IntArray]:
+def _positions(labels: Sequence[Sequence[str | None]], recoding: Recoding) -> list[IntArray]:
     """Return the released rows by the position of what is published of them among a file's labels."""
     kept = ~recoding.removed
     return [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,12 +26,6 @@ ForceOption = Annotated[
     typer.Option("--force", help="Use an original that most of RELEASE cannot stem from."),
 ]
 
-SHOWN = ("target", "sensitive", "measure", "attribute", "linkage", "distance")
-"""What of an attack's knowledge its line names."""
-
-AIM = 30
-"""Characters that its line leaves for that at least."""
-
 
 def attack(
     release: Annotated[Path, typer.Argument(help="The released file, or one of two.")],
@@ -49,7 +42,8 @@ def attack(
     Those that do not apply are named on stderr. With --original, the first line says how many records of
     RELEASE can stem from it; less than half is refused, which --force overrides.
     """
-    from anonymizer.model.report import to_json  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.cli.summary import attack_lines  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.model.report import to_json  # noqa: PLC0415
 
     entries, lacking, warnings = _entries(release, config, (original, second), force=force)
     if lacking and not quiet:
@@ -60,7 +54,7 @@ def attack(
         said = {"warnings": warnings} if warnings else {}
         write_line(to_json({"attacks": entries, **said}).rstrip())
         return
-    for line in (*warnings, *lines(entries)):
+    for line in (*warnings, *attack_lines(entries)):
         write_line(line)
 
 
@@ -107,25 +101,3 @@ def _scene(
     first = stack.enter_context(open_foreign_release(config, release))
     second = None if other is None else stack.enter_context(open_foreign_release(config, other))
     return adversary_from_files(config, first, source, second, weights)
-
-
-def lines(entries: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield each attack's number beside its baseline in one line, in columns as wide as the longest needs.
-
-    >>> known = {"attributes": ["age", "zip"], "sensitive": "illness"}
-    >>> list(lines([{"attack": "homogeneity", "knowledge": known, "success": 0.25, "baseline": 0.0,
-    ...              "low": 0.25, "high": 0.25}]))
-    ['homogeneity      illness                          0.25   guess 0']
-    """
-    wide = max((len(_aim(entry)) for entry in entries), default=0)
-    for entry in entries:
-        aim = f"{_aim(entry):{max(wide, AIM)}}"
-        text = f"{entry['attack']:16} {aim} {entry['success']:6.4g}   guess {entry['baseline']:.3g}"
-        if entry["low"] != entry["high"]:
-            text += f"   95 % {entry['low']:.4g} to {entry['high']:.4g}"
-        yield text
-
-
-def _aim(entry: dict[str, Any]) -> str:
-    """Return what an attack is after, and how."""
-    return " ".join(str(entry["knowledge"][key]) for key in SHOWN if entry["knowledge"].get(key))

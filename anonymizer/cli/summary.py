@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from anonymizer.cli.attack import lines
 from anonymizer.model.report import Report
 from anonymizer.report.wording import floored
 
@@ -38,7 +37,7 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     if search["best_possible"] is not None and search["best_possible"] != search["bound"]:
         yield f"Any recoding along the hierarchies: at least {floored(search['best_possible'])}"
     yield from recoding_lines(content)
-    yield from (f"Attack {line}" for line in lines(content["attacks"]))
+    yield from (f"Attack {line}" for line in attack_lines(content["attacks"]))
     yield from (f"Utility {utility_line(each)}" for each in content["utility"])
     yield "Read back and verified."
     tables = [released, *([released["sensitive_table"]] if "sensitive_table" in released else [])]
@@ -117,3 +116,32 @@ def proof(search: Mapping[str, Any]) -> str:
     if search["gap"] is None:
         return "not proven best"
     return f"not proven best: gap {100 * search['gap']:.1f} %"
+
+
+SHOWN = ("target", "sensitive", "measure", "attribute", "linkage", "distance")
+"""What of an attack's knowledge its line names."""
+
+AIM = 30
+"""Characters that its line leaves for that at least."""
+
+
+def attack_lines(entries: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield each attack's number beside its baseline in one line, in columns as wide as the longest needs.
+
+    >>> known = {"attributes": ["age", "zip"], "sensitive": "illness"}
+    >>> list(attack_lines([{"attack": "homogeneity", "knowledge": known, "success": 0.25, "baseline": 0.0,
+    ...                     "low": 0.25, "high": 0.25}]))
+    ['homogeneity      illness                          0.25   guess 0']
+    """
+    wide = max((len(_aim(entry)) for entry in entries), default=0)
+    for entry in entries:
+        aim = f"{_aim(entry):{max(wide, AIM)}}"
+        text = f"{entry['attack']:16} {aim} {entry['success']:6.4g}   guess {entry['baseline']:.3g}"
+        if entry["low"] != entry["high"]:
+            text += f"   95 % {entry['low']:.4g} to {entry['high']:.4g}"
+        yield text
+
+
+def _aim(entry: dict[str, Any]) -> str:
+    """Return what an attack is after, and how."""
+    return " ".join(str(entry["knowledge"][key]) for key in SHOWN if entry["knowledge"].get(key))

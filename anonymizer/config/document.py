@@ -33,6 +33,9 @@ from anonymizer.plugins import (
     syntax_fault,
 )
 
+YAML_SUFFIXES = (".yaml", ".yml")
+"""What the names of YAML files end in."""
+
 MOST_VALUES = 1_000_000
 """Keys and values of a config; of a long text every ``VALUE_CHARACTERS`` count for one."""
 
@@ -477,7 +480,7 @@ def read_document(path: Path) -> Document:
 
 
 def _parsers() -> dict[str, Callable[[str, str], Parsed]]:
-    return {".yaml": parse_yaml, ".yml": parse_yaml, ".toml": _parse_toml, ".json": _parse_json}
+    return {**dict.fromkeys(YAML_SUFFIXES, parse_yaml), ".toml": _parse_toml, ".json": _parse_json}
 
 
 def _text(path: Path) -> str:

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from anonymizer.config.section import Section, problem, refusal, shown
+from anonymizer.data.source import CSV_FILES, PARQUET_FILES
 from anonymizer.model.table import COMMA_SIGN, POINT_SIGN, Numerals
 from anonymizer.plugins import FilePath, usable_path
 from anonymizer.system import output_fault
@@ -85,7 +86,7 @@ TableName = Annotated[
 URL = re.compile(r"[a-z][a-z0-9+.-]+://")
 """How a path on another file system begins."""
 
-RELEASE_SUFFIXES = (".csv", ".csv.gz", ".parquet")
+RELEASE_SUFFIXES = CSV_FILES.released + PARQUET_FILES.released
 """What the name of a released file may end in."""
 
 
@@ -225,7 +226,7 @@ class OutputSettings(Section):
             return None
         usable_path(path)
         if URL.match(path):
-            if not path.endswith(".parquet"):
+            if not path.endswith(PARQUET_FILES.released):
                 raise ValueError(f"{shown(path)}; accepted: a URL ending in .parquet, which spark writes")
             return path
         if any(character in path for character in "/\\\0") or path.startswith("."):

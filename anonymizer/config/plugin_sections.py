@@ -7,8 +7,7 @@ The modules of plug-ins are imported on first use.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, field_validator, model_validator
@@ -114,22 +113,19 @@ class PluginSection(Section):
     Class attributes
     ----------------
     selector: the key that holds the plug-in's name, also the name of the field.
+    registry: returns the plug-ins that may be named.
     """
 
     selector: ClassVar[str]
+    registry: ClassVar[Callable[[], AnyRegistry]]
 
     if TYPE_CHECKING:  # each subclass declares it last: it is validated when the selector is known
         settings: Any
 
-    @classmethod
-    @abstractmethod
-    def registry(cls) -> AnyRegistry:
-        """Return the plug-ins that may be named."""
-
     @property
     def plug_in(self) -> type[Any]:
         """The class that is named."""
-        found: type[Any] = self.registry()[getattr(self, self.selector)]
+        found: type[Any] = type(self).registry()[getattr(self, self.selector)]
         return found
 
     def build(self) -> Any:
@@ -224,11 +220,7 @@ class AttackSettings(NamedSection):
     selector: ClassVar[str] = "attack"
     attack: str = Field(description="name of the attack")
     settings: Any = PLUG_IN_SETTINGS
-
-    @classmethod
-    def registry(cls) -> AnyRegistry:
-        """Return the attacks."""
-        return attacks()
+    registry = staticmethod(attacks)
 
 
 class ConstraintSettings(PluginSection):
@@ -246,11 +238,7 @@ class ConstraintSettings(PluginSection):
         default=None, description="value: a missing sensitive value counts as one of the distinct values"
     )
     settings: Any = PLUG_IN_SETTINGS
-
-    @classmethod
-    def registry(cls) -> AnyRegistry:
-        """Return the privacy models."""
-        return privacy_models()
+    registry = staticmethod(privacy_models)
 
     @property
     def needs_sensitive(self) -> bool:
@@ -278,8 +266,4 @@ class UtilitySettings(NamedSection):
     selector: ClassVar[str] = "measure"
     measure: str = Field(description="name of the measure")
     settings: Any = PLUG_IN_SETTINGS
-
-    @classmethod
-    def registry(cls) -> AnyRegistry:
-        """Return the measures."""
-        return utility_measures()
+    registry = staticmethod(utility_measures)

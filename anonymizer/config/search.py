@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from decimal import Decimal
 from enum import StrEnum
+from math import floor
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from anonymizer.config.plugin_sections import (
     PLUG_IN_SETTINGS,
-    AnyRegistry,
     PluginSection,
     loss_metrics,
     search_algorithms,
@@ -45,6 +45,10 @@ class SuppressionSettings(Section):
         default=False, strict=True, description="suppressed records stay, with * in every quasi-identifier"
     )
 
+    def most(self, records: int) -> int:
+        """Return how many of so many records may be suppressed: the share is exact, and rounded down."""
+        return floor(self.limit * records)
+
 
 class AlgorithmSettings(PluginSection):
     """The search algorithm with its options."""
@@ -52,11 +56,7 @@ class AlgorithmSettings(PluginSection):
     selector: ClassVar[str] = "name"
     name: str = Field(default="lattice", description="name of the search algorithm")
     settings: Any = PLUG_IN_SETTINGS
-
-    @classmethod
-    def registry(cls) -> AnyRegistry:
-        """Return the search algorithms."""
-        return search_algorithms()
+    registry = staticmethod(search_algorithms)
 
 
 class ObjectiveSettings(PluginSection):
@@ -68,11 +68,7 @@ class ObjectiveSettings(PluginSection):
         default=AggregateName.ARITHMETIC_MEAN, description="over the attributes, by their weights"
     )
     settings: Any = PLUG_IN_SETTINGS
-
-    @classmethod
-    def registry(cls) -> AnyRegistry:
-        """Return the loss metrics."""
-        return loss_metrics()
+    registry = staticmethod(loss_metrics)
 
     @model_validator(mode="after")
     def _aggregates(self) -> Self:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.data.source import CsvDialect
+from anonymizer.data.source import CsvDialect, is_gzipped, separator_of
 from anonymizer.errors import DataError
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def reading(path: Path) -> Iterator[None]:
 
 def open_content(path: Path) -> BinaryIO:
     """Open the content of a file for reading, decompressed when its name ends in ``.gz``."""
-    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+    return cast(BinaryIO, gzip.open(path, "rb")) if is_gzipped(path) else path.open("rb")
 
 
 def codec(path: Path, encoding: str) -> codecs.CodecInfo:
@@ -211,7 +211,7 @@ def scan(path: Path, encoding: str, separator: str, utf8_copy: Path) -> Scan:
     info = codec(path, encoding)
     with reading(path), path.open("rb") as file:
         source = _Digested(file)
-        opened = gzip.GzipFile(fileobj=cast(Any, source)) if path.suffix == ".gz" else source
+        opened = gzip.GzipFile(fileobj=cast(Any, source)) if is_gzipped(path) else source
         tally = Tally(separator)
         if info.name in UTF8:
             for data in _checked(path, info, opened):
@@ -372,7 +372,7 @@ def read_header(path: Path, dialect: CsvDialect) -> Header:
     DataError: the file cannot be read or is empty, a name is empty or occurs twice, a quote never closes, or
         the header is one column that holds another known separator.
     """
-    separator = dialect.separator or ("\t" if ".tsv" in path.suffixes else None)
+    separator = dialect.separator or separator_of(path.name)
     with open_text(path, dialect.encoding) as text:
         sample = text.read(SAMPLE_CHARACTERS)
     if not sample.strip():

@@ -15,6 +15,9 @@ from anonymizer.data.frames import FrameRelation
 from anonymizer.data.memory import SpillFolder
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import (
+    CSV_FILES,
+    PARQUET_FILES,
+    SUFFIXES,
     CsvDialect,
     EngineOptions,
     Query,
@@ -30,8 +33,6 @@ if TYPE_CHECKING:
 
     from anonymizer.data.postgres import Postgres
 
-CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
-PARQUET_SUFFIXES = (".parquet",)
 DIALECT = CsvDialect()
 OPTIONS = EngineOptions()
 
@@ -47,12 +48,11 @@ def open_file(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions 
     """
     if options.engine is not None or is_url(str(path)):
         return open_by_engine(location_of(path), replace(options, engine=options.engine or REMOTE))
-    name = path.name.lower()
-    if name.endswith(PARQUET_SUFFIXES) or is_parquet_folder(path):
+    if PARQUET_FILES.named(path.name) or is_parquet_folder(path):
         return open_parquet(path, options)
-    if name.endswith(CSV_SUFFIXES):
+    if CSV_FILES.named(path.name):
         return open_csv(path, dialect, options)
-    accepted = f"{', '.join(CSV_SUFFIXES + PARQUET_SUFFIXES)}, or a folder of .parquet files"
+    accepted = f"{', '.join(SUFFIXES)}, or a folder of .parquet files"
     raise DataError(f"{path}: unknown kind of file '{path.suffix}'; accepted: {accepted}")
 
 

@@ -9,11 +9,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-import duckdb
-
 from anonymizer.data.csv import check_header
 from anonymizer.data.duckdb.database import Database
-from anonymizer.data.duckdb.relation import DuckRelation, reason_of
+from anonymizer.data.duckdb.relation import DuckError, DuckRelation, reason_of
 from anonymizer.data.source import Query, QueryError, Selection, identifier, quoted
 from anonymizer.distribution import installing
 from anonymizer.errors import DataError, InputError
@@ -373,7 +371,7 @@ def load_selection(
             database.run(f"CREATE TABLE records AS SELECT {values} FROM incoming")
     except PostgresError as error:
         raise _failure(selection, f"{name} cannot be read: {error}") from None
-    except duckdb.Error as error:
+    except DuckError as error:
         raise _failure(
             selection, f"{name} cannot be read: {reason_of(error)}; cast what is odd to text in a query"
         ) from None

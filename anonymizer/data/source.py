@@ -29,6 +29,54 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+@dataclass(frozen=True)
+class FileFormat:
+    """A format of data files, known by how their names end; capitals do not matter.
+
+    Attributes
+    ----------
+    suffixes: of files that are read.
+    released: of files that a config may name as its output.
+    """
+
+    suffixes: tuple[str, ...]
+    released: tuple[str, ...]
+
+    def named(self, name: str) -> bool:
+        """Tell whether a file with this name or path has the format."""
+        return name.lower().endswith(self.suffixes)
+
+
+CSV_FILES = FileFormat((".csv", ".csv.gz", ".tsv", ".tsv.gz"), (".csv", ".csv.gz"))
+PARQUET_FILES = FileFormat((".parquet",), (".parquet",))
+SUFFIXES = CSV_FILES.suffixes + PARQUET_FILES.suffixes
+
+
+def is_gzipped(path: Path) -> bool:
+    """Tell whether the content of a file is compressed, as its name says."""
+    return path.suffix.lower() == ".gz"
+
+
+def separator_of(name: str) -> str | None:
+    r"""Return the separator that the name of a text file gives: a tab for ``.tsv``, else None.
+
+    >>> separator_of("data.tsv.gz"), separator_of("data.csv")
+    ('\t', None)
+    """
+    return "\t" if "tsv" in name.lower().split(".")[1:] else None
+
+
+def split_suffix(name: str) -> tuple[str, str]:
+    """Return the name of a data file without its suffix, and the suffix, empty where it has none of them.
+
+    >>> split_suffix("data.CSV.gz"), split_suffix("notes.txt")
+    (('data', '.CSV.gz'), ('notes.txt', ''))
+    """
+    size = max((len(each) for each in SUFFIXES if name.lower().endswith(each)), default=0)
+    size = size if size < len(name) else 0
+    return name[: len(name) - size], name[len(name) - size :]
+
+
 def data_files(folder: Path) -> list[Path]:
     """Return the files of a folder and the folders in it, sorted by name; none hidden by ``_`` or ``.``."""
     names = {
@@ -45,7 +93,7 @@ def is_parquet_folder(path: Path) -> bool:
         return False
     inside = [each for each in path.iterdir() if not each.name.startswith(("_", "."))]
     return bool(inside) and all(
-        each.name.lower().endswith(".parquet") or (each.is_dir() and "=" in each.name) for each in inside
+        PARQUET_FILES.named(each.name) or (each.is_dir() and "=" in each.name) for each in inside
     )
 
 

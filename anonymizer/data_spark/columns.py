@@ -10,10 +10,8 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-
 from anonymizer.data.distinct_rows import names_of, packed, places_of, unpacked
-from anonymizer.data.duckdb.database import text_of
+from anonymizer.data.duckdb.database import query_once, text_of
 from anonymizer.data.relation import ColumnStatistics, entropy_bits
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import DataError
@@ -230,10 +228,5 @@ class ColumnTexts:
 
         value, kind = _MADE[self._kind]
         numbered = pa.table({"i": pa.array(range(len(keys)), pa.int64()), "k": keys})
-        with duckdb.connect(":memory:", config={"threads": 1}) as connection:
-            connection.execute("SET TimeZone = 'UTC'")
-            connection.register("keys", numbered)
-            rows = connection.execute(
-                f"SELECT {text_of('v', kind)} FROM (SELECT i, {value} AS v FROM keys) ORDER BY i"
-            ).fetchall()
-        return [row[0] for row in rows]
+        query = f"SELECT {text_of('v', kind)} FROM (SELECT i, {value} AS v FROM keys) ORDER BY i"
+        return [text for (text,) in query_once(query, {"keys": numbered})]

@@ -9,7 +9,7 @@ from anonymizer.config.files import Order
 from anonymizer.config.model import Config
 from anonymizer.data.engine import Engine, EngineFolder
 from anonymizer.data.relation import Relation
-from anonymizer.data.source import EngineOptions
+from anonymizer.data.source import CSV_FILES, PARQUET_FILES, EngineOptions
 from anonymizer.data_spark.options import MASTER, SparkOptions
 from anonymizer.errors import ConfigProblem
 
@@ -31,7 +31,7 @@ class Spark(Engine):
             yield ConfigProblem(
                 "engine.name", "spark reads files; set input.path, or engine.name: duckdb for a database"
             )
-        elif config.input.path.lower().endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz")):
+        elif CSV_FILES.named(config.input.path):
             yield ConfigProblem(
                 "input.path",
                 f"{config.input.path}: spark reads Parquet, a file or a folder; convert it, or set "
@@ -41,7 +41,7 @@ class Spark(Engine):
             yield ConfigProblem(
                 "output.table", "spark writes Parquet; set output.path to a name that ends in .parquet"
             )
-        elif not config.output.path.lower().endswith(".parquet"):
+        elif not PARQUET_FILES.named(config.output.path):
             yield ConfigProblem(
                 "output.path",
                 f"{config.output.path}: spark writes Parquet; accepted: a name that ends in .parquet",

@@ -265,9 +265,9 @@ class SourceBuilder(Builder):
 
     source: ClassVar[str]
 
-    @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """Return what would stand under the source's key."""
+        """Return what would stand under the source's key: the defaults."""
+        return {}
 
     def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - the column tells all
         """Return the tree that the source builds."""
@@ -318,20 +318,12 @@ class AutoBuilder(SourceBuilder):
     name = source = "auto"
     takes = None
 
-    def settings(self) -> dict[str, Any]:
-        """Return the defaults."""
-        return {}
-
 
 class DateBuilder(SourceBuilder):
     """Month, quarter, year, decade."""
 
     name = source = "date"
     takes = None
-
-    def settings(self) -> dict[str, Any]:
-        """Return the defaults."""
-        return {}
 
 
 class IntervalsBuilder(SourceBuilder):

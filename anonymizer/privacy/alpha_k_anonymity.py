@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 from typing import Annotated
@@ -15,7 +14,7 @@ from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings
-from anonymizer.privacy.base import WHO, ClassModel, Measured, Merging, PrivacyModel, Threshold
+from anonymizer.privacy.base import WHO, ClassModel, Measured, Merging, Threshold
 from anonymizer.privacy.conditions import CountConditions, largest_counts, whole_records
 from anonymizer.privacy.exact import resolve_near_ties
 from anonymizer.privacy.k_anonymity import GroupSize
@@ -43,11 +42,6 @@ class AlphaKAnonymity(ClassModel):
     mitigates = WHO | {Threat.HOMOGENEITY}
     thresholds = (Threshold("alpha", 1), Threshold("k", 1, whole=True))
     merging = Merging.SATISFYING
-
-    @classmethod
-    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
-        """Return one probe."""
-        return [cls(AlphaKAnonymitySettings(alpha=Decimal(1), k=1))]
 
     @property
     def minimum_size(self) -> int:

@@ -105,16 +105,18 @@ class PrivacyModel(ABC):
         return type(self)(self.settings.model_copy(update={threshold.parameter: value}))
 
     @classmethod
-    @abstractmethod
     def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
         """Return instances with neutral thresholds that measure what a table satisfies.
 
-        One for each choice that changes the measure, such as a ground distance.
+        One for each choice that changes the measure, such as a ground distance; by default a single one, with
+        every threshold at its loosest, which must be finite then.
 
         Parameters
         ----------
         attribute: the sensitive attribute that will be measured, None when there is none.
         """
+        loosest = {each.parameter: each.loosest for each in cls.thresholds}
+        return [cls(cls.Settings.model_validate(loosest))]
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters as a report shows them; exact decimals become numbers."""

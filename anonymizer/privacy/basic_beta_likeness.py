@@ -52,13 +52,10 @@ def exact_gains(entries: list[tuple[int, int]], reference: Reference) -> list[Fr
     ]
 
 
-Beta = Annotated[Exact, Field(gt=0, description="bound on the relative gain (q - p) / p of any value")]
+class BetaSettings(Settings):
+    """Parameters of beta-likeness."""
 
-
-class BasicBetaLikenessSettings(Settings):
-    """Parameters of basic beta-likeness."""
-
-    beta: Beta
+    beta: Annotated[Exact, Field(gt=0, description="bound on the relative gain (q - p) / p of any value")]
 
 
 class BasicBetaLikeness(ScoredClassModel):
@@ -72,8 +69,8 @@ class BasicBetaLikeness(ScoredClassModel):
     name = "basic-beta-likeness"
     sensitive = True
     uses_reference = True
-    Settings = BasicBetaLikenessSettings
-    settings: BasicBetaLikenessSettings
+    Settings = BetaSettings
+    settings: BetaSettings
     mitigates = frozenset({Threat.SKEWNESS})
     thresholds = (Threshold("beta", inf),)
     merging = Merging.SATISFYING
@@ -81,7 +78,7 @@ class BasicBetaLikeness(ScoredClassModel):
     @classmethod
     def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
         """Return one probe."""
-        return [cls(BasicBetaLikenessSettings(beta=Decimal(1)))]
+        return [cls(BetaSettings(beta=Decimal(1)))]
 
     def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:
         """Return the largest relative gain in each class, 0 if none."""
@@ -89,28 +86,45 @@ class BasicBetaLikeness(ScoredClassModel):
         return largest_gains(view, entry_gains(view, reference))
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell in which classes no gain exceeds beta."""
+        """Tell in which classes every gain stays within its bound."""
         assert reference is not None
-        beta = Fraction(self.settings.beta)
-        margins = self.scores(view, reference) - float(beta)
+        counts = view.counted
+        excess = entry_gains(view, reference) - self.bounds(reference_shares(counts, reference))
+        margins: FloatArray = np.maximum.reduceat(excess, counts.starts[:-1])
         return resolve_near_ties(
             margins <= 0,
             margins,
-            float(beta),
-            lambda i: tuple(view.counted.of_class(i)),
-            lambda i: max(exact_gains(view.counted.of_class(i), reference)) <= beta,
+            float(self.settings.beta),
+            lambda i: tuple(counts.of_class(i)),
+            lambda i: self._holds_exactly(counts.of_class(i), reference),
+        )
+
+    def bounds(self, shares: FloatArray) -> FloatArray:
+        """Return the largest allowed gain of values by their shares p, of the same shape."""
+        return np.full_like(shares, float(self.settings.beta))
+
+    def bound(self, share: Fraction) -> Fraction:
+        """Return the same of one value with a positive share, exactly."""
+        return Fraction(self.settings.beta)
+
+    def _holds_exactly(self, entries: list[tuple[int, int]], reference: Reference) -> bool:
+        return all(
+            gain <= 0 or gain <= self.bound(Fraction(int(reference.counts[value]), reference.total))
+            for (value, _), gain in zip(entries, exact_gains(entries, reference), strict=True)
         )
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
     ) -> CountConditions | None:
-        """Cap every value at (1 + beta) p."""
+        """Cap every value at (1 + its bound) p."""
         assert reference is not None
-        factor = (1 + Fraction(self.settings.beta)) / reference.total
-        return CountConditions(caps=tuple(count * factor for count in reference.counts.tolist()))
+        shares = (Fraction(count, reference.total) for count in reference.counts.tolist())
+        return CountConditions(
+            caps=tuple((1 + self.bound(share)) * share if share else share for share in shares)
+        )
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
-        """Bound the loss by the values whose share exceeds (1 + beta) p."""
+        """Bound the loss by the values whose share exceeds (1 + their bound) p."""
         assert reference is not None
-        caps = (1 + float(self.settings.beta)) * reference_shares(view.counted, reference)
-        return whole_records(excess_over_caps(view, caps), view, holds)
+        shares = reference_shares(view.counted, reference)
+        return whole_records(excess_over_caps(view, (1 + self.bounds(shares)) * shares), view, holds)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, log
@@ -15,7 +14,7 @@ from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings
-from anonymizer.privacy.base import DIVERSE, Merging, PrivacyModel, ScoredClassModel, Threshold
+from anonymizer.privacy.base import DIVERSE, Merging, ScoredClassModel, Threshold
 from anonymizer.privacy.conditions import CountConditions, entry_shares, largest_counts, whole_records
 from anonymizer.privacy.exact import has_entropy, resolve_near_ties
 
@@ -43,11 +42,6 @@ class EntropyLDiversity(ScoredClassModel):
     thresholds = (Threshold("l", 1),)
     merging = Merging.SATISFYING
     larger_is_better = True
-
-    @classmethod
-    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
-        """Return one probe."""
-        return [cls(EntropyLDiversitySettings(l=Decimal(1)))]
 
     @property
     def minimum_size(self) -> int:

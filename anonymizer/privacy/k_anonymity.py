@@ -10,7 +10,7 @@ from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Settings, WholeNumber
-from anonymizer.privacy.base import WHO, ClassModel, Measured, Merging, PrivacyModel, Threshold
+from anonymizer.privacy.base import WHO, ClassModel, Measured, Merging, Threshold
 from anonymizer.privacy.conditions import CountConditions
 
 GroupSize = Annotated[WholeNumber, Field(ge=1, description="smallest allowed size of an equivalence class")]
@@ -40,11 +40,6 @@ class KAnonymity(ClassModel):
     mitigates = WHO
     thresholds = (Threshold("k", 1, whole=True),)
     merging = Merging.ANY
-
-    @classmethod
-    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
-        """Return one probe."""
-        return [cls(KAnonymitySettings(k=1))]
 
     @property
     def minimum_size(self) -> int:

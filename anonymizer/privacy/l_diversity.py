@@ -10,7 +10,7 @@ from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Settings, WholeNumber
-from anonymizer.privacy.base import DIVERSE, ClassModel, Measured, Merging, PrivacyModel, Threshold
+from anonymizer.privacy.base import DIVERSE, ClassModel, Measured, Merging, Threshold
 from anonymizer.privacy.conditions import CountConditions, Distinct, distinct_values
 
 
@@ -36,11 +36,6 @@ class LDiversity(ClassModel):
     mitigates = DIVERSE
     thresholds = (Threshold("l", 1, whole=True),)
     merging = Merging.ANY
-
-    @classmethod
-    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
-        """Return one probe."""
-        return [cls(LDiversitySettings(l=1))]
 
     @property
     def minimum_size(self) -> int:

@@ -11,7 +11,7 @@ from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Settings, WholeNumber
-from anonymizer.privacy.base import WHO, ClassModel, Measured, Merging, PrivacyModel, Threshold
+from anonymizer.privacy.base import WHO, ClassModel, Measured, Merging, Threshold
 from anonymizer.privacy.conditions import CountConditions, Distinct, distinct_values
 from anonymizer.privacy.k_anonymity import GroupSize
 
@@ -44,11 +44,6 @@ class PSensitiveKAnonymity(ClassModel):
     mitigates = WHO | {Threat.HOMOGENEITY}
     thresholds = (Threshold("p", 1, whole=True), Threshold("k", 1, whole=True))
     merging = Merging.ANY
-
-    @classmethod
-    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
-        """Return one probe."""
-        return [cls(PSensitiveKAnonymitySettings(p=1, k=1))]
 
     @property
     def minimum_size(self) -> int:

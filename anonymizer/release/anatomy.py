@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from anonymizer.data.relation import Projection, Relation, Replacement
+from anonymizer.data.source import SUFFIXES, split_suffix
 from anonymizer.errors import InputError
 from anonymizer.model.arrays import CodeArray
 from anonymizer.model.recoding import COUNT, GROUP, GroupRecoding
-from anonymizer.release.formats import FORMATS
 from anonymizer.release.query import project_rows, rows_of_records
 
 RECORDS = ".qit"
@@ -43,7 +43,7 @@ class AnatomyFiles:
 
 def pair_named(path: Path) -> AnatomyFiles:
     """Return the pair that a release of this name is, of ``release.csv`` that with ``release.qit.csv``."""
-    stem, suffix = _parts(path.name)
+    stem, suffix = split_suffix(path.name)
     return AnatomyFiles(path.with_name(f"{stem}{RECORDS}{suffix}"), path.with_name(f"{stem}{VALUES}{suffix}"))
 
 
@@ -58,13 +58,13 @@ def find_anatomy_files(path: Path) -> AnatomyFiles | None:
     ------
     InputError: one of the files is missing.
     """
-    stem, suffix = _parts(path.name)
+    stem, suffix = split_suffix(path.name)
     for half in (RECORDS, VALUES):
         if suffix and stem.endswith(half) and len(stem) > len(half):
             return _complete(pair_named(path.with_name(stem.removesuffix(half) + suffix)))
     if path.is_file():
         return None
-    for each in [suffix] if suffix else FORMATS:
+    for each in [suffix] if suffix else SUFFIXES:
         pair = pair_named(path.with_name(stem + each))
         if pair.records.is_file() or pair.values.is_file():
             return _complete(pair)
@@ -89,12 +89,6 @@ def _complete(pair: AnatomyFiles) -> AnatomyFiles:
             "without the other; put both in one folder"
         )
     return pair
-
-
-def _parts(name: str) -> tuple[str, str]:
-    """Return the name of a file without its suffix, and the suffix, empty where it is none of a release."""
-    suffix = next((each for each in FORMATS if name.lower().endswith(each) and len(name) > len(each)), "")
-    return name[: len(name) - len(suffix)], name[len(name) - len(suffix) :]
 
 
 def pair_columns(columns: Sequence[str], sensitive: str) -> tuple[list[str], list[str]]:

@@ -13,11 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import duckdb
 import numpy as np
 
 from anonymizer.data.duckdb.database import Database
-from anonymizer.data.duckdb.relation import reason_of
+from anonymizer.data.duckdb.relation import DuckError, reason_of
 from anonymizer.data.open import OPTIONS, open_parquet, open_transaction
 from anonymizer.data.relation import Projection, Relation
 from anonymizer.data.source import EngineOptions, TableName, WholeTable, identifier, quoted
@@ -199,7 +198,7 @@ class DuckDbTable(ReleaseTable):
                 f"CREATE TABLE {self._target} AS SELECT * "
                 f"FROM read_parquet({quoted(release)}, hive_partitioning = false)"
             )
-        except duckdb.Error as error:
+        except DuckError as error:
             raise self.refusal(reason_of(error)) from None
 
     def read(self, scratch: Path, options: EngineOptions) -> Relation:
@@ -208,7 +207,7 @@ class DuckDbTable(ReleaseTable):
         try:
             self._opened.run(f"COPY {self._target} TO {quoted(copy)} (FORMAT parquet, USE_TMP_FILE false)")
             relation = open_parquet(copy, options)
-        except duckdb.Error as error:
+        except DuckError as error:
             raise DataError(f"{self.title}: cannot be read back: {reason_of(error)}") from None
         relation.name = self.title
         return relation
@@ -218,7 +217,7 @@ class DuckDbTable(ReleaseTable):
         try:
             self._opened.run(f"COMMENT ON TABLE {self._target} IS {quoted(described(sha256))}")
             self._opened.run("COMMIT")
-        except duckdb.Error as error:
+        except DuckError as error:
             raise self.refusal(reason_of(error)) from None
         self._made = False
 
@@ -226,7 +225,7 @@ class DuckDbTable(ReleaseTable):
         """Undo what was not committed; a file that was made for it goes with it."""
         if self._database is None:
             return
-        with suppress(duckdb.Error):
+        with suppress(DuckError):
             self._database.run("ROLLBACK")
         self._database.close()
         self._database = None
@@ -244,7 +243,7 @@ class DuckDbTable(ReleaseTable):
         database.run("SET TimeZone = 'UTC'")
         try:
             database.run(f"ATTACH {quoted(self._path.absolute())} AS target ({mode}TYPE duckdb)")
-        except duckdb.Error as error:
+        except DuckError as error:
             raise self.refusal(reason_of(error)) from None
 
     def _check_existing(self, database: Database) -> bool:

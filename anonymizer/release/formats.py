@@ -20,6 +20,7 @@ from anonymizer.data.relation import (
     RecodedWriter,
     Relation,
 )
+from anonymizer.data.source import CSV_FILES, PARQUET_FILES, separator_of, split_suffix
 from anonymizer.errors import OutputError
 from anonymizer.model.arrays import IntArray
 
@@ -110,11 +111,8 @@ class Parquet(ReleaseFormat):
 
 
 FORMATS: Mapping[str, ReleaseFormat] = {
-    ".csv": Csv(","),
-    ".csv.gz": Csv(","),
-    ".tsv": Csv("\t"),
-    ".tsv.gz": Csv("\t"),
-    ".parquet": Parquet(),
+    **{suffix: Csv(separator_of(suffix) or ",") for suffix in CSV_FILES.suffixes},
+    **{suffix: Parquet() for suffix in PARQUET_FILES.suffixes},
 }
 """The formats by the suffix of the file."""
 
@@ -126,9 +124,9 @@ def release_format(path: Path) -> ReleaseFormat:
     ------
     OutputError: none has that suffix.
     """
-    for suffix, found in FORMATS.items():
-        if path.name.lower().endswith(suffix) and len(path.name) > len(suffix):
-            return found
+    found = FORMATS.get(split_suffix(path.name)[1].lower())
+    if found is not None:
+        return found
     raise OutputError(
         f"output.path '{path.name}': unknown kind of file; accepted: a name in {', '.join(FORMATS)}"
     )

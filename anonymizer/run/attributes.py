@@ -16,8 +16,8 @@ from anonymizer.config.attribute import AttributeSettings, HierarchySettings, Ro
 from anonymizer.config.model import Config
 from anonymizer.config.plugin_sections import ConstraintSettings
 from anonymizer.data.frames import FrameRelation
-from anonymizer.data.open import CSV_SUFFIXES
 from anonymizer.data.relation import Relation
+from anonymizer.data.source import CSV_FILES
 from anonymizer.data.table import ColumnRequest
 from anonymizer.errors import DataError, InputError, suggestion
 from anonymizer.hierarchy.placement import (
@@ -246,7 +246,7 @@ def check_number_formats(config: Config, relation: Relation) -> None:
     if config.input.numerals != COMMA or isinstance(relation, FrameRelation):
         return
     path = config.output.path
-    if path is None or not path.lower().endswith(CSV_SUFFIXES):
+    if path is None or not CSV_FILES.named(path):
         return
     for name in relation.columns:
         if config.attributes[name].role is Role.IDENTIFIER or relation.is_text(name):

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import floor
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -247,7 +246,7 @@ def check_suppression(case: AuditCase) -> None:
                 claims.refute(key, f"the report says {suppressed}, found {_starred(case)} rows of * alone")
             elif kept_suppressed == _starred(case):
                 claims.agree(key)
-        if suppressed is not None and suppressed > floor(settings.limit * int(records)):
+        if suppressed is not None and suppressed > settings.most(int(records)):
             what = f"{suppressed} is more than suppression.limit {settings.limit} allows of {records} records"
             claims.refute(key, what)
     _check_blanks(case)

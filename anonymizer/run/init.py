@@ -7,18 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymizer.config.document import Document, parse_yaml
+from anonymizer.config.document import YAML_SUFFIXES, Document, parse_yaml
 from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config, Origin
-from anonymizer.data.open import CSV_SUFFIXES, DIALECT, PARQUET_SUFFIXES, open_file
+from anonymizer.data.open import DIALECT, open_file
 from anonymizer.data.relation import Relation
-from anonymizer.data.source import CsvDialect, EngineOptions, is_url, location_of
+from anonymizer.data.source import CsvDialect, EngineOptions, is_url, location_of, split_suffix
 from anonymizer.errors import DataError, InputError, OutputError
 from anonymizer.profile.config_text import config_text
 from anonymizer.profile.proposal import Decide, Proposal, as_proposed, propose
 from anonymizer.system import write_whole
-
-YAML_SUFFIXES = (".yaml", ".yml")
 
 SPARK_SECTIONS = {"engine": {"name": "spark"}, "output": {"path": "release.parquet"}}
 """Of a config for what Spark reads."""
@@ -96,10 +94,9 @@ def config_path(data: Path) -> Path:
     name = data.name
     if not name:
         raise DataError(f"{data}: is a directory; name a file in it")
-    suffixes = sorted(CSV_SUFFIXES + PARQUET_SUFFIXES, key=len, reverse=True)
-    stem = next((name[: -len(each)] for each in suffixes if name.lower().endswith(each)), data.stem)
+    stem, suffix = split_suffix(name)
     folder = Path() if is_url(str(data)) else data.parent
-    return folder / f"{stem or name}.yaml"
+    return folder / f"{stem if suffix else data.stem}.yaml"
 
 
 def _opened(data: Path, dialect: CsvDialect) -> Relation:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import floor
 from pathlib import Path
 from typing import Any
 
@@ -340,7 +339,7 @@ def _problem(config: Config, table: Table, constraints: Sequence[Constraint]) ->
         tuple(each for each in constraints if isinstance(each, ClassConstraint)),
         tuple(each for each in constraints if isinstance(each, TableConstraint)),
         config.objective.build(),
-        floor(config.suppression.limit * table.records),
+        config.suppression.most(table.records),
         config.suppression.keep_rows,
         config.reference is Reference.RELEASE,
         required_size(config),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import known_truth, original_of_groups
+from anonymizer.attacks.adversary_view import known_original, known_truth
 from anonymizer.audit.anatomy import measure_pair, read_pair
 from anonymizer.audit.classes import classes_of, count_reference, measure
 from anonymizer.audit.comparison import misassigned_records, mismatched_records
@@ -278,7 +278,7 @@ def scene_of_groups(config: Config, job: Job, recoding: GroupRecoding, tables: R
     grouped = replace(grouped, truth=known_truth(grouped, recoding))
     release = read_release(config, records, weight_columns(config))
     source = str(config.input.path or "the input")
-    original = original_of_groups(source, table, recoding, release, config.input.missing)
+    original = known_original(source, table, recoding, release, config.input.missing)
     return AdversaryView(release, original=original, grouped=grouped)
 
 

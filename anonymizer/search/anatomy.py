@@ -232,11 +232,10 @@ class GroupJudge:
         """Return what no grouping satisfies, as all records in one group prove; empty where they do not."""
         group = np.zeros(len(self._records.row), dtype=np.int64)
         verdict = Judge(self._of_groups).judge(self._classes(group, 1))
-        certain, limit = int(verdict.losses.sum()), self._problem.limit
-        if certain > limit or certain == len(group):
+        if not self._of_groups.admits(verdict.certain):
             return verdict.failed
         # Who is alone with exact values is so in any group; only what is removed could change that.
-        return () if limit else tuple(self._found(group))
+        return () if self._problem.limit else tuple(self._found(group))
 
     def judge(self, seats: IntArray) -> Grouped:
         """Tell what becomes of groups.
@@ -628,7 +627,7 @@ class _Run:
         yield last
         for size in range(2, int((counts > 0).sum()) + 1):
             cap = highest_cap(counts, size)
-            if int((counts - np.minimum(counts, cap)).sum()) > self._problem.limit:
+            if not self._problem.admits(int((counts - np.minimum(counts, cap)).sum())):
                 return
             if cap < last:
                 last = cap

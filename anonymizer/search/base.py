@@ -6,6 +6,7 @@ The attack check is the last test of a candidate; attacks run once per recoding.
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -53,6 +54,8 @@ class Control:
     seconds, nodes, steps: the budget; None is no limit.
     stopped: asked at every step whether the user wants the search to end.
     listen: told the progress, at most every tenth of a second.
+    below: objective that another search has reached; an algorithm may end without a recoding, as infeasible,
+        where it finds that none is below it.
     """
 
     seconds: float | None = None
@@ -60,6 +63,7 @@ class Control:
     steps: int | None = None
     stopped: Callable[[], bool] = lambda: False
     listen: Callable[[Progress], None] | None = None
+    below: float = math.inf
     started: float = field(default_factory=time.monotonic)
     _told: float = 0.0
 
@@ -252,6 +256,10 @@ class SearchProblem:
         """No class with fewer records satisfies every constraint."""
         return max((each.model.minimum_size for each in self.class_constraints), default=1)
 
+    def admits(self, suppressed: int) -> bool:
+        """Tell whether so many records may be suppressed: all of them only where they stay, with ``*``."""
+        return suppressed <= self.limit and (suppressed < self.table.records or self.keep_rows)
+
 
 class NoSettings(PlugInSettings):
     """The parameters of an algorithm that has none."""
@@ -299,3 +307,11 @@ class SearchAlgorithm(ABC):
 SEARCH_ALGORITHMS: Registry[SearchAlgorithm] = Registry(
     "search algorithm", SearchAlgorithm, "anonymizer.search", "anonymizer.search_algorithms"
 )
+
+
+def search_with(name: str, problem: SearchProblem, control: Control) -> Outcome:
+    """Return what another algorithm finds with its default parameters, to start from or to compare with.
+
+    Algorithms do not import each other: they are loaded where they are used.
+    """
+    return SEARCH_ALGORITHMS[name]().search(problem, control)

@@ -199,6 +199,11 @@ class CandidateVerdict:
         return self.found.gone
 
     @property
+    def certain(self) -> int:
+        """Records that every finer candidate must suppress."""
+        return int(self.losses.sum())
+
+    @property
     def kept(self) -> BoolArray:
         """Classes of which records stay, shape (classes,), bool."""
         return self.sizes > 0

@@ -17,7 +17,7 @@ from anonymizer.model.recoding import PublishedColumn, Recoding
 from anonymizer.model.report import Status
 from anonymizer.model.table import Table
 from anonymizer.privacy.base import ClassConstraint, ClassModel, ReleaseConstraint, TableConstraint
-from anonymizer.privacy.basic_beta_likeness import BasicBetaLikeness, BasicBetaLikenessSettings
+from anonymizer.privacy.basic_beta_likeness import BasicBetaLikeness, BetaSettings
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.privacy.l_diversity import LDiversity, LDiversitySettings
 from anonymizer.privacy.linkage_risk import LinkageRisk, LinkageRiskSettings
@@ -70,7 +70,7 @@ def problems(algorithm: SearchAlgorithm, samples: Iterator[Table], seed: int) ->
             chosen.append(TCloseness(TClosenessSettings(t=_share(random, 5, 30))))
         if random.random() < 0.3:
             # What is suppressed moves the reference of this one most.
-            chosen.append(BasicBetaLikeness(BasicBetaLikenessSettings(beta=_share(random, 20, 200))))
+            chosen.append(BasicBetaLikeness(BetaSettings(beta=_share(random, 20, 200))))
         guess = Vulnerability(VulnerabilitySettings(max=_share(random, 5, 35)))
         yield SearchProblem(
             table,

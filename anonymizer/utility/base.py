@@ -150,6 +150,21 @@ class Deadline:
         return time.monotonic() >= self._end
 
 
+def total_variation(one: FloatArray, other: FloatArray, records: tuple[int, int]) -> float:
+    """Return half the sum of |share - share|: the share of records that would have to change, in [0, 1].
+
+    Parameters
+    ----------
+    one, other: records with each value, of the same shape.
+    records: of both; what is missing in ``one`` or ``other`` has a value that the other has not.
+    """
+    if not records[0] or not records[1]:
+        return float(records[0] != records[1])
+    first, second = one / records[0], other / records[1]
+    lost = abs((1 - first.sum()) - (1 - second.sum()))
+    return float(min((np.abs(first - second).sum() + lost) / 2, 1.0))
+
+
 class Measure(ABC):
     """One way in which analysts use microdata, tried on a release.
 

@@ -1,4 +1,4 @@
-"""The measure ``marginal-distance``: distances between distributions, with many values binned to few."""
+"""The measure ``marginal-distance``: distances between distributions of single attributes."""
 
 from __future__ import annotations
 
@@ -7,55 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray
 from anonymizer.model.table import Column
-from anonymizer.utility.base import Bins, Comparison, Estimate, Measure, UtilityFinding
-
-
-def binned(column: Column, records: FloatArray, most: int) -> Bins:
-    """Return bins of a column's values, one for each where there are few enough.
-
-    Numbers and dates: consecutive values with about as many records in each bin, missing ones beside them.
-    Texts: the most frequent values have bins of their own, all others one together.
-
-    Parameters
-    ----------
-    records: with each value, shape (values,).
-    most: bins, at least 2; a missing number comes on top.
-    """
-    if column.size <= most:
-        return Bins(column.name, np.arange(column.size), column.size)
-    if column.type.ordered:
-        return _of_ordered(column, records, most)
-    rank = np.empty(column.size, dtype=np.int64)
-    rank[np.argsort(-records, kind="stable")] = np.arange(column.size)
-    return Bins(column.name, np.minimum(rank, most - 1), most)
-
-
-def _of_ordered(column: Column, records: FloatArray, most: int) -> Bins:
-    present = len(column.present)
-    own = records[:present]
-    middle = (np.cumsum(own) - own / 2) / max(own.sum(), 1)
-    parts = np.minimum((middle * most).astype(np.int64), most - 1)
-    of_value: IntArray = np.unique(parts, return_inverse=True)[1].astype(np.int64)
-    if column.missing is not None:
-        of_value = np.append(of_value, int(of_value.max(initial=-1)) + 1)
-    return Bins(column.name, of_value, int(of_value.max()) + 1)
-
-
-def total_variation(one: FloatArray, other: FloatArray, records: tuple[int, int]) -> float:
-    """Return half the sum of |share - share|: the share of records that would have to change, in [0, 1].
-
-    Parameters
-    ----------
-    one, other: records with each value, of the same shape.
-    records: of both; what is missing in ``one`` or ``other`` has a value that the other has not.
-    """
-    if not records[0] or not records[1]:
-        return float(records[0] != records[1])
-    first, second = one / records[0], other / records[1]
-    lost = abs((1 - first.sum()) - (1 - second.sum()))
-    return float(min((np.abs(first - second).sum() + lost) / 2, 1.0))
+from anonymizer.utility.base import Comparison, Estimate, Measure, UtilityFinding, total_variation
 
 
 def earth_movers(column: Column, one: FloatArray, other: FloatArray) -> float | None:

@@ -1,4 +1,4 @@
-"""The measure ``pair-distance``."""
+"""The measure ``pair-distance``: joint distributions of two attributes, many values binned to few."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
+from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.table import Column
 from anonymizer.plugins import WholeNumber
 from anonymizer.utility.base import (
     Bins,
@@ -18,11 +20,42 @@ from anonymizer.utility.base import (
     Measure,
     TimedSettings,
     UtilityFinding,
+    total_variation,
 )
-from anonymizer.utility.marginal_distance import binned, total_variation
 
 FARTHEST = 20
 """Pairs that the details list."""
+
+
+def binned(column: Column, records: FloatArray, most: int) -> Bins:
+    """Return bins of a column's values, one for each where there are few enough.
+
+    Numbers and dates: consecutive values with about as many records in each bin, missing ones beside them.
+    Texts: the most frequent values have bins of their own, all others one together.
+
+    Parameters
+    ----------
+    records: with each value, shape (values,).
+    most: bins, at least 2; a missing number comes on top.
+    """
+    if column.size <= most:
+        return Bins(column.name, np.arange(column.size), column.size)
+    if column.type.ordered:
+        return _of_ordered(column, records, most)
+    rank = np.empty(column.size, dtype=np.int64)
+    rank[np.argsort(-records, kind="stable")] = np.arange(column.size)
+    return Bins(column.name, np.minimum(rank, most - 1), most)
+
+
+def _of_ordered(column: Column, records: FloatArray, most: int) -> Bins:
+    present = len(column.present)
+    own = records[:present]
+    middle = (np.cumsum(own) - own / 2) / max(own.sum(), 1)
+    parts = np.minimum((middle * most).astype(np.int64), most - 1)
+    of_value: IntArray = np.unique(parts, return_inverse=True)[1].astype(np.int64)
+    if column.missing is not None:
+        of_value = np.append(of_value, int(of_value.max(initial=-1)) + 1)
+    return Bins(column.name, of_value, int(of_value.max()) + 1)
 
 
 class PairDistanceSettings(TimedSettings):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from anonymizer.cli.attack import lines
+from anonymizer.cli.summary import attack_lines
 
 
 def entry(attack: str, attribute: str) -> dict[str, Any]:
@@ -14,11 +14,13 @@ def entry(attack: str, attribute: str) -> dict[str, Any]:
 
 
 def test_numbers_stand_in_a_column_however_long_an_aim_is() -> None:
-    shown = list(lines([entry("interval", "a"), entry("interval", "a column of a very long name indeed")]))
+    shown = list(
+        attack_lines([entry("interval", "a"), entry("interval", "a column of a very long name indeed")])
+    )
     assert len({line.index("0.25") for line in shown}) == 1
     assert len({len(line) for line in shown}) == 1
     assert all("0.25   guess 0.125   95 % 0.2 to 0.3" in line for line in shown)
 
 
 def test_no_findings_are_no_lines() -> None:
-    assert list(lines([])) == []
+    assert list(attack_lines([])) == []

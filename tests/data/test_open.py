@@ -121,6 +121,13 @@ def test_a_path_is_taken_by_its_letter(name: str, tmp_path: Path) -> None:
         assert relation.columns == ("a", "b")
 
 
+def test_capitals_of_a_suffix_do_not_matter(tmp_path: Path) -> None:
+    path = tmp_path / "A.TSV.GZ"
+    path.write_bytes(gzip.compress(b"a;b\tc;d\n1\t2\n"))
+    with open_file(path) as relation:
+        assert relation.columns == ("a;b", "c;d")
+
+
 def test_limits_reach_the_engine(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "a,b\n" + "1,2\n" * 100)
     with open_csv(path, options=EngineOptions("200MB", 1)) as relation:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
+import inspect
 import logging
 import socket
 import sys
@@ -11,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from anonymizer.data_spark import session
 from anonymizer.data_spark.options import SparkOptions
 from anonymizer.data_spark.session import _not_of_py4j, check_java, check_master, open_session
 from anonymizer.errors import InputError
@@ -45,6 +48,40 @@ def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
     assert told(SparkOptions("local[1]")) == (
         "engine spark: pyspark is not installed; run: pip install '.[spark]'"
     )
+
+
+PRIVATE = {
+    "SparkContext": {"_gateway", "_jvm", "_active_spark_context"},
+    "SparkSession": {"_instantiatedSession"},
+    "of a session": {"_jvm", "_jsc"},
+}
+"""What ``data_spark.session`` asks of Spark's private parts, and no other module does."""
+
+
+def test_private_parts_of_spark_are_as_expected() -> None:
+    """Ending our own Java depends on them; where Spark renames one, setting it would silently do nothing."""
+    pyspark, sql = pytest.importorskip("pyspark"), pytest.importorskip("pyspark.sql")
+    launch = pytest.importorskip("pyspark.java_gateway").launch_gateway
+    assert PRIVATE["SparkContext"] <= set(vars(pyspark.SparkContext))
+    assert PRIVATE["SparkSession"] <= set(vars(sql.SparkSession))
+    assert all(
+        f"self.{name} = " in inspect.getsource(sql.SparkSession.__init__) for name in PRIVATE["of a session"]
+    )
+    assert "_jvm" in inspect.signature(pyspark.SparkConf).parameters
+    assert "popen_kwargs" in inspect.signature(launch).parameters
+
+
+def test_private_parts_of_spark_are_used_in_one_module() -> None:
+    names = set().union(*PRIVATE.values())
+    room = Path(session.__file__).parent
+    used = {
+        (path.name, node.attr)
+        for path in room.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+        and node.attr.startswith(("_jvm", "_jsc", "_jdf", "_jspark", "_gateway", "_active_spark", "_inst"))
+    }
+    assert used == {("session.py", name) for name in names}
 
 
 def test_py4j_does_not_print_an_interrupt(caplog: pytest.LogCaptureFixture) -> None:

@@ -12,6 +12,7 @@ import anonymizer as an
 from anonymizer.config.load import load_config
 from anonymizer.errors import ConfigError
 from anonymizer.privacy.inference_risk import InferenceRisk
+from tests.helpers.age_and_zip import AGE_AND_ZIP
 
 RISK = {"model": "inference-risk", "attack": "definetti", "max": 0.55}
 
@@ -35,12 +36,7 @@ def people(number: int = 400) -> pd.DataFrame:
 def settings(**changed: Any) -> dict[str, Any]:
     return {
         "attributes": {
-            "age": {
-                "role": "quasi-identifier",
-                "type": "integer",
-                "hierarchy": {"intervals": {"width": [5, 10, 20], "origin": 0}},
-            },
-            "zip": {"role": "quasi-identifier", "type": "text", "hierarchy": {"mask": {"from": "right"}}},
+            **AGE_AND_ZIP,
             "illness": {"role": "sensitive"},
             "blood": {"role": "insensitive"},
         },

@@ -22,6 +22,7 @@ from anonymizer.run.run import run
 from anonymizer.search.base import AttackCheck, Stage
 from anonymizer.search.lattice.algorithm import Lattice
 from tests.helpers.adult import ALL
+from tests.helpers.age_and_zip import AGE_AND_ZIP
 from tests.shared import shared
 
 RISK = {"model": "linkage-risk", "max": 0.05}
@@ -41,12 +42,7 @@ def people() -> pd.DataFrame:
 def settings(**changed: Any) -> dict[str, Any]:
     return {
         "attributes": {
-            "age": {
-                "role": "quasi-identifier",
-                "type": "integer",
-                "hierarchy": {"intervals": {"width": [5, 10, 20], "origin": 0}},
-            },
-            "zip": {"role": "quasi-identifier", "type": "text", "hierarchy": {"mask": {"from": "right"}}},
+            **AGE_AND_ZIP,
             "illness": {"role": "sensitive"},
         },
         "constraints": [RISK, {"model": "k-anonymity", "k": 2}],

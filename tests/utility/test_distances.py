@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
-from anonymizer.utility.marginal_distance import binned, earth_movers, total_variation
+from anonymizer.utility.base import total_variation
+from anonymizer.utility.marginal_distance import earth_movers
+from anonymizer.utility.pair_distance import binned
 from tests.attacks.published import FEWER
 from tests.helpers.build import column
 from tests.twins import utility as twin

@@ -213,6 +213,20 @@ def text_of(column: str, kind: str) -> str:
     return cast
 
 
+def query_once(query: str, tables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """Return the rows of a query over tables at hand, by one thread and a database of its own.
+
+    Parameters
+    ----------
+    tables: of Arrow, by the names that the query has for them; moments are told in UTC.
+    """
+    with duckdb.connect(":memory:", config={"threads": 1}) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        for name, table in tables.items():
+            connection.register(name, table)
+        return connection.execute(query).fetchall()
+
+
 def as_few_keys(keys: Sequence[str]) -> list[str]:
     """Return SQL for the same order by fewer keys where there are very many, all of one type and never null.
 

@@ -62,6 +62,7 @@ from anonymizer.data.source import (
     WholeTable,
     data_files,
     identifier,
+    is_gzipped,
     quoted,
     sha256_of,
 )
@@ -374,7 +375,7 @@ def _read(database: Database, path: Path, header: Header, longest: int, options:
             f"{options}columns = {{{types}}}, force_not_null = [{not_null}], auto_detect = false, "
             f"header = false, skip = {header.lines}, delim = {quoted(header.separator)}, quote = '\"', "
             f"escape = '\"', strict_mode = true, max_line_size = {longest}, hive_partitioning = false, "
-            f"compression = {quoted('gzip' if path.suffix == '.gz' else 'none')})"
+            f"compression = {quoted('gzip' if is_gzipped(path) else 'none')})"
         )
     except duckdb.Error:
         return False
@@ -780,7 +781,11 @@ class DuckTableReader:
         return kind(f"{self._name} {what}")
 
 
-def reason_of(error: duckdb.Error) -> str:
+DuckError = duckdb.Error
+"""What DuckDB raises, for modules that have statements run and need nothing else of it."""
+
+
+def reason_of(error: DuckError) -> str:
     """Return the first line of what DuckDB says, without the kind of error and the mark at its end."""
     first = str(error).split("\n", 1)[0]
     return (first.partition(": ")[2] or first).rstrip(".! ")

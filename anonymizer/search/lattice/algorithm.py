@@ -331,20 +331,13 @@ class Lattice(SearchAlgorithm):
             return search_with_attack_checks(
                 problem, control, lambda *asked: CellSuppressionSearch(*asked).run()
             )
-        return _Run(problem, control, np.inf).run()
-
-    def search_below(self, problem: SearchProblem, control: Control, objective: float) -> Outcome:
-        """Return the optimum if it is below an objective that another recoding has reached.
-
-        The status is infeasible where no node is both valid and below it.
-        """
-        return _Run(problem, control, objective).run()
+        return _Run(problem, control).run()
 
 
 class _Run(LatticeRun):
-    def __init__(self, problem: SearchProblem, control: Control, below: float) -> None:
+    def __init__(self, problem: SearchProblem, control: Control) -> None:
         self._loss = problem.metric.on_lattice(problem.table, problem.k)
-        super().__init__(control, Tiles(problem.table, self._loss), below)
+        super().__init__(control, Tiles(problem.table, self._loss))
         self._problem = problem
         self._table = problem.table
         self._judge = Judge(problem)
@@ -435,9 +428,8 @@ class _Run(LatticeRun):
         rollup = self._tables.rollup(levels)
         classes = rollup.classes(levels)
         verdict = self._judge.judge(classes)
-        certain = int(verdict.losses.sum())
-        self._guide.learn(levels, verdict.suppressed, certain)
-        if certain > self._problem.limit or (certain == classes.records and not self._problem.keep_rows):
+        self._guide.learn(levels, verdict.suppressed, verdict.certain)
+        if not self._problem.admits(verdict.certain):
             self._findings.rule_out_below(frontier, levels)
             self._note(levels, None, verdict)
         else:

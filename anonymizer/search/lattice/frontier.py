@@ -375,13 +375,12 @@ class LatticeRun:
     Parameters
     ----------
     tiles: the boxes of the lattice.
-    below: an objective that what is found has to beat, infinity for none.
     """
 
-    def __init__(self, control: Control, tiles: Tiles, below: float) -> None:
+    def __init__(self, control: Control, tiles: Tiles) -> None:
         self._control = control
         self._tiles = tiles
-        self._best = below
+        self._best = control.below
         self._steps: list[Step] = []
         self._evaluated = 0
         # Nodes whose suppression is not proven optimal might be better than they were found to be.

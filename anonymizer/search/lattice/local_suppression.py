@@ -224,7 +224,7 @@ class CellSuppressionSearch(LatticeRun):
 
     def __init__(self, problem: SearchProblem, control: Control) -> None:
         self._loss = problem.metric.on_lattice(problem.table, problem.k)
-        super().__init__(control, Tiles(problem.table, self._loss), np.inf)
+        super().__init__(control, Tiles(problem.table, self._loss))
         self._problem = problem
         self._models = CellModels(problem)
         self._weights = CellWeights.of(problem.table, problem.metric)
@@ -356,7 +356,7 @@ class CellSuppressionSearch(LatticeRun):
     def _star_everything(self) -> None:
         """Where nothing else is valid, the limit may let all records stay with no quasi-identifier."""
         table = self._problem.table
-        if self._recoding is not None or self._problem.limit < table.records or not self._problem.keep_rows:
+        if self._recoding is not None or not self._problem.admits(table.records):
             return
         lowest = [each.minimum for each in table.quasi_identifiers]
         own = CellNode.of(self._problem, self._models, self._weights, lowest)

@@ -20,9 +20,15 @@ from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import NodeRecoding
 from anonymizer.model.report import Status
 from anonymizer.privacy.base import Merging
-from anonymizer.search.base import Control, Progress, SearchAlgorithm, SearchProblem, SuppressionMethod
+from anonymizer.search.base import (
+    Control,
+    Progress,
+    SearchAlgorithm,
+    SearchProblem,
+    SuppressionMethod,
+    search_with,
+)
 from anonymizer.search.judge import search_with_attack_checks
-from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.local.assignment import (
     SUPPRESSED,
     SUPPRESSION_COST,
@@ -38,7 +44,6 @@ from anonymizer.search.local.rounding import Rounding
 from anonymizer.search.local.start import LevelLattice, Start, level_lattice
 from anonymizer.search.local.trees import items_of
 from anonymizer.search.local.validity import AssignmentJudge, Validity
-from anonymizer.search.mondrian.algorithm import Mondrian, MondrianSettings
 
 RECORDS = 12
 """Most records whose partitions are all looked at; there are 3**12 pairs of a subset and a part of it."""
@@ -231,7 +236,7 @@ def mondrian_start(ground: LocalProblem, stopped: Callable[[], bool]) -> Assignm
     """
     if not ground.additive:
         return None
-    found = Mondrian(MondrianSettings()).search(ground.problem, Control(stopped=stopped))
+    found = search_with("mondrian", ground.problem, Control(stopped=stopped))
     return None if found.recoding is None or stopped() else assignment_of(ground, found.recoding)
 
 
@@ -400,7 +405,7 @@ class LocalRun:
             # With an objective to beat this takes a few nodes: it may run to its end whatever the clock says.
             nodes = None if self._ground.additive else LATTICE_NODES
             control = Control(nodes=nodes, stopped=control.stopped)
-        better = Lattice().search_below(self._problem, control, below)
+        better = search_with("lattice", self._problem, replace(control, below=below))
         if better.recoding is None:
             return
         found = assignment_of(self._ground, better.recoding)
@@ -568,5 +573,5 @@ class Local(SearchAlgorithm):
             control,
             lambda asked, left: LocalRun(asked, left).run(),
             probe=PROBE,
-            rival=lambda asked, left: Lattice().search(asked, replace(left, nodes=LATTICE_NODES)),
+            rival=lambda asked, left: search_with("lattice", asked, replace(left, nodes=LATTICE_NODES)),
         )

@@ -27,8 +27,7 @@ class AssignmentJudge:
 
     def __init__(self, ground: LocalProblem) -> None:
         problem = ground.problem
-        self._limit = problem.limit
-        self._keep_rows = problem.keep_rows
+        self._problem = problem
         # Sensitive attributes that no constraint looks at are not told apart here.
         watched = [own for own in problem.table.sensitive if own.name in ground.atoms.sensitive]
         width = len(problem.table.quasi_identifiers)
@@ -43,13 +42,13 @@ class AssignmentJudge:
 
     def admits(self, assignment: Assignment) -> bool:
         """Tell whether all classes hold, with what the config says of suppressed records."""
-        if assignment.suppressed > self._limit:
+        if not self._problem.admits(assignment.suppressed):
             return False
         return self.stars(assignment) or self._holds(assignment, assignment.class_of)
 
     def stars(self, assignment: Assignment) -> bool:
         """Tell whether the suppressed records may stay as one class of their own."""
-        if not (self._keep_rows and assignment.suppressed) or _has_class_of_stars(assignment):
+        if not (self._problem.keep_rows and assignment.suppressed) or _has_class_of_stars(assignment):
             return False
         class_of = np.where(assignment.class_of < 0, assignment.classes, assignment.class_of)
         return self._holds(assignment, class_of)
@@ -79,10 +78,7 @@ class AssignmentJudge:
         everything = np.arange(atoms.number)
         number = int(atoms_at_top.max()) + 1
         verdict = self._judge.judge(self._ground.classes(everything, atoms.counts, atoms_at_top, number))
-        certain = int(verdict.losses.sum())
-        if self._ground.records < self._ground.problem.minimum_size:
-            return True
-        return certain > self._limit or (certain == self._ground.records and not self._keep_rows)
+        return self._ground.records < self._problem.minimum_size or not self._problem.admits(verdict.certain)
 
 
 def _has_class_of_stars(assignment: Assignment) -> bool:

@@ -714,13 +714,11 @@ class _Run:
 
     def _hopeless(self) -> bool:
         """Tell whether the whole table as one class proves that every partition loses too many records."""
-        classes = Parts.whole(self._table).classes()
-        verdict = self._judge.judge(classes)
-        certain = int(verdict.losses.sum())
-        if certain > self._problem.limit or (certain == classes.records and not self._problem.keep_rows):
-            self._steps.append(Step({"classes": 1}, None, False, verdict.failed))
-            return True
-        return False
+        verdict = self._judge.judge(Parts.whole(self._table).classes())
+        if self._problem.admits(verdict.certain):
+            return False
+        self._steps.append(Step({"classes": 1}, None, False, verdict.failed))
+        return True
 
     def _rounds(self) -> None:
         """Judge the groups as published; while some fail, merge these."""

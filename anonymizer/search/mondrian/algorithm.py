@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import Field
@@ -36,10 +35,8 @@ from anonymizer.search.mondrian.labelling import (
 from anonymizer.search.mondrian.level import CutLog
 from anonymizer.search.mondrian.out_of_core import OutOfCoreMondrian, PartKernel
 from anonymizer.search.mondrian.regions import Checks, References, Regions, Segments, distinct_keys
+from anonymizer.search.mondrian.start import NoStart, Start, find_start
 from anonymizer.search.mondrian.store import Coding, Store, stored
-
-if TYPE_CHECKING:
-    from anonymizer.search.mondrian.start import Start
 
 
 class ModeName(StrEnum):
@@ -123,9 +120,6 @@ class Mondrian(SearchAlgorithm):
         return search_with_attack_checks(problem, control, self._search)
 
     def _search(self, problem: SearchProblem, control: Control) -> Outcome:
-        # Naming the algorithm in a config needs none of the searches that it may start from.
-        from anonymizer.search.mondrian.start import NoStart, find_start  # noqa: PLC0415
-
         start = find_start(problem, control)
         if isinstance(start, NoStart):
             steps = start.steps

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -49,11 +48,9 @@ from anonymizer.search.mondrian.level import (
     slots_of,
 )
 from anonymizer.search.mondrian.regions import Checks, References, Regions, Segments
+from anonymizer.search.mondrian.start import Start
 from anonymizer.search.mondrian.store import Coding, stored
 from anonymizer.system import release_free_memory
-
-if TYPE_CHECKING:
-    from anonymizer.search.mondrian.start import Start
 
 
 @dataclass(frozen=True, eq=False)

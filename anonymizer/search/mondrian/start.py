@@ -10,9 +10,8 @@ from anonymizer.model.outcome import Step
 from anonymizer.model.recoding import levels_by_name
 from anonymizer.model.report import Status
 from anonymizer.model.table import Table
-from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
+from anonymizer.search.base import Control, SearchProblem, SuppressionMethod, search_with
 from anonymizer.search.judge import CandidateVerdict, Judge
-from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.mondrian.regions import References, references
 from anonymizer.search.rollup import RollUp
 
@@ -70,15 +69,14 @@ def find_start(problem: SearchProblem, control: Control) -> Start | NoStart:
     levels = [attribute.maximum for attribute in problem.table.quasi_identifiers]
     classes = RollUp.of(problem.table).classes(levels)
     verdict = Judge(problem).judge(classes)
-    certain = int(verdict.losses.sum())
     candidate = {"levels": levels_by_name(problem.table.quasi_identifiers, levels)}
     own = Step(candidate, None, verdict.valid, verdict.failed)
     if verdict.valid:
         return _started(problem, levels, verdict, (own,))
-    if certain > problem.limit or (certain == classes.records and not problem.keep_rows):
+    if not problem.admits(verdict.certain):
         return NoStart(Status.INFEASIBLE, (own,), interrupted=False)
     left = None if control.steps is None else control.steps - 1
-    found = Lattice().search(problem, replace(control, steps=left))
+    found = search_with("lattice", problem, replace(control, steps=left))
     steps = (own, *found.steps)
     if found.recoding is None or found.recoding.levels is None:
         return NoStart(Status.UNDECIDED, steps, found.interrupted)
