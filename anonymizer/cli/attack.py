@@ -1,4 +1,4 @@
-"""``anonymizer attack``: what would an adversary learn from this release?"""
+"""``anonymizer attack``: run disclosure attacks on a release."""
 
 from __future__ import annotations
 
@@ -17,25 +17,31 @@ if TYPE_CHECKING:
 
 ConfigOption = Annotated[Path, typer.Option("--config", "-c", help="Config with roles, types and attacks.")]
 OriginalOption = Annotated[
-    Path | None, typer.Option("--original", help="Records that the adversary holds: the original file.")
+    Path | None,
+    typer.Option(
+        "--original", help="The original file, for attacks in which the adversary holds these records."
+    ),
 ]
 SecondOption = Annotated[
-    Path | None, typer.Option("--second", help="Another release of the same people, by the same config.")
+    Path | None,
+    typer.Option(
+        "--second", help="A second release of the same data subjects, described by the same config."
+    ),
 ]
 ForceOption = Annotated[
     bool,
-    typer.Option("--force", help="Use an original that most of RELEASE cannot stem from."),
+    typer.Option("--force", help="Accept an original that less than half of RELEASE can stem from."),
 ]
 
 SHOWN = ("target", "sensitive", "measure", "attribute", "linkage", "distance")
-"""What of an attack's knowledge its line names."""
+"""Entries of an attack's knowledge that its line shows."""
 
 AIM = 30
-"""Characters that its line leaves for that at least."""
+"""Least width of the column that shows them."""
 
 
 def attack(
-    release: Annotated[Path, typer.Argument(help="The released file, or one of two.")],
+    release: Annotated[Path, typer.Argument(help="The released file; for Anatomy, either of its two files.")],
     config: ConfigOption,
     original: OriginalOption = None,
     second: SecondOption = None,
@@ -43,11 +49,12 @@ def attack(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Run the attacks of CONFIG on RELEASE; without any, all that apply.
+    """Run the attacks of CONFIG on RELEASE; if it lists none, run all that apply.
 
-    Each gives the share of targets for whom it succeeds, beside what a guess without the release reaches.
-    Those that do not apply are named on stderr. With --original, the first line says how many records of
-    RELEASE can stem from it; less than half is refused, which --force overrides.
+    Each line shows the share of targets for which the attack succeeds, and the baseline, a guess without
+    the release. Attacks that do not apply are listed on stderr. With --original, the first line says how
+    many records of RELEASE can stem from that file; if fewer than half can, the command ends with an error
+    unless --force is given.
     """
     from anonymizer.model.report import to_json  # noqa: PLC0415 - --help needs none of it
 
@@ -67,7 +74,7 @@ def attack(
 def _entries(
     release: Path, config: Path, others: tuple[Path | None, Path | None], *, force: bool
 ) -> tuple[list[dict[str, Any]], dict[str, str], list[str]]:
-    """Return an entry for each finding, what attacks lack that were not run, and warnings.
+    """Return an entry per result, the missing requirement of each attack that was not run, and warnings.
 
     Parameters
     ----------
@@ -89,7 +96,7 @@ def _entries(
 def _scene(
     stack: ExitStack, config: Config, release: Path, original: Path | None, other: Path | None
 ) -> AdversaryView:
-    """Return what adversaries have, its files open as long as the stack is."""
+    """Return the adversary's view; its files stay open as long as the stack."""
     from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
     from anonymizer.run.adversary import adversary_from_files  # noqa: PLC0415
     from anonymizer.run.attributes import weight_columns  # noqa: PLC0415
@@ -110,22 +117,22 @@ def _scene(
 
 
 def lines(entries: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield each attack's number beside its baseline in one line, in columns as wide as the longest needs.
+    """Yield one line per attack with its success and baseline, in columns as wide as the longest needs.
 
     >>> known = {"attributes": ["age", "zip"], "sensitive": "illness"}
     >>> list(lines([{"attack": "homogeneity", "knowledge": known, "success": 0.25, "baseline": 0.0,
     ...              "low": 0.25, "high": 0.25}]))
-    ['homogeneity      illness                          0.25   guess 0']
+    ['homogeneity      illness                          0.25   baseline 0']
     """
     wide = max((len(_aim(entry)) for entry in entries), default=0)
     for entry in entries:
         aim = f"{_aim(entry):{max(wide, AIM)}}"
-        text = f"{entry['attack']:16} {aim} {entry['success']:6.4g}   guess {entry['baseline']:.3g}"
+        text = f"{entry['attack']:16} {aim} {entry['success']:6.4g}   baseline {entry['baseline']:.3g}"
         if entry["low"] != entry["high"]:
-            text += f"   95 % {entry['low']:.4g} to {entry['high']:.4g}"
+            text += f"   95% interval {entry['low']:.4g} to {entry['high']:.4g}"
         yield text
 
 
 def _aim(entry: dict[str, Any]) -> str:
-    """Return what an attack is after, and how."""
+    """Return the target of an attack and its method."""
     return " ".join(str(entry["knowledge"][key]) for key in SHOWN if entry["knowledge"].get(key))

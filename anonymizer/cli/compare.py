@@ -73,7 +73,7 @@ def compare(
     else:
         for line in (*lines(found), ""):
             write_line(line)
-        write_line(f"Keep:  {folder.directory}/    compare.html  compare.csv  (internal)")
+        write_line(f"Keep:  {folder.directory}/    compare.html  compare.csv  (internal, do not share)")
     return 0 if found.recommended_runs and not found.failed else 1
 
 
@@ -134,7 +134,7 @@ def _lines(console: Console, progress: Progress, stopped: Callable[[], bool]) ->
     def begun(total: int, kept: int) -> None:
         progress.begin(total, kept)
         if kept:
-            console.print(f"{kept}/{total}  kept from an earlier time", soft_wrap=True)
+            console.print(f"{kept}/{total}  reused from an earlier comparison", soft_wrap=True)
 
     def finished(run: ComparedRun) -> None:
         progress.finish()
