@@ -23,7 +23,7 @@ class KnowledgeSettings(Settings):
 
     knowledge: Annotated[
         tuple[str, ...] | None,
-        Field(min_length=1, description="names of the quasi-identifiers that are known; default: all"),
+        Field(min_length=1, description="quasi-identifiers that the adversary knows; default: all"),
     ] = None
 
 
@@ -34,7 +34,7 @@ class SubsetSettings(KnowledgeSettings):
         Literal["all"] | None, Field(description="all: every set of known quasi-identifiers")
     ] = None
     size: Annotated[
-        WholeNumber | None, Field(ge=1, description="with subsets: most quasi-identifiers that are known")
+        WholeNumber | None, Field(ge=1, description="with subsets: maximum number of known quasi-identifiers")
     ] = None
 
     @model_validator(mode="after")

@@ -18,7 +18,7 @@ class BackgroundSettings(KnowledgeSettings):
     """What the adversary knows of a target, and excludes."""
 
     facts: Annotated[
-        WholeNumber, Field(ge=0, description="number of values that are known not to be the target's")
+        WholeNumber, Field(ge=0, description="number of values that the adversary can exclude for the target")
     ] = 1
 
 

@@ -131,7 +131,7 @@ class AlignedSettings(Settings):
     """Where it is known from which record became which."""
 
     aligned: Annotated[
-        bool, Field(description="row i of the release is row i of the original, as masked data have it")
+        bool, Field(description="row i of the release comes from row i of the original, as in masked data")
     ] = False
 
     def links(self, original: Original) -> Links:
@@ -145,11 +145,11 @@ class AlignedSettings(Settings):
         if scene.original is None:
             return "original records"
         if self.aligned and scene.original.aligned_links is None:
-            return "an original with as many rows as the release, which aligned: true asks for"
+            return "an original with as many rows as the release, because of aligned: true"
         if not self.aligned and scene.original.truth is Truth.UNKNOWN:
             return (
-                "to know which record became which: no published value stands for those of an original "
-                "record; where row i of the release is row i of the original, say aligned: true"
+                "links from original to released records: no published value stands for the values of an "
+                "original record; if row i of the release comes from row i of the original, set aligned: true"
             )
         return None
 

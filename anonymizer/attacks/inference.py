@@ -31,7 +31,7 @@ VALUES = 1000
 class InferenceSettings(KnowledgeSettings, AlignedSettings):
     """What the adversary knows of the people he asks his model about."""
 
-    targets: Annotated[WholeNumber, Field(ge=2, description="most people that are held out")] = 20_000
+    targets: Annotated[WholeNumber, Field(ge=2, description="maximum number of held-out records")] = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class Inference(Attack):
             return f"a sensitive attribute with at most {VALUES} values"
         lacking = self.settings.missing_requirement(scene)
         if lacking is None and scene.original and self.settings.links(scene.original).records < 2:
-            return "two released records of people who are known"
+            return "two released records with links to original ones"
         return lacking
 
     def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:

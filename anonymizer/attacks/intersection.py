@@ -28,7 +28,7 @@ MOST = 100_000
 class IntersectionSettings(KnowledgeSettings, AlignedSettings):
     """What the adversary knows of a target who is in both releases."""
 
-    targets: Annotated[WholeNumber, Field(ge=1, description="most people to be attacked")] = MOST
+    targets: Annotated[WholeNumber, Field(ge=1, description="maximum number of targets")] = MOST
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class Intersection(Attack):
         both = tuple(name for name in scene.original.names if name in scene.second_original.names)
         for name in self.settings.knowledge or ():
             if name not in both:
-                what = f"{scene.original.source}: '{name}' is no quasi-identifier of both releases"
+                what = f"{scene.original.source}: '{name}' is not a quasi-identifier of both releases"
                 raise InputError(f"{what}; {suggestion(name, both)}")
         return tuple(name for name in both if name in (self.settings.knowledge or both))
 

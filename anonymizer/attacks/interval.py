@@ -32,7 +32,7 @@ class IntervalSettings(AlignedSettings):
     """Which numbers are attacked, and how close is close."""
 
     attributes: Annotated[
-        tuple[str, ...] | None, Field(min_length=1, description="numbers that are attacked; default: all")
+        tuple[str, ...] | None, Field(min_length=1, description="numeric attributes to attack; default: all")
     ] = None
     measure: Annotated[
         Measure | None,
@@ -209,7 +209,7 @@ class Interval(Attack):
         every = _numeric(original)
         for name in self.settings.attributes or ():
             if name not in every:
-                what = f"{original.source}: '{name}' is no quasi-identifier with numbers"
+                what = f"{original.source}: '{name}' is not a numeric quasi-identifier"
                 raise InputError(f"{what}; {suggestion(name, every)}")
         return [name for name in every if name in (self.settings.attributes or every)]
 

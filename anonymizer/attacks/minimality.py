@@ -62,11 +62,11 @@ class Minimality(Attack):
             return "original records"
         if scene.recipe is None:
             return (
-                "a full-domain release that is proven optimal, without suppression, under constraints on "
+                "a proven optimal full-domain release without suppression, under constraints on "
                 "single classes"
             )
         if scene.original.links.records != scene.original.records:
-            return "a release of all original records"
+            return "a release that contains all original records"
         if scene.original.names != scene.release.names:
             return "original records with every quasi-identifier of the release"
         return None

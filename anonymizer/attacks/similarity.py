@@ -20,7 +20,8 @@ class SimilaritySettings(KnowledgeSettings):
     """What the adversary knows of a target, and how precisely it wants to know its value."""
 
     level: Annotated[
-        WholeNumber, Field(ge=0, description="level of the sensitive hierarchy at which values are alike")
+        WholeNumber,
+        Field(ge=0, description="level of the sensitive hierarchy at which values count as similar"),
     ] = 1
 
 

@@ -45,7 +45,7 @@ class SkewnessSettings(KnowledgeSettings):
         Decimal("0.05")
     )
     threshold: Annotated[
-        Exact, Field(ge=0, le=1, description="smallest share in a class that tells about its records")
+        Exact, Field(ge=0, le=1, description="smallest share in a class that counts as disclosure")
     ] = Decimal("0.5")
 
 

@@ -206,10 +206,11 @@ class UniquenessSettings(SubsetSettings):
     """What the adversary knows of a target, and what the release is a sample of."""
 
     weights: Annotated[
-        str | None, Field(description="column of sampling weights: what is unique in the population, too")
+        str | None, Field(description="column of sampling weights, to estimate population uniques")
     ] = None
     population: Annotated[
-        WholeNumber | None, Field(ge=1, description="people in the population, all of equal weight")
+        WholeNumber | None,
+        Field(ge=1, description="size of the population, if all records have equal weight"),
     ] = None
 
     @model_validator(mode="after")

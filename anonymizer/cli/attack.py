@@ -1,4 +1,4 @@
-"""``anonymizer attack``: what would an adversary learn from this release?"""
+"""``anonymizer attack``: run disclosure attacks on a release."""
 
 from __future__ import annotations
 
@@ -16,19 +16,25 @@ if TYPE_CHECKING:
 
 ConfigOption = Annotated[Path, typer.Option("--config", "-c", help="Config with roles, types and attacks.")]
 OriginalOption = Annotated[
-    Path | None, typer.Option("--original", help="Records that the adversary holds: the original file.")
+    Path | None,
+    typer.Option(
+        "--original", help="The original file, for attacks in which the adversary holds these records."
+    ),
 ]
 SecondOption = Annotated[
-    Path | None, typer.Option("--second", help="Another release of the same people, by the same config.")
+    Path | None,
+    typer.Option(
+        "--second", help="A second release of the same data subjects, described by the same config."
+    ),
 ]
 ForceOption = Annotated[
     bool,
-    typer.Option("--force", help="Use an original that most of RELEASE cannot stem from."),
+    typer.Option("--force", help="Accept an original that less than half of RELEASE can stem from."),
 ]
 
 
 def attack(
-    release: Annotated[Path, typer.Argument(help="The released file, or one of two.")],
+    release: Annotated[Path, typer.Argument(help="The released file; for Anatomy, either of its two files.")],
     config: ConfigOption,
     original: OriginalOption = None,
     second: SecondOption = None,
@@ -36,11 +42,12 @@ def attack(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Run the attacks of CONFIG on RELEASE; without any, all that apply.
+    """Run the attacks of CONFIG on RELEASE; if it lists none, run all that apply.
 
-    Each gives the share of targets for whom it succeeds, beside what a guess without the release reaches.
-    Those that do not apply are named on stderr. With --original, the first line says how many records of
-    RELEASE can stem from it; less than half is refused, which --force overrides.
+    Each line shows the share of targets for which the attack succeeds, and the baseline, a guess without
+    the release. Attacks that do not apply are listed on stderr. With --original, the first line says how
+    many records of RELEASE can stem from that file; if fewer than half can, the command ends with an error
+    unless --force is given.
     """
     from anonymizer.cli.summary import attack_lines  # noqa: PLC0415 - --help needs none of it
     from anonymizer.model.report import to_json  # noqa: PLC0415
@@ -61,7 +68,7 @@ def attack(
 def _entries(
     release: Path, config: Path, others: tuple[Path | None, Path | None], *, force: bool
 ) -> tuple[list[dict[str, Any]], dict[str, str], list[str]]:
-    """Return an entry for each finding, what attacks lack that were not run, and warnings.
+    """Return an entry per result, the missing requirement of each attack that was not run, and warnings.
 
     Parameters
     ----------
@@ -83,7 +90,7 @@ def _entries(
 def _scene(
     stack: ExitStack, config: Config, release: Path, original: Path | None, other: Path | None
 ) -> AdversaryView:
-    """Return what adversaries have, its files open as long as the stack is."""
+    """Return the adversary's view; its files stay open as long as the stack."""
     from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
     from anonymizer.run.adversary import adversary_from_files  # noqa: PLC0415
     from anonymizer.run.attributes import weight_columns  # noqa: PLC0415

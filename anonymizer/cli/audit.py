@@ -18,7 +18,7 @@ ReportOption = Annotated[
 
 
 def audit(
-    release: Annotated[Path, typer.Argument(help="The released file, or one of two.")],
+    release: Annotated[Path, typer.Argument(help="The released file; for Anatomy, either of its two files.")],
     report: ReportOption = None,
     quiet: Quiet = False,  # noqa: ARG001 - it shows no progress anyway
     json: Json = False,
@@ -42,7 +42,7 @@ def audit(
         for finding in found.findings:
             write_line(f"  note: {finding}")
         if found.not_checked:
-            write_line("  not checked, as the files do not tell:")
+            write_line("  not checked, because the files do not show it:")
             for line in wrap(", ".join(_by_name(found.not_checked)), 94, break_on_hyphens=False):
                 write_line(f"    {line}")
     return 0 if found.verified else 1

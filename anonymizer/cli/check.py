@@ -24,7 +24,7 @@ VERDICTS = {True: "holds", False: "FAILS", None: "?"}
 """How a constraint is shown; what only the original records can tell, the file cannot."""
 
 Data = Annotated[
-    Path, typer.Argument(help="A .csv, .csv.gz, .tsv or .parquet file, or one of a release in two tables.")
+    Path, typer.Argument(help="A .csv, .csv.gz, .tsv or .parquet file; for Anatomy, either of its two files.")
 ]
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", "-c", help="Config with roles, types and constraints.")
@@ -36,7 +36,7 @@ Names = Annotated[
         help="Quasi-identifiers, separated by commas; a name with a comma in double quotes: '\"a, b\",c'.",
     ),
 ]
-Sensitive = Annotated[str | None, typer.Option(help="Sensitive attributes, in the same way.")]
+Sensitive = Annotated[str | None, typer.Option(help="Sensitive attributes, written like --qi.")]
 
 
 def check(
@@ -75,10 +75,12 @@ def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | N
     from anonymizer.run.job import open_described  # noqa: PLC0415
 
     if (config is None) == (qi is None):
-        raise InputError("check: give either -c CONFIG, or --qi A,B with --sensitive C")
+        raise InputError("check: give either -c CONFIG or --qi A,B (optionally with --sensitive C)")
     if config is not None:
         if sensitive is not None:
-            raise InputError("check: --sensitive goes with --qi; the config names the sensitive attributes")
+            raise InputError(
+                "check: --sensitive needs --qi; with -c, the config names the sensitive attributes"
+            )
         loaded = load_config(config)
         pair = find_anatomy_files(data)
         if pair is not None:

@@ -134,7 +134,7 @@ def _lines(console: Console, progress: Progress, stopped: Callable[[], bool]) ->
     def begun(total: int, kept: int) -> None:
         progress.begin(total, kept)
         if kept:
-            console.print(f"{kept}/{total}  kept from an earlier time", soft_wrap=True)
+            console.print(f"{kept}/{total}  reused from an earlier comparison", soft_wrap=True)
 
     def finished(run: ComparedRun) -> None:
         progress.finish()

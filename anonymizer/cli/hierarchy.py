@@ -26,7 +26,7 @@ hierarchy_app = typer.Typer(help="Show, validate or build a hierarchy.", add_com
 
 Source = Annotated[str, typer.Argument(help="A hierarchy CSV file, or the name of a ready-made hierarchy.")]
 Data = Annotated[Path, typer.Option("--data", help="The data file.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if there is one.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
 ColumnName = Annotated[str, typer.Option("--column", help="The column of the data file.")]
 
 HERE = Path()
@@ -36,8 +36,8 @@ HERE = Path()
 @with_usable_paths
 def show(
     source: Source,
-    children: Annotated[int, typer.Option(min=1, help="Children drawn under a node.")] = 8,
-    svg: Annotated[Path | None, typer.Option(help="An SVG file to draw it in instead.")] = None,
+    children: Annotated[int, typer.Option(min=1, help="Maximum number of children drawn under a node.")] = 8,
+    svg: Annotated[Path | None, typer.Option(help="Draw the hierarchy into this SVG file instead.")] = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -46,7 +46,8 @@ def show(
     named = named_source(source)
     if isinstance(named, ReadySource) and read_ready(source).hierarchy.rule_built:
         raise InputError(
-            f"{named.describe()} is made from the values of a column; see hierarchy validate {source} --data "
+            f"{named.describe()} is built from the values of a column and cannot be shown without one; "
+            f"use hierarchy validate {source} --data "
             f"FILE --column NAME, or hierarchy build --by like={source}"
         )
     hierarchy = compile_tree(named.build(NO_COLUMN, HERE), named.describe())
@@ -110,7 +111,9 @@ def build(
     _check_output(output, data, overwrite)
     values = read_column(data, column)
     if not values.present:
-        raise InputError(f"{data}: column '{column}' has only missing values, which make no hierarchy")
+        raise InputError(
+            f"{data}: column '{column}' has only missing values; a hierarchy needs at least one value"
+        )
     name = f"column '{column}': hierarchy by {by}"
     hierarchy = compile_tree(builder.build(data, values), name)
     if merge_below is not None:
@@ -135,9 +138,9 @@ def _check_output(output: Path, read: Path, overwrite: bool) -> None:
     if not output.exists():
         return
     if read.exists() and output.samefile(read):
-        raise OutputError(f"{output}: is the file that is read, which is never modified; name another file")
+        raise OutputError(f"{output}: is the input, which is never modified; give another path")
     if not overwrite:
-        raise OutputError(f"{output}: exists; name another file, or give --overwrite")
+        raise OutputError(f"{output}: exists; give another path, or --overwrite")
 
 
 def _summary(hierarchy: Hierarchy | None, problems: list[str]) -> dict[str, Any]:

@@ -25,12 +25,12 @@ Data = Annotated[Path, typer.Argument(help="A .csv, .csv.gz, .tsv or .parquet fi
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="The config [default: DATA's name with .yaml].")
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the config if there is one.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing config.")]
 Interactive = Annotated[
-    bool, typer.Option("--interactive", "-i", help="Ask for the roles of doubtful columns.")
+    bool, typer.Option("--interactive", "-i", help="Ask for the role of each uncertain column.")
 ]
-Separator = Annotated[str | None, typer.Option(help="Between fields; default: detected.")]
-Encoding = Annotated[str, typer.Option(help="Of a text file.")]
+Separator = Annotated[str | None, typer.Option(help="Field separator; default: detected.")]
+Encoding = Annotated[str, typer.Option(help="Encoding of a text file.")]
 
 
 def init(
@@ -84,8 +84,8 @@ def _ask(column: ColumnProposal) -> Role:
 
     letters = {"i": Role.IDENTIFIER, "q": Role.QUASI_IDENTIFIER, "s": Role.SENSITIVE, "n": Role.INSENSITIVE}
     typer.echo(safe_text(f"{column.name}: {column.reason}"), err=True)
-    typer.echo("  (i)dentifier: dropped   (q)uasi-identifier: known to others", err=True)
-    typer.echo("  (s)ensitive: not to be learned   i(n)sensitive: released as it is", err=True)
+    typer.echo("  (i)dentifier: dropped   (q)uasi-identifier: an adversary may know it", err=True)
+    typer.echo("  (s)ensitive: must not be inferred   i(n)sensitive: released unchanged", err=True)
     while True:
         answer = _answered(column.role.value).strip().casefold()
         role = letters.get(answer) or next((each for each in Role if each.value == answer), None)
@@ -99,7 +99,7 @@ def _answered(proposed: str) -> str:
         return str(typer.prompt("  role", default=proposed, err=True))
     except typer.Abort as ended:
         if isinstance(ended.__context__, EOFError):
-            what = "--interactive: no answer on standard input; answer on a terminal, or leave it out"
+            what = "--interactive: no answer on standard input; answer in a terminal, or remove the option"
             raise InputError(what) from None
         raise
 
@@ -128,19 +128,19 @@ def _lines(drafted: Drafted) -> Iterator[str]:
     yield f"{proposal.rows:,} rows x {len(proposal.columns)} columns{_dialect(drafted)}"
     wide = max(len(each.name) for each in columns)
     for each in columns:
-        doubt = "   <- check this one" if each.doubtful else ""
+        doubt = "   <- uncertain, please check" if each.doubtful else ""
         yield f"{each.name:{min(wide, 30)}}  {each.role.value:16}  {each.reason}{doubt}"
     if len(proposal.columns) > SHOWN:
         yield f"... {len(proposal.columns) - SHOWN} more columns in {drafted.path.name}"
     yield from _warnings(drafted)
     together = proposal.together
     yield (
-        f"Taken together, {together.columns} quasi-identifiers single out "
-        f"{_percent(together.alone, together.records)} of the people;"
+        f"Together, the {together.columns} quasi-identifiers make "
+        f"{_percent(together.alone, together.records)} of the records unique;"
     )
     yield (
-        f"{_percent(together.below, together.records)} share their combination with fewer than "
-        f"{together.k - 1} others."
+        f"{_percent(together.below, together.records)} of the records are in classes of fewer than "
+        f"k = {together.k} records."
     )
     limit = f"{float(drafted.config.suppression.limit):.0%}".replace("%", " %")
     yield (

@@ -42,11 +42,11 @@ class Entry(NamedTuple):
 
 COMMANDS = {
     "init": Entry("anonymizer.cli.init", "init", "Profile a data file and draft a config for it."),
-    "run": Entry(
-        "anonymizer.cli.run", "run", "Anonymize a file as a config says, and verify what was written."
+    "run": Entry("anonymizer.cli.run", "run", "Anonymize a file by a config and verify the written release."),
+    "check": Entry(
+        "anonymizer.cli.check", "check", "Measure every privacy model on a file without changing it."
     ),
-    "check": Entry("anonymizer.cli.check", "check", "Measure every privacy model on a file as it is."),
-    "attack": Entry("anonymizer.cli.attack", "attack", "Attack a release as its adversaries would."),
+    "attack": Entry("anonymizer.cli.attack", "attack", "Run disclosure attacks on a release."),
     "audit": Entry("anonymizer.cli.audit", "audit", "Verify a release from the file and its public report."),
     "compare": Entry(
         "anonymizer.cli.compare", "compare", "Compare algorithms and settings on a file: risk, loss and time."

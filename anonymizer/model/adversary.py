@@ -70,7 +70,7 @@ class PublishedTable:
             return self.names
         for name in names:
             if name not in self.names:
-                what = f"{self.source}: an adversary cannot know '{name}', which is no quasi-identifier"
+                what = f"{self.source}: an adversary cannot know '{name}', which is not a quasi-identifier"
                 raise InputError(f"{what}; {suggestion(name, self.names)}")
         return tuple(name for name in self.names if name in names)
 
@@ -306,7 +306,9 @@ class Original:
         """
         for name in names or ():
             if name not in self.names:
-                what = f"{self.source}: records cannot be compared by '{name}', which is no quasi-identifier"
+                what = (
+                    f"{self.source}: records cannot be compared by '{name}', which is not a quasi-identifier"
+                )
                 raise InputError(f"{what} of both files; {suggestion(name, self.names)}")
         return tuple(name for name in self.names if names is None or name in names)
 
@@ -389,8 +391,9 @@ class AdversaryView:
             return names
         if names != self.release.names:
             raise InputError(
-                f"{self.release.source}: values in groups are told to who knows the group of a target; "
-                "remove knowledge from the attack, which then stands for all quasi-identifiers"
+                f"{self.release.source}: in an Anatomy release, sensitive values are disclosed only to an "
+                "adversary who knows the target's bucket; remove knowledge from the attack, "
+                "so that it uses all quasi-identifiers"
             )
         return self.disclosing.names
 

@@ -23,7 +23,7 @@ from anonymizer.privacy.k_anonymity import GroupSize
 class AlphaKAnonymitySettings(Settings):
     """Parameters of (alpha, k)-anonymity."""
 
-    alpha: Annotated[Exact, Field(gt=0, le=1, description="largest allowed share of one sensitive value")]
+    alpha: Annotated[Exact, Field(gt=0, le=1, description="maximum share of one sensitive value")]
     k: GroupSize
 
 

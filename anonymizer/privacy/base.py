@@ -240,7 +240,7 @@ class TableModel(PrivacyModel):
 class RiskSettings(PlugInSettings):
     """The parameters of every model that an attack measures."""
 
-    max: Annotated[Exact, Field(ge=0, le=1, description="largest allowed share that the attack reaches")]
+    max: Annotated[Exact, Field(ge=0, le=1, description="maximum success of the attack")]
 
 
 class AttackModel(PrivacyModel):

@@ -30,8 +30,8 @@ class Guesser(StrEnum):
 class InferenceRiskSettings(RiskSettings):
     """Parameters of the inference constraint."""
 
-    max: Annotated[Exact, Field(ge=0, le=1, description="largest allowed share of values guessed")]
-    attack: Annotated[Guesser, Field(description="how they are guessed")] = Guesser.DEFINETTI
+    max: Annotated[Exact, Field(ge=0, le=1, description="maximum share of values guessed correctly")]
+    attack: Annotated[Guesser, Field(description="attack that guesses them")] = Guesser.DEFINETTI
 
 
 class InferenceRisk(AttackModel):

@@ -13,7 +13,7 @@ from anonymizer.plugins import Settings, WholeNumber
 from anonymizer.privacy.base import WHO, ClassModel, Measured, Merging, Threshold
 from anonymizer.privacy.conditions import CountConditions
 
-GroupSize = Annotated[WholeNumber, Field(ge=1, description="smallest allowed size of an equivalence class")]
+GroupSize = Annotated[WholeNumber, Field(ge=1, description="minimum size of an equivalence class")]
 
 
 class KAnonymitySettings(Settings):

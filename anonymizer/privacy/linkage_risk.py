@@ -15,10 +15,10 @@ from anonymizer.privacy.base import WHO, AttackModel, RiskSettings
 class LinkageRiskSettings(RiskSettings):
     """Parameters of the linkage constraint."""
 
-    max: Annotated[Exact, Field(ge=0, le=1, description="largest allowed share of records linked rightly")]
-    linkage: Annotated[LinkageMethod, Field(description="how records are linked")] = LinkageMethod.NEAREST
+    max: Annotated[Exact, Field(ge=0, le=1, description="maximum share of correct links")]
+    linkage: Annotated[LinkageMethod, Field(description="method of linking records")] = LinkageMethod.NEAREST
     distance: Annotated[
-        DistanceName | None, Field(description="how unlike two records are; default: that of the attack")
+        DistanceName | None, Field(description="distance between records; default: that of the attack")
     ] = None
 
     @model_validator(mode="after")

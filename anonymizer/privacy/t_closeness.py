@@ -220,7 +220,7 @@ DistanceName = Literal["equal", "ordered", "hierarchical"]
 class TClosenessSettings(Settings):
     """Parameters of t-closeness."""
 
-    t: Annotated[Exact, Field(ge=0, le=1, description="largest allowed distance from the reference")]
+    t: Annotated[Exact, Field(ge=0, le=1, description="maximum distance from the reference distribution")]
     distance: Annotated[
         DistanceName | None,
         Field(description="ground distance; default: the attribute's, else ordered for numbers and dates"),

@@ -52,11 +52,11 @@ def _head(proposal: Proposal) -> Iterator[str]:
     together = proposal.together
     yield from _comment(
         f"Drafted by `anonymizer init` from {proposal.rows:,} records of {len(proposal.columns)} columns. "
-        "Roles are proposed from what was measured; correct what you know better."
+        "The proposed roles follow from measurements; correct them where you know better."
     )
     yield from _comment(
-        f"The quasi-identifiers together single out {together.alone:,} people; {together.below:,} share "
-        f"their combination with fewer than {together.k - 1} others."
+        f"Together, the quasi-identifiers make {together.alone:,} records unique; {together.below:,} are in "
+        f"classes of fewer than k = {together.k} records."
     )
 
 
@@ -76,15 +76,15 @@ def _input(proposal: Proposal, data: str, encoding: str) -> Iterator[str]:
 
 
 def _attributes(proposal: Proposal) -> Iterator[str]:
-    yield "# identifier: dropped; quasi-identifier: known to others, generalized until nobody stands out;"
-    yield "# sensitive: not to be learned about anybody; insensitive: released as it is."
+    yield "# identifier: dropped; quasi-identifier: may be known, generalized until all constraints hold;"
+    yield "# sensitive: must not be inferred; insensitive: released unchanged."
     yield "attributes:"
     for column in proposal.columns:
         yield from _attribute(column)
 
 
 def _attribute(column: ColumnProposal) -> Iterator[str]:
-    doubt = "  <- check this one" if column.doubtful else ""
+    doubt = "  <- uncertain, please check" if column.doubtful else ""
     if column.role is not column.verdict.role:
         doubt = f"  (chosen; proposed: {column.verdict.role})"
     yield from _comment(column.reason + doubt, "  ")
@@ -94,11 +94,11 @@ def _attribute(column: ColumnProposal) -> Iterator[str]:
     yield f"  {text(column.name)}: {section}"
     if column.role is Role.IDENTIFIER and column.draft is not None:
         general = flow(column.settings(Role.QUASI_IDENTIFIER))
-        yield f"  # or, in general form: {general}"
+        yield f"  # to keep it in a coarser form: {general}"
 
 
 def _constraints(proposal: Proposal) -> Iterator[str]:
-    yield "# All of them hold on the released file."
+    yield "# All must be satisfied on the released file."
     yield "constraints:"
     for model, reason in proposal.constraints:
         yield from _comment(reason, "  ")
@@ -106,13 +106,11 @@ def _constraints(proposal: Proposal) -> Iterator[str]:
 
 
 def _search() -> Iterator[str]:
-    yield f"# Records that fit in nowhere are left out, at most {float(LIMIT):.0%} of them.".replace(
-        "%", " %"
-    )
+    yield f"# Records in classes that violate a constraint are suppressed, at most {float(LIMIT):.0%} of all."
     yield f"suppression: {flow({'limit': LIMIT})}"
     yield ""
-    yield "# mondrian: within seconds; local: less loss after minutes; lattice: one level of detail for each"
-    yield "# whole column, proven best."
+    yield "# mondrian: within seconds; local: less loss, takes minutes; lattice: one generalization level for"
+    yield "# each column, proven optimal."
     yield f"algorithm: {flow({'name': 'mondrian'})}"
     yield f"budget: {flow({'seconds': SECONDS})}"
 
@@ -122,8 +120,8 @@ def _attacks(proposal: Proposal) -> Iterator[str]:
     attacks = ["vulnerability", "uniqueness"]
     if any(column.role is Role.SENSITIVE for column in proposal.columns):
         attacks.append("homogeneity")
-    yield "# Run on the release and reported. Further ones, such as linkage, take longer: anonymizer attack"
-    yield "# without any in the config runs all."
+    yield "# These run on the release, quickly. Others, such as linkage, take longer: if a config lists none,"
+    yield "# `anonymizer attack` runs all that apply."
     yield f"attacks: {flow(attacks)}"
 
 

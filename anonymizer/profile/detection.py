@@ -293,7 +293,7 @@ def _among_others(column: ColumnFacts) -> Finding | None:
     if not many or len(sentences) < TEXTS_DISTINCT * sum(sentences):
         return None
     known = Share(len(sentences), len(column.values))
-    reason = f"{known} have {_WORDS:.0f} words or more, in {sum(sentences):,} records"
+    reason = f"{known} have at least {_WORDS:.0f} words, in {sum(sentences):,} records"
     return Finding(FreeText.name, reason, certain=len(sentences) >= MOSTLY * len(column.values))
 
 
@@ -443,10 +443,10 @@ class PersonNames(Detector):
             return Finding(self.name, f"{known} hold a common name", certain=named or known.value > 0.5)
         formed = share(column, _LIKE_A_NAME.fullmatch)
         if named and (formed.value >= OFTEN or column.distinctness >= NAMES_DISTINCT):
-            return Finding(self.name, f"named as such, {column.distinct:,} different", certain=True)
+            return Finding(self.name, f"named so, {column.distinct:,} different values", certain=True)
         if formed.value >= 0.9 and column.distinctness >= NAMES_DISTINCT:
             return Finding(
-                self.name, f"{formed} are two to four words, most of them different", certain=False
+                self.name, f"{formed} consist of two to four words, most of them different", certain=False
             )
         return None
 

@@ -255,7 +255,7 @@ def _few(column: ColumnFacts) -> Draft | None:
 def _flat(column: ColumnFacts) -> Draft:
     """Return nothing between value and *; numbers are then codes, of which no interval makes sense."""
     numbers = column.type in (ValueType.INTEGER, ValueType.NUMBER) and column.distinct <= FEW
-    return Draft(None, "as it is, or *", ValueType.TEXT if numbers else None)
+    return Draft(None, "unchanged, or *", ValueType.TEXT if numbers else None)
 
 
 def _neighbours(column: ColumnFacts) -> Draft | None:
@@ -263,7 +263,7 @@ def _neighbours(column: ColumnFacts) -> Draft | None:
     if column.type is not ValueType.INTEGER or column.distinct > SOME:
         return None
     sizes = [2] if column.distinct <= 4 else [2, 4]
-    return Draft({"order": {"sizes": sizes}}, "few numbers, neighbours together")
+    return Draft({"order": {"sizes": sizes}}, "few distinct numbers, grouped with their neighbours")
 
 
 def _intervals(column: ColumnFacts) -> Draft | None:
@@ -272,7 +272,7 @@ def _intervals(column: ColumnFacts) -> Draft | None:
     widths = widths_of(column)
     if not widths:
         return None
-    return Draft({"intervals": {"width": widths}}, f"intervals from {widths[0]} to {widths[-1]} wide")
+    return Draft({"intervals": {"width": widths}}, f"intervals of width {widths[0]} to {widths[-1]}")
 
 
 def _decimal_comma(column: ColumnFacts) -> Draft | None:
@@ -293,11 +293,14 @@ def _code(column: ColumnFacts) -> Draft | None:
 
 
 def _auto(column: ColumnFacts) -> Draft:
-    reason = "groups of neighbouring values by how frequent they are, named by their ends"
+    reason = "neighbouring values grouped by frequency, named by first and last value"
     known = column.type is not ValueType.TEXT or (column.whole and min(n for _, n in column.values) >= RARE)
     if known:
         return Draft({"auto": {}}, reason)
-    return Draft({"auto": {"rare": RARE}}, f"{reason}, texts of fewer than {RARE} records by their beginning")
+    return Draft(
+        {"auto": {"rare": RARE}},
+        f"{reason}; texts with fewer than {RARE} records are shown by a shared prefix",
+    )
 
 
 _KINDS: tuple[Callable[[ColumnFacts], Draft | None], ...] = (

@@ -350,14 +350,14 @@ def proposed_constraint(column: ColumnFacts) -> tuple[dict[str, Any], str] | Non
         return None
     numbers = column.type is not ValueType.TEXT and column.distinct > MANY
     if numbers or column.largest > SKEWED * column.present:
-        why = "its values are spread in every group nearly as in the whole file"
+        why = "the distribution of its values in every class is close to that in the whole file"
         return {"model": "t-closeness", "t": CLOSENESS, "attribute": column.name}, why
     diversity = 3 if column.distinct >= SOME else 2
-    why = f"{diversity} different values in every group, so that it does not give one away"
+    why = f"{diversity} different values in every class, so that the class does not reveal the value"
     if column.distinctness >= NEARLY_ALL:
         why += (
-            "; but nearly all of its values differ, so that every group satisfies this and next to nothing "
-            "is protected: give it a hierarchy, and ask t-closeness with distance hierarchical"
+            "; but nearly all of its values differ, so every class satisfies this and it protects almost "
+            "nothing: add a hierarchy and use t-closeness with distance: hierarchical"
         )
     return {"model": "l-diversity", "l": diversity, "attribute": column.name}, why
 
@@ -365,7 +365,10 @@ def proposed_constraint(column: ColumnFacts) -> tuple[dict[str, Any], str] | Non
 def constraints(rows: int, sensitive: Iterable[ColumnFacts]) -> list[tuple[dict[str, Any], str]]:
     """Return the models that are proposed for a file, each with its reason."""
     k = proposed_k(rows)
-    first = ({"model": "k-anonymity", "k": k}, f"everybody looks like {k - 1} others at least")
+    first = (
+        {"model": "k-anonymity", "k": k},
+        f"every record shares its quasi-identifiers with at least {k - 1} others",
+    )
     proposed = (proposed_constraint(column) for column in sensitive)
     return [first, *(each for each in proposed if each is not None)]
 
@@ -427,11 +430,9 @@ def role_of(column: ColumnFacts, found: Sequence[Finding]) -> RoleProposal:
     found: what the detectors find in it, what is certain first.
     """
     if column.distinct == 0:
-        return RoleProposal(Role.INSENSITIVE, "no values at all")
+        return RoleProposal(Role.INSENSITIVE, "no values")
     if column.distinct == 1 and not column.missing and column.rows > 1:
-        return RoleProposal(
-            Role.INSENSITIVE, f"one value in all {column.rows:,} records: it tells nobody apart"
-        )
+        return RoleProposal(Role.INSENSITIVE, f"constant: one value in all {column.rows:,} records")
     subject = _subject(column)
     if found and (found[0].certain or subject is None or column.type is ValueType.TEXT):
         doubtful = not found[0].certain or found[0].general
@@ -450,7 +451,10 @@ def _sensitive(column: ColumnFacts, subject: str) -> RoleProposal:
     """
     reason = f"{_values(column)}, {subject}"
     if column.distinctness >= NEARLY_ALL and column.singles > 1:
-        told = f"released as they are, {column.singles:,} of them would be recognised by whoever has them too"
+        told = (
+            f"released unchanged: {column.singles:,} of them occur once and can be linked by anybody who "
+            "knows them"
+        )
         return RoleProposal(Role.SENSITIVE, f"{reason}; {told}", doubtful=True)
     return RoleProposal(Role.SENSITIVE, reason, doubtful=_doubtful(column))
 
@@ -459,7 +463,8 @@ def _by_distinctness(column: ColumnFacts) -> RoleProposal:
     known = names_any(column.name, PERSONAL) or match_listed(column) is not None
     if column.type is ValueType.TEXT and column.distinctness >= NEARLY_ALL and not known:
         reason = (
-            f"{column.distinct:,} different texts in {column.present:,} records single out nearly everybody"
+            f"{column.distinct:,} different texts in {column.present:,} records: nearly every record "
+            "is unique"
         )
         return RoleProposal(Role.IDENTIFIER, reason, doubtful=True)
     return RoleProposal(Role.QUASI_IDENTIFIER, _values(column), doubtful=not known)
@@ -477,7 +482,7 @@ def _subject(column: ColumnFacts) -> str | None:
             return f"named as {subject}"
     match = match_listed(column)
     if match is not None and match.name in ("icd10", "religion"):
-        return f"most of them are in the ready hierarchy {match.name}"
+        return f"most values are in the ready-made hierarchy {match.name}"
     return None
 
 
@@ -522,7 +527,7 @@ class Relations:
 
     def _alone(self, column: ColumnFacts) -> list[str]:
         """Return how many people the column singles out alone, and with the one that does it best."""
-        found = [f"{column.singles:,} people unique by it alone"] if column.singles else []
+        found = [f"{column.singles:,} records unique on this column alone"] if column.singles else []
         partners = [
             (pair.alone, self._other(pair, column.name))
             for pair in self._pairs[column.name]
@@ -530,7 +535,7 @@ class Relations:
         ]
         alone, partner = max(partners, default=(0, ""))
         if alone > column.singles:
-            found.append(f"{alone:,} people unique with {partner}")
+            found.append(f"{alone:,} records unique together with {partner}")
         return found
 
     def verdict(self, column: ColumnFacts, verdict: RoleProposal) -> RoleProposal:
@@ -539,7 +544,7 @@ class Relations:
             earlier, name = pair.columns
             both = self._roles[earlier] is self._roles[name] is Role.QUASI_IDENTIFIER
             if name == column.name and both and pair.told is not None and min(pair.told) >= THE_SAME:
-                reason = f"{verdict.reason}, says the same as {earlier}, so that nothing is lost without it"
+                reason = f"{verdict.reason}, equivalent to {earlier}, so nothing is lost if it is dropped"
                 return RoleProposal(Role.IDENTIFIER, reason, doubtful=True, general=True)
         return verdict
 
@@ -551,7 +556,7 @@ class Relations:
             if pair.told is not None and self._roles[self._other(pair, name)] is Role.QUASI_IDENTIFIER
         ]
         share, partner = max(told, default=(0.0, ""))
-        return [f"{partner} tells {share:.0%} of it".replace("%", " %")] if share >= TELLING else []
+        return [f"{partner} determines {share:.0%} of it"] if share >= TELLING else []
 
     @staticmethod
     def _other(pair: Pair, name: str) -> str:

@@ -527,7 +527,9 @@ class Comparison:
         if len(best) == 1:
             return f"Run {best[0]} beats or equals every other by risk and loss."
         named = f"runs {numbered(best)}" if len(best) <= MOST_NAMED else f"{len(best)} of {found} releases"
-        return f"No other beats {named}{': less risk is more loss among them' if self._traded else ''}."
+        return (
+            f"Pareto-optimal: {named}{'; among them, lower risk means higher loss' if self._traded else ''}."
+        )
 
     @property
     def _traded(self) -> bool:
@@ -545,7 +547,7 @@ class Comparison:
         for one, other in self.indistinguishable:
             yield f"{one} and {other}: not distinguishable in risk, their intervals overlap"
         for run, attacks in self._safer_elsewhere().items():
-            yield f"{run}: beaten, yet safer than all that are recommended by {attacks}"
+            yield f"{run}: not Pareto-optimal, but safer than all recommended runs against {attacks}"
         if self.in_groups:
             runs = numbered(sorted(run.number for run, _ in self.in_groups))
             yield f"{runs}: in groups, quasi-identifiers as they were; compared by query error and attacks"

@@ -111,7 +111,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
     yield ""
     yield from _aligned([_header(comparison), *(_cells(comparison, run) for run in comparison.runs)])
     if comparison.attack is not None:
-        yield f"* no other run beats it. Risk: {comparison.attack}, the strongest attack on all."
+        yield f"* Pareto-optimal. Risk: {comparison.attack}, the strongest attack on all."
     elif comparison.in_groups:
         yield "* no other run in groups answers count queries better at no more risk."
     yield from comparison.remarks()

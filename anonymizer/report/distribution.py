@@ -375,12 +375,12 @@ def _distribution(released: Released, position: int) -> Distribution:
         step = share_step(min(after, released.records), smallest)
     if step is None:
         return Distribution(
-            attribute.name, "", reason="too few records to draw without telling of single ones"
+            attribute.name, "", reason="too few records to plot without revealing individuals"
         )
     levels, numbers = released.recoding.levels, attribute.column.numbers
     if levels is not None and levels[position] == attribute.hierarchy.height:
         return Distribution(
-            attribute.name, "", reason="published as one value for everybody: nothing of it is left"
+            attribute.name, "", reason="published as one value for all records: fully generalized"
         )
     cells = released.recoding.cells(position)
     if cells.values.levels is None and numbers is not None:

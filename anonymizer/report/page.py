@@ -90,26 +90,28 @@ def in_table(report: Mapping[str, Any]) -> bool:
 
 
 GLOSSARY = {
-    "attack": "What somebody does who has the release, and knows something about a person, to learn more. "
-    "Its success is the share of targets for whom it works.",
-    "Bayes vulnerability": "The chance that the best single guess about a random person is right. It is the "
-    "number of groups divided by the number of records when the guess is who a record is.",
-    "bound": "A number that no candidate is below, proven. Where the loss equals it, nothing better exists.",
-    "gap": "How far the loss may be from the best there is, as a share of it.",
-    "group": "Records with the same published quasi-identifiers, also called equivalence class. Nothing in "
-    "the release tells its members apart by these.",
-    "guess": "The baseline: what the same adversary reaches without the release. Only what exceeds it is "
-    "learned from the release.",
-    "hierarchy, level": "A tree of values from exact (level 0) to * (the top). A published node stands for "
+    "attack": "A method by which an adversary with the release and background knowledge tries to learn more. "
+    "Its success is the share of targets for which it works.",
+    "Bayes vulnerability": "The probability that one optimal guess about a random record is correct. For "
+    "re-identification it is the number of classes divided by the number of records.",
+    "bound": "A proven value that no candidate is below. If the loss equals it, the release is optimal.",
+    "class": "Equivalence class: all released records with the same published quasi-identifiers. The release "
+    "does not distinguish them by these attributes.",
+    "gap": "The largest possible distance of the loss from the optimum, as a share of the loss.",
+    "guess": "The baseline: the success of the same adversary without the release. Only the difference is "
+    "due to the release.",
+    "hierarchy, "
+    "level": "A tree of values from exact (level 0) to * (the top). A generalized value stands for "
     "all values below it.",
-    "insensitive": "A column that is neither known outside nor harmful; it is released as it is.",
-    "k-anonymity": "Every group has at least k records.",
-    "l-diversity": "Every group has at least l different values of a sensitive attribute.",
-    "loss": "Share of what could be hidden that is hidden, averaged over records and quasi-identifiers: 0 is "
-    "the input, 1 is nothing left.",
-    "quasi-identifier": "A column that somebody outside may know of a person, such as age or postal code.",
-    "sensitive": "A column that would harm the person if somebody learned it.",
-    "suppression": "Records or cells that are left out because no group could take them.",
+    "insensitive": "A column that adversaries neither know nor gain from; it is released unchanged.",
+    "k-anonymity": "Every class has at least k records.",
+    "l-diversity": "Every class has at least l different values of a sensitive attribute.",
+    "loss": "Share of the information that is lost, averaged over records and quasi-identifiers: 0 is "
+    "the input, 1 is everything suppressed.",
+    "quasi-identifier": "A column that an adversary may know about a person, such as age or postal code.",
+    "sensitive": "A column whose value must not be inferred for a person.",
+    "suppression": "Records or cells that are withheld because they are in no class that satisfies the "
+    "constraints.",
 }
 
 
@@ -129,8 +131,8 @@ def promises(report: dict[str, Any], facts: Facts) -> Grid:
             )
         )
     return Grid(
-        f"What was asked, and what was measured on {form.measured}",
-        ("promise", "asked", "measured", "verdict", "groups at the worst measure", "recipient can verify"),
+        f"Requested thresholds, and what was measured on {form.measured}",
+        ("promise", "asked", "measured", "verdict", "classes at the worst measure", "recipient can verify"),
         tuple(rows),
     )
 
@@ -279,7 +281,7 @@ def proof(search: dict[str, Any]) -> str:
         return "It equals the proven bound: no other candidate loses less."
     if search["gap"] is not None:
         return f"The proven bound leaves a gap of {percent(search['gap'])}."
-    return "Nothing is proven about what else there is."
+    return "No bound is proven."
 
 
 def facts_of_search(report: dict[str, Any]) -> Grid:
@@ -298,7 +300,7 @@ def facts_of_search(report: dict[str, Any]) -> Grid:
         rows.append(("gap", percent(search["gap"])))
     if search["best_possible"] is not None:
         rows.append(("bound on any recoding along the hierarchies", floored(search["best_possible"])))
-    rows.append(("ended by the user", "yes" if report["interrupted"] else "no"))
+    rows.append(("stopped by the user", "yes" if report["interrupted"] else "no"))
     rows += [("chosen because", reason) for reason in search["chosen_because"]]
     return Grid("The search in numbers", ("what", "value"), tuple(rows))
 
@@ -349,11 +351,13 @@ def verdict_of(report: dict[str, Any], facts: Facts) -> Headline:
     """Return the top of the page."""
     broken = [row["threat"] for row in report["attack_matrix"] if row["contradicted"]]
     promises = len(report["constraints"])
-    title = {0: "Nothing was promised", 1: "The promise holds", 2: "Both promises hold"}.get(
-        promises, f"All {promises} promises hold"
-    )
+    title = {
+        0: "No constraint was set",
+        1: "The constraint is satisfied",
+        2: "Both constraints are satisfied",
+    }.get(promises, f"All {promises} constraints are satisfied")
     if broken:
-        title += ", but an attack gains more than they suggest"
+        title += ", but an attack succeeds more often than they allow"
     warnings = list(report["warnings"])
     if broken:
         what = "gains more than a model that claims to stop it should allow"
@@ -403,10 +407,10 @@ def _sentences(report: dict[str, Any], facts: Facts) -> list[str]:
         sentences.append(IN_GROUPS)
     elif facts.smallest_class is not None:
         others = plural(facts.smallest_class - 1, "other")
-        sentences.append(f"By the quasi-identifiers, each record looks like at least {others}.")
+        sentences.append(f"Each record shares its published quasi-identifiers with at least {others}.")
     best = strongest(report["attacks"])
     if best is None:
-        sentences.append("No attack was run: what an adversary would reach was not measured.")
+        sentences.append("No attack was run, so disclosure risk was not measured.")
     else:
         sentences.append(_attacked(best))
     sentences.append(_price(report))
@@ -416,18 +420,21 @@ def _sentences(report: dict[str, Any], facts: Facts) -> list[str]:
 def _attacked(best: dict[str, Any]) -> str:
     reach, guess = percent(best["success"]), percent(best["baseline"])
     if best["success"] <= best["baseline"]:
-        return "None of the attacks that were run does better than a guess without the release."
+        return "No attack that was run succeeds more often than a guess without the release."
     return (
-        f"Of the attacks that were run, “{attack(best)}” gains most: it is right for {reach} of its targets, "
-        f"a guess without the release for {guess}."
+        f"The strongest attack that was run is “{attack(best)}”: it succeeds for {reach} of its targets; the "
+        f"baseline without the release is {guess}."
     )
 
 
 def _price(report: dict[str, Any]) -> str:
     search, objective = report["search"], report["config"]["objective"]
-    own = f"The price by {objective['metric']} is {number(search['objective'], 3)}"
+    own = f"Information loss by {objective['metric']} is {number(search['objective'], 3)}"
     if objective["metric"] == "loss":
-        own = f"The price is a loss of {number(search['objective'], 3)}, from 0 (unchanged) to 1 (all hidden)"
+        own = (
+            f"Information loss is {number(search['objective'], 3)}, from 0 (unchanged) to 1 (everything "
+            "suppressed)"
+        )
     if search["optimal"]:
         return f"{own}; of {search['candidates']:,} candidates none loses less (proven)."
     if search["gap"] is not None:
@@ -435,7 +442,7 @@ def _price(report: dict[str, Any]) -> str:
     if search["best_possible"] is not None:
         least = floored(search["best_possible"])
         return f"{own}; no recoding along the hierarchies loses less than {least} (proven)."
-    return f"{own}; how much less would do is not known."
+    return f"{own}; no lower bound is known."
 
 
 def _proof(search: dict[str, Any]) -> str:
@@ -479,14 +486,14 @@ def _tiles(report: dict[str, Any], facts: Facts) -> tuple[Tile, ...]:
 TEMPLATES = "templates"
 
 SECTIONS = (
-    ("promises", "Promises"),
+    ("promises", "Constraints"),
     ("risk", "Risk"),
     ("lost", "Loss"),
-    ("useful", "Use"),
-    ("groups", "Groups"),
+    ("useful", "Utility"),
+    ("groups", "Classes"),
     ("search", "Search"),
-    ("repeat", "Repeat it"),
-    ("glossary", "Words"),
+    ("repeat", "Reproduce"),
+    ("glossary", "Glossary"),
 )
 """Sections by id and name."""
 

@@ -38,11 +38,11 @@ from anonymizer.report.wording import (
 )
 
 METRICS = {
-    "loss": "share of what could be hidden that is hidden",
-    "ncp": "the same, by the Mondrian literature",
-    "discernibility": "sum of squared group sizes",
-    "average_class_size": "mean group size over k",
-    "nonuniform_entropy": "bits that are gone",
+    "loss": "share of the information that is lost, 0 to 1",
+    "ncp": "normalized certainty penalty (Mondrian literature)",
+    "discernibility": "sum of squared class sizes",
+    "average_class_size": "mean class size over k",
+    "nonuniform_entropy": "bits of information lost",
     "precision": "mean height in the hierarchies",
     "height": "sum of levels",
 }
@@ -159,18 +159,18 @@ def groups_chart(report: dict[str, Any], facts: Facts) -> Chart | None:
         return None
     svg = drawn(
         "groups",
-        "Histogram of the number of records in a group; data in the table below",
+        "Histogram of the number of records in a class; data in the table below",
         Frame(WIDE, 250, 16, 16, 8, 56),
         lambda axes, palette: draw_groups(axes, bins, palette),
     )
     rows = tuple((each.label, f"{each.classes:,}", percent(each.share)) for each in bins)
     first, last = bins[0], bins[-1]
     finding = f"{plural(report['release']['classes'], 'group')}; "
-    finding += f"{percent(first.share)} of the records are in groups of {first.label}"
+    finding += f"{percent(first.share)} of the records are in classes of {first.label}"
     if last is not first:
-        finding += f", {percent(last.share)} in groups of {last.label}"
-    grid = Grid("Groups by size", ("records in a group", "groups", "share of records"), rows)
-    return Chart("Groups by size", svg, f"{finding}.", grid)
+        finding += f", {percent(last.share)} in classes of {last.label}"
+    grid = Grid("Classes by size", ("records in a class", "groups", "share of records"), rows)
+    return Chart("Classes by size", svg, f"{finding}.", grid)
 
 
 def dots_of(attacks: list[dict[str, Any]]) -> tuple[Dot, ...]:
@@ -206,13 +206,13 @@ def attacks_chart(report: dict[str, Any]) -> Chart | None:
     )
     gain = best["success"] - best["baseline"]
     finding = (
-        f"“{attack(best)}” gains most: {percent(best['success'])} of its targets against "
+        f"The strongest attack is “{attack(best)}”: {percent(best['success'])} of its targets, against "
         f"{percent(best['baseline'])} by a guess."
         if gain > 0
-        else "No attack gains anything over a guess."
+        else "No attack succeeds more often than a guess."
     )
     head = ("attack", "knows", "success", "guess", "95 % interval")
-    return Chart("What each attack reaches", svg, finding, Grid("Attacks", head, rows), ("attack", "guess"))
+    return Chart("Success of each attack", svg, finding, Grid("Attacks", head, rows), ("attack", "guess"))
 
 
 def knowledge_chart(facts: Facts) -> Chart | None:
@@ -245,7 +245,13 @@ def knowledge_chart(facts: Facts) -> Chart | None:
     )
     head = ("known", "release, worst set", "the worst set", "release, mean", "input, worst set")
     grid = Grid("Bayes vulnerability (re-identification) by number of known attributes", head, rows)
-    return Chart("The more is known, the more is found", svg, finding, grid, ("input-diamond", "release-dot"))
+    return Chart(
+        "Re-identification risk by number of known attributes",
+        svg,
+        finding,
+        grid,
+        ("input-diamond", "release-dot"),
+    )
 
 
 def matrix(report: dict[str, Any]) -> Grid:

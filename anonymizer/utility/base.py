@@ -133,9 +133,9 @@ class NoParameters(PlugInSettings):
 class TimedSettings(PlugInSettings):
     """The parameters of a measure that may take long."""
 
-    seconds: Annotated[float, Field(gt=0, description="longest time; what is done by then is reported")] = (
-        10.0
-    )
+    seconds: Annotated[
+        float, Field(gt=0, description="time limit; the measures completed by then are reported")
+    ] = 10.0
 
 
 class Deadline:

@@ -125,7 +125,9 @@ def comparison_of(scene: AdversaryView) -> Comparison:
     """
     original = scene.original
     if original is None:
-        raise InputError(f"{scene.release.source}: utility is measured against original records; give them")
+        raise InputError(
+            f"{scene.release.source}: utility is measured against the original records; provide them"
+        )
     columns = {meaning.column.name: meaning.column for meaning in original.meanings}
     columns |= {name: own.attribute.column for name, own in original.sensitive.items()}
     sensitive = tuple(original.sensitive)

@@ -48,7 +48,7 @@ class MarginalDistance(Measure):
 
     def missing_requirement(self, comparison: Comparison) -> str | None:
         """A quasi-identifier is needed."""
-        return None if comparison.quasi_identifiers else "a quasi-identifier that the originals have too"
+        return None if comparison.quasi_identifiers else "a quasi-identifier that the originals have as well"
 
     def measure(
         self,

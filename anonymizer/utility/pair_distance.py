@@ -62,7 +62,8 @@ class PairDistanceSettings(TimedSettings):
     """How finely pairs are compared."""
 
     bins: Annotated[
-        WholeNumber, Field(ge=2, le=1000, description="values of an attribute are put together to so many")
+        WholeNumber,
+        Field(ge=2, le=1000, description="maximum number of values per attribute; more are merged"),
     ] = 50
 
 

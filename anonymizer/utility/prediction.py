@@ -86,7 +86,7 @@ class PredictionSettings(Settings):
     held_out: Annotated[
         float, Field(gt=0, lt=1, description="share of the original records that are held out")
     ] = 0.2
-    targets: Annotated[WholeNumber, Field(ge=1, description="most records that are held out")] = 20_000
+    targets: Annotated[WholeNumber, Field(ge=1, description="maximum number of held-out records")] = 20_000
 
 
 class Prediction(Measure):
@@ -109,9 +109,11 @@ class Prediction(Measure):
         """A sensitive attribute, and to know which record became which, are needed."""
         scene = comparison.scene
         if scene is None or scene.original is None or not scene.original.links.records:
-            return "to know what became of each original record"
+            return "links from original to released records"
         if scene.grouped is not None:
-            return "a release whose records have their own sensitive values, not those of a group"
+            return (
+                "a release whose records have their own sensitive values; Anatomy publishes them per bucket"
+            )
         if comparison.original.records < 2:
             return "two original records"
         return None if _predicted(comparison) else f"a sensitive attribute with at most {VALUES} values"

@@ -77,17 +77,19 @@ STEPS = 20
 class QueryErrorSettings(TimedSettings):
     """Which queries are asked."""
 
-    queries: Annotated[WholeNumber, Field(ge=1, le=1_000_000, description="how many queries are asked")] = (
-        1000
-    )
+    queries: Annotated[WholeNumber, Field(ge=1, le=1_000_000, description="number of queries")] = 1000
     dimensions: Annotated[
-        WholeNumber, Field(ge=1, description="quasi-identifiers in a query, beside one sensitive attribute")
+        WholeNumber,
+        Field(
+            ge=1, description="number of quasi-identifiers per query, in addition to one sensitive attribute"
+        ),
     ] = 3
     selectivity: Annotated[
-        float, Field(gt=0, le=1, description="share of the records that a query asks for, were all alike")
+        float, Field(gt=0, le=1, description="expected share of the records that a query selects")
     ] = 0.05
     sanity: Annotated[
-        float, Field(gt=0, le=1, description="share of the records; errors count relative to it at least")
+        float,
+        Field(gt=0, le=1, description="share of the records; the smallest denominator of a relative error"),
     ] = 0.001
 
 

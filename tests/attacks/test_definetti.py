@@ -101,7 +101,7 @@ def test_what_it_needs() -> None:
     plain = release(("q", "s"), [("a", "x"), ("a", "y")], ("s",))
     assert attack("definetti").missing_requirement(AdversaryView(plain)) is None
     lacking = attack("definetti", features="exact").missing_requirement(AdversaryView(plain))
-    assert lacking == "original records that became released ones, which features: exact asks for"
+    assert lacking == "original records with links to released ones, because of features: exact"
     with pytest.raises(InputError, match=r"definetti needs original records"):
         run("definetti", plain, features="similar")
     assert attack("definetti").missing_requirement(AdversaryView(release(("q",), [("a",)]))) is not None

@@ -140,7 +140,7 @@ def test_it_says_what_it_lacks() -> None:
     assert attack("intersection").missing_requirement(replace(scene, original=None)) == "original records"
     with pytest.raises(InputError, match="the attack intersection needs a second release"):
         run("intersection", replace(scene, second=None))
-    with pytest.raises(InputError, match="'z' is no quasi-identifier of both releases"):
+    with pytest.raises(InputError, match="'z' is not a quasi-identifier of both releases"):
         run("intersection", scene, knowledge=["z"])
 
 

@@ -93,7 +93,7 @@ def test_only_numbers_are_attacked() -> None:
     found = run("interval", own, measure="rid", width="0.1")
     assert [each.knowledge["attribute"] for each in found] == ["x", "y"]
     assert one("interval", own, measure="rid", attributes=["y"]).knowledge["attribute"] == "y"
-    with pytest.raises(InputError, match=r"original\.csv: 't' is no quasi-identifier with numbers"):
+    with pytest.raises(InputError, match=r"original\.csv: 't' is not a numeric quasi-identifier"):
         run("interval", own, attributes=["t"])
 
 

@@ -49,7 +49,7 @@ def test_columns_of_one_file_only_are_named():
     found = linkage(given_scene, aligned=True)
     assert found.details["left_out"] == {"release": ["y"], "original": ["x"]}
     assert found.knowledge["attributes"] == ["a", "b", "c"]
-    with pytest.raises(InputError, match="'y', which is no quasi-identifier"):
+    with pytest.raises(InputError, match="'y', which is not a quasi-identifier"):
         linkage(given_scene, aligned=True, knowledge=["y"])
 
 
@@ -68,7 +68,7 @@ def test_a_share_of_no_record_is_refused():
 def test_who_holds_nobody_of_the_release_is_told_so():
     original, _ = noisy(14)
     given_scene = scene(original, original[:1])
-    with pytest.raises(InputError, match="none of the 6 records that the intruder holds is in the release"):
+    with pytest.raises(InputError, match="none of the 6 records held by the adversary is in the release"):
         linkage(given_scene, overlap=0.1)
     assert linkage(given_scene).success == 1
 
@@ -110,7 +110,7 @@ def test_masked_numbers_do_not_tell_which_record_is_whose():
         ({"distance": "rank", "linkage": "probabilistic"}, "not by a distance"),
         ({"distance": "rank", "linkage": "learned"}, "nothing to learn"),
         ({"false_links": 0.1}, "go with linkage: probabilistic"),
-        ({"proof": 3}, "goes with linkage: learned"),
+        ({"proof": 3}, "needs linkage: learned"),
         ({"metric": True}, "distance: bilinear"),
         ({"overlap": 0}, "greater than 0"),
         ({"targets": 0}, "greater than or equal to 1"),

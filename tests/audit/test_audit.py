@@ -50,7 +50,7 @@ def test_for_people_it_says_what_holds(job: Job) -> None:
         "VERIFIED",
         "  holds  k-anonymity k=3: measured 3",
         "  holds  l-diversity(diagnosis) l=2: measured 2",
-        "  not checked, as the files do not tell:",
+        "  not checked, because the files do not show it:",
     ]
     assert all(line.startswith("    ") and len(line) < 100 for line in lines[4:])
     assert lines[-1].endswith("values of the release against the input")

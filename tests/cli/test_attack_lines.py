@@ -19,7 +19,7 @@ def test_numbers_stand_in_a_column_however_long_an_aim_is() -> None:
     )
     assert len({line.index("0.25") for line in shown}) == 1
     assert len({len(line) for line in shown}) == 1
-    assert all("0.25   guess 0.125   95 % 0.2 to 0.3" in line for line in shown)
+    assert all("0.25   baseline 0.125   95% interval 0.2 to 0.3" in line for line in shown)
 
 
 def test_no_findings_are_no_lines() -> None:

@@ -60,10 +60,10 @@ def test_a_release_satisfies_the_config_that_made_it(job: Job) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        ((), "either -c CONFIG, or --qi"),
-        (("--sensitive", "diagnosis"), "either -c CONFIG, or --qi"),
-        (("--qi", "age", "-c", "job.json"), "either -c CONFIG, or --qi"),
-        (("-c", "job.json", "--sensitive", "diagnosis"), "--sensitive goes with --qi"),
+        ((), "either -c CONFIG or --qi"),
+        (("--sensitive", "diagnosis"), "either -c CONFIG or --qi"),
+        (("--qi", "age", "-c", "job.json"), "either -c CONFIG or --qi"),
+        (("-c", "job.json", "--sensitive", "diagnosis"), "--sensitive needs --qi"),
         (("--qi", "agee"), "did you mean 'age'"),
         (("--qi", ","), "no quasi-identifier"),
         (("--qi", '"age'), "a double quote encloses a whole name"),

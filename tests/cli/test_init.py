@@ -84,9 +84,9 @@ def test_what_it_says(tmp_path: Path) -> None:
     lines = done.out.splitlines()
     assert lines[0] == "200 rows x 4 columns, comma, UTF-8"
     assert lines[1].startswith("age        quasi-identifier  40 values, ")
-    assert lines[3].endswith("   <- check this one")
+    assert lines[3].endswith("   <- uncertain, please check")
     assert lines[4] == "diagnosis  sensitive         4 values, named as health"
-    assert lines[5].startswith("Taken together, 3 quasi-identifiers single out ")
+    assert lines[5].startswith("Together, the 3 quasi-identifiers make ")
     assert lines[-1] == f"Wrote {config} (k=5, suppression limit 2 %). Next: anonymizer run {config}"
 
 

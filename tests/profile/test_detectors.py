@@ -66,7 +66,7 @@ def test_sentences_among_short_values_are_free_text() -> None:
     shown: list[object] = [sentence.format(each) if each % 8 == 0 else "done" for each in range(400)]
     found = findings(column("state", shown))
     assert [(each.what, each.certain) for each in found] == [("free text", True)]
-    assert found[0].reason == "50 of 51 values have 5 words or more, in 50 records"
+    assert found[0].reason == "50 of 51 values have at least 5 words, in 50 records"
     answers = [f"one of the answers that the form offers, number {each}" for each in range(30)]
     assert first("state", [answers[each % 30] if each % 2 else "none" for each in range(2_000)]) is None
 

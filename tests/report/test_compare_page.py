@@ -105,7 +105,7 @@ def test_without_any_release_it_says_so() -> None:
     text = Page(compare_page(comparison(without(1, RunStatus.INFEASIBLE)), "1")).text
     assert "None of 1 runs has a release." in text
     assert "No run has a release." in text
-    assert "Loosen a constraint" in text
+    assert "Relax a constraint" in text
 
 
 def test_releases_in_groups_have_a_panel_of_their_own(found: Comparison, page: str) -> None:

@@ -54,7 +54,7 @@ def test_the_attack_is_the_strongest_of_those_common_to_all() -> None:
         ((run(1, 0.1, counted(0.2)),), "Run 1 beats or equals every other by risk and loss."),
         (
             (run(1, 0.1, counted(0.2)), run(2, 0.2, counted(0.1))),
-            "No other beats runs 1 and 2: less risk is more loss among them.",
+            "Pareto-optimal: runs 1 and 2; among them, lower risk means higher loss.",
         ),
         (
             (run(1, 0.1, counted(0.2), ncp=0.5), run(2, 0.2, counted(0.1), ncp=0.4)),
@@ -90,20 +90,20 @@ def test_a_beaten_run_that_is_safer_by_another_attack_is_named() -> None:
         run(3, 0.3, {"a": counted(0.6), "b": counted(0.3)}),
     )
     assert found.unbeaten == {1}
-    assert list(found.remarks()) == ["2: beaten, yet safer than all that are recommended by b"]
+    assert list(found.remarks()) == ["2: not Pareto-optimal, but safer than all recommended runs against b"]
 
 
 def test_less_risk_is_more_loss_only_where_it_is() -> None:
     same = comparison(run(1, 0.1, counted(0.2)), run(2, 0.1, counted(0.2)))
-    assert same.headline() == "No other beats runs 1 and 2."
+    assert same.headline() == "Pareto-optimal: runs 1 and 2."
     wide = comparison(run(1, 0.1, Risk(0.2, 0.1, 0.3, 0.0)), run(2, 0.9, Risk(0.25, 0.15, 0.35, 0.0)))
-    assert wide.headline() == "No other beats runs 1 and 2."
+    assert wide.headline() == "Pareto-optimal: runs 1 and 2."
 
 
 def test_many_unbeaten_runs_are_counted_in_the_first_line() -> None:
     runs = [run(number, number / 10, counted(1 - number / 10)) for number in range(1, 7)]
     found = comparison(*runs, run(7, 0.9, counted(0.9)))
-    expected = "No other beats 6 of 7 releases: less risk is more loss among them."
+    expected = "Pareto-optimal: 6 of 7 releases; among them, lower risk means higher loss."
     assert found.headline() == expected
 
 
@@ -121,7 +121,7 @@ def test_a_metric_that_cannot_be_compared_disagrees_with_nobody() -> None:
     winners = {each.measure: each for each in comparison(*runs).loss_winners}
     assert winners["average_class_size"].note == "each run is divided by its own k"
     assert (winners["height"].runs, winners["height"].note) == ((2,), "only 1 of 2 have it")
-    assert comparison(*runs).headline().startswith("No other beats")
+    assert comparison(*runs).headline().startswith("Pareto-optimal")
     assert disagreement(loss_winners(runs, ()), 2) == "1 by loss; 2 by average_class_size"
 
 

@@ -18,10 +18,19 @@ def test_0_a_process_of_its_own_releases_and_says_what_to_give(tmp_path: Path) -
     assert done.code == 0, done.err
     verdict = "SATISFIED  k-anonymity k=3: measured 3; l-diversity(diagnosis) l=2: measured 2"
     assert done.out.splitlines()[0] == verdict
-    assert "Read back and verified." in done.out
+    assert "Release read back and verified." in done.out
     give, keep = done.out.splitlines()[-2:]
-    assert give.split() == ["Give:", f"{job.output}/share/", "release.csv", "report.public.json"]
-    assert keep.split() == ["Keep:", f"{job.output}/", "report.json", "report.html", "(internal)"]
+    assert give.split() == ["Share:", f"{job.output}/share/", "release.csv", "report.public.json"]
+    assert keep.split() == [
+        "Keep:",
+        f"{job.output}/",
+        "report.json",
+        "report.html",
+        "(internal,",
+        "do",
+        "not",
+        "share)",
+    ]
     shared = {"share/release.csv", "share/report.public.json"}
     assert set(snapshot(job.output)) == {"recoding.json", "report.html", "report.json", "share", *shared}
     assert job.input.read_bytes() == given

@@ -283,8 +283,8 @@ class AnatomyFeatures(FeatureSource):
         if (entries < 0).any():
             name = grouped.groups[grouped.group[truth.rows[entries < 0][0]]]
             raise InputError(
-                f"{grouped.source}: group {name} has not the values of the original records in it; give the "
-                "originals of this release"
+                f"{grouped.source}: group {name} does not have the sensitive values of its "
+                "original records; give the originals of this release"
             )
         true = count(entries, truth.counts, int(groups.first[-1]))
         return View(tuple(names), told, groups, true)
@@ -429,21 +429,26 @@ class DefinettiSettings(KnowledgeSettings):
     features: Annotated[
         Features | None,
         Field(
-            description="published: what the release says of people; exact: their original values; similar: "
-            "the same, as far as they are like the published ones; default: exact with original records, "
+            description="published: the released values; exact: the original values; similar: the original "
+            "values, compared through the published ones; default: exact with original records, "
             "else published"
         ),
     ] = None
-    bins: Annotated[WholeNumber, Field(ge=2, description="most bins that numbers are told apart by")] = 10
+    bins: Annotated[WholeNumber, Field(ge=2, description="maximum number of bins for numeric attributes")] = (
+        10
+    )
     prior: Annotated[
-        Exact, Field(gt=0, description="of the Dirichlet distributions of features; 1 is uniform")
+        Exact, Field(gt=0, description="concentration of the Dirichlet prior of features; 1 is uniform")
     ] = Decimal(1)
     chains: Annotated[WholeNumber, Field(ge=2, le=100, description="independent starts")] = 4
-    sweeps: Annotated[WholeNumber, Field(ge=16, description="most sweeps of each chain")] = 2000
+    sweeps: Annotated[WholeNumber, Field(ge=16, description="maximum number of sweeps per chain")] = 2000
     tolerance: Annotated[
-        Exact, Field(gt=1, description="potential scale reduction (R-hat) that counts as settled")
+        Exact,
+        Field(gt=1, description="largest R-hat (potential scale reduction factor) accepted as converged"),
     ] = Decimal("1.05")
-    draws: Annotated[WholeNumber, Field(ge=1, description="effective draws that are enough")] = 200
+    draws: Annotated[
+        WholeNumber, Field(ge=1, description="effective sample size at which sampling stops")
+    ] = 200
 
 
 class Definetti(Attack):
@@ -477,9 +482,9 @@ class Definetti(Attack):
             return f"a sensitive attribute with at most {VALUES} values"
         features = self.settings.features
         if features is Features.SIMILAR and scene.grouped is not None:
-            return "published nodes that values can be like, which a release in groups has not"
+            return "generalized values; an Anatomy release has none"
         if features in (Features.EXACT, Features.SIMILAR) and scene.grouped is None and not _linked(scene):
-            return f"original records that became released ones, which features: {features} asks for"
+            return f"original records with links to released ones, because of features: {features}"
         known = scene.release.known(self.settings.knowledge)
         pairs = max(self._knowing(scene).pairs(scene, known, name) for name in self._learned(scene))
         if pairs > PAIRS:

@@ -75,40 +75,52 @@ class DistanceName(StrEnum):
 class LinkageSettings(KnowledgeSettings, AlignedSettings):
     """What the intruder holds and how he links."""
 
-    linkage: Annotated[LinkageMethod, Field(description="how records are linked")] = LinkageMethod.NEAREST
+    linkage: Annotated[LinkageMethod, Field(description="method of linking records")] = LinkageMethod.NEAREST
     distance: Annotated[
-        DistanceName | None, Field(description="how unlike two records are; default: euclidean")
+        DistanceName | None, Field(description="distance between records; default: euclidean")
     ] = None
     overlap: Annotated[
-        Decimals, Field(gt=0, le=1, description="share of the original records that the intruder holds")
+        Decimals, Field(gt=0, le=1, description="share of the original records that the adversary holds")
     ] = Decimal(1)
     targets: Annotated[
         WholeNumber | None,
-        Field(ge=1, description="most records to be linked; default: all, or as many as can be compared"),
+        Field(
+            ge=1, description="maximum number of records to link; default: all, or as many as can be compared"
+        ),
     ] = None
     swap_range: Annotated[
         Decimals | None,
         Field(
             gt=0,
             le=100,
-            description="with rank: percent of the records by which ranks were swapped, as is known",
+            description="with rank: the swap range that the adversary knows, in percent of the records",
         ),
     ] = None
-    metric: Annotated[
-        bool, Field(description="with learned and bilinear: only forms that are distances in geometry")
-    ] = False
+    metric: Annotated[bool, Field(description="with learned and bilinear: restrict the forms to metrics")] = (
+        False
+    )
     proof: Annotated[
         Decimals | None,
-        Field(gt=0, description="with learned: seconds for proving what no weights exceed; default: none"),
+        Field(
+            gt=0,
+            description="with learned: seconds to spend on a proven upper bound over all weights; default: "
+            "no proof",
+        ),
     ] = None
     false_links: Annotated[
         Decimals | None,
-        Field(gt=0, lt=1, description="with probabilistic: share of pairs of two persons that may be links"),
+        Field(
+            gt=0,
+            lt=1,
+            description="with probabilistic: admissible share of non-matching pairs declared links",
+        ),
     ] = None
     missed_links: Annotated[
         Decimals | None,
         Field(
-            gt=0, lt=1, description="with probabilistic: share of pairs of one person that may be no links"
+            gt=0,
+            lt=1,
+            description="with probabilistic: admissible share of matching pairs declared non-links",
         ),
     ] = None
 
@@ -116,7 +128,7 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings):
     def _fit(self) -> Self:
         rates = self.false_links is not None or self.missed_links is not None
         if rates and self.linkage is not LinkageMethod.PROBABILISTIC:
-            raise ValueError("false_links and missed_links go with linkage: probabilistic; remove them")
+            raise ValueError("false_links and missed_links need linkage: probabilistic; remove them")
         if self.distance is not None and self.linkage is LinkageMethod.PROBABILISTIC:
             raise ValueError("linkage: probabilistic compares by agreement, not by a distance; remove it")
         if self.linkage is LinkageMethod.LEARNED:
@@ -125,12 +137,12 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings):
                     f"distance {self.distance} has nothing to learn; accepted: {', '.join(FAMILIES)}"
                 )
         elif self.proof is not None:
-            raise ValueError("proof goes with linkage: learned; remove it")
+            raise ValueError("proof needs linkage: learned; remove it")
         if self.swap_range is not None and self.distance is not DistanceName.RANK:
-            raise ValueError("swap_range goes with distance: rank; set it")
+            raise ValueError("swap_range needs distance: rank; set it")
         bilinear = self.linkage is LinkageMethod.LEARNED and self.distance is DistanceName.BILINEAR
         if self.metric and not bilinear:
-            raise ValueError("metric goes with linkage: learned and distance: bilinear; remove it")
+            raise ValueError("metric needs linkage: learned and distance: bilinear; remove it")
         return self
 
     @property
@@ -206,15 +218,15 @@ class Linkage(Attack):
         number = round(self.settings.overlap * original.records)
         if number < 1:
             raise InputError(
-                f"{original.source}: a share {self.settings.overlap} of {original.records} records is none; "
-                "give a larger overlap"
+                f"{original.source}: overlap {self.settings.overlap} of {original.records} records "
+                "rounds to zero records; use a larger value"
             )
         own = draw_sample(np.concatenate([links.counts, lost]), number, random)
         targets = Links(links.original, links.release, own[: len(links.counts)])
         if not targets.records:
             raise InputError(
-                f"{original.source}: none of the {number} records that the intruder holds is in the release; "
-                "give a larger overlap"
+                f"{original.source}: none of the {number} records held by the adversary is in the release; "
+                "use a larger overlap"
             )
         released = np.bincount(links.original, weights=targets.counts, minlength=len(lost))
         return released.astype(np.int64) + own[len(links.counts) :], targets

@@ -129,7 +129,7 @@ def test_the_page_has_every_section_and_chart(page: str) -> None:
     assert sections <= ids
     prefixes = {str(each).split("-")[0] for each in ids if "figure_1" in str(each)}
     assert {"attacks", "knowledge", "losses", "distribution0", "groups", "search"} <= prefixes
-    assert "Both promises hold" in seen.text
+    assert "Both constraints are satisfied" in seen.text
     assert "share/release.csv" in seen.text
 
 
@@ -196,7 +196,7 @@ def test_the_page_works_for_anatomy(tmp_path: Path) -> None:
     seen = check_form(page_of(job))
     for name in ("share/release.qit.csv", "share/release.st.csv", "not who is in the file"):
         assert name in seen.text
-    assert "looks like at least" not in seen.text
+    assert "shares its published quasi-identifiers" not in seen.text
 
 
 def test_the_page_works_for_means_dates_and_blanked_cells(tmp_path: Path) -> None:

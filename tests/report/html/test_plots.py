@@ -46,7 +46,7 @@ def result(people_frame: pd.DataFrame, config: dict[str, Any]) -> Any:
 def test_a_result_shows_its_verdict_and_no_record(result: Any) -> None:
     shown = result._repr_html_()
     assert len(shown.encode()) < 10_000
-    assert "Both promises hold" in shown
+    assert "Both constraints are satisfied" in shown
     assert "k-anonymity" in shown
     assert "<script" not in shown
     assert "it was measured again before it was returned" in shown
@@ -107,7 +107,7 @@ def test_drawing_leaves_settings_and_data_as_they_were(result: Any) -> None:
 
 def test_what_cannot_be_drawn_says_why(people_frame: pd.DataFrame, config: dict[str, Any]) -> None:
     bare = an.anonymize(people_frame.head(60), {**config, "attacks": [], "objective": {"metric": "ncp"}})
-    assert "The price by ncp is 0." in bare._repr_html_()
+    assert "Information loss by ncp is 0." in bare._repr_html_()
     with pytest.raises(an.InputError, match="no attack was run"):
         bare.plot_attacks()
     assert "No attack was run" in bare._repr_html_()

@@ -1,0 +1,115 @@
+"""The drawings of docs/architecture.md are those of the code."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import networkx as nx
+import pytest
+
+from benchmarks.house import PACKAGE, graph, modules
+from tests.docs.pages import ROOT, blocks
+
+PAGE = ROOT / "docs" / "architecture.md"
+OUTER = ("__init__", "__main__")
+"""Modules of the package that are no rooms: they hand on to `api` and `cli`."""
+
+_ARROW = re.compile(r"^  (\w+) -->(?:\|([^|]+)\|)? (\w+)$", re.MULTILINE)
+
+HANDED, IMPORTS = ([_ARROW.findall(block.text) for block in blocks(PAGE, "mermaid")] + [[], []])[:2]
+
+
+def rooms() -> set[str]:
+    """Return the folders and modules directly below the package."""
+    folders = (path for path in PACKAGE.iterdir() if (path / "__init__.py").exists())
+    found = {path.stem for path in [*folders, *PACKAGE.glob("*.py")]}
+    return found - {*OUTER}
+
+
+def drawn() -> nx.DiGraph:
+    """Return the second drawing."""
+    return nx.DiGraph((here, there) for here, _, there in IMPORTS)
+
+
+def imports() -> set[tuple[str, str]]:
+    """Return the imports between rooms, those for types and inside functions included."""
+    found = {(_room(here), _room(there)) for here, there in graph(modules()).edges}
+    known = rooms()
+    return {(here, there) for here, there in found if here != there and {here, there} <= known}
+
+
+def _room(module: str) -> str:
+    return [*module.split("."), ""][1]
+
+
+def names(room: str) -> set[str]:
+    """Return the names that the modules of a room import or define as classes."""
+    path = PACKAGE / room
+    found = set[str]()
+    for file in [path.with_suffix(".py")] if path.with_suffix(".py").exists() else path.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ClassDef):
+                found.add(node.name)
+    return found
+
+
+def test_both_drawings_are_there() -> None:
+    blocks_of_page = blocks(PAGE, "mermaid")
+    assert len(blocks_of_page) == 2
+    arrows = sum(len(_ARROW.findall(block.text)) for block in blocks_of_page)
+    lines = sum("-->" in line for block in blocks_of_page for line in block.text.splitlines())
+    assert arrows == lines > 0
+
+
+def test_every_room_is_drawn_and_named() -> None:
+    assert set(drawn()) == rooms()
+    table = re.findall(r"^\| `(\w+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(table) == sorted(rooms())
+
+
+def test_contributing_names_every_room() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert [room for room in sorted(rooms()) if f"`{room}`" not in text] == []
+
+
+@pytest.mark.parametrize(("here", "there"), [(here, there) for here, _, there in IMPORTS])
+def test_every_arrow_is_an_import(here: str, there: str) -> None:
+    assert (here, there) in imports()
+
+
+def test_no_arrow_follows_from_others() -> None:
+    assert nx.is_directed_acyclic_graph(drawn())
+    assert set(drawn().edges) == set(nx.transitive_reduction(drawn()).edges)
+
+
+def test_no_import_leads_against_the_arrows() -> None:
+    arrows = drawn()
+    assert [each for each in sorted(imports()) if not nx.has_path(arrows, *each)] == []
+
+
+@pytest.mark.parametrize(("here", "value", "there"), HANDED)
+def test_what_is_handed_on_is_known_to_who_gets_it(here: str, value: str, there: str) -> None:
+    """A text in quotes is no class; `run` may unpack a value for a room."""
+    assert {here, there} <= rooms()
+    assert value.startswith('"') or value in names(there) | names("run")
+    assert value.startswith('"') or value in names(here) | names("run")
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/howto/add-an-attack.md"])
+def test_files_to_read_and_edit_are_there(page: str) -> None:
+    named = re.findall(r"`(anonymizer/[\w/.]+)`", (ROOT / page).read_text(encoding="utf-8"))
+    assert len(named) >= 5
+    assert [each for each in named if not (ROOT / each).exists()] == []
+
+
+def test_contributing_asks_for_few_files_to_read_and_one_to_edit() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = re.search(r"^\| to add .*?\n\n", text, re.MULTILINE | re.DOTALL)
+    assert table is not None
+    rows = [row.split("|") for row in table[0].splitlines()[2:-1]]
+    read = {row[1].strip(): row[2].count(",") + 1 for row in rows}
+    assert max(read.values()) <= 6
+    assert max(read["a loss metric"], read["an input format"]) <= 4
