@@ -7,8 +7,8 @@ import gzip
 import hashlib
 import io
 import json
-import os
 import operator
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
