@@ -14,7 +14,6 @@ from pathlib import Path
 
 from anonymizer.config.load import load_config
 from anonymizer.model.classes import released
-from anonymizer.release.formats import SORTED
 from anonymizer.run.job import UNWATCHED, input_path, open_as, prepare
 from anonymizer.run.publication import publication_of
 from anonymizer.run.search import control_of, search
@@ -41,8 +40,8 @@ def written(config: Path, target: Path) -> list[object]:
         promised = released(outcome.recoding, job.problem.k)
         CLEAR.write_text("5")
         before, started, used = memory("VmRSS"), time.monotonic(), time.process_time()
-        (release,) = publication_of(loaded).publishable(loaded, job, relation, promised)
-        release.write(target, SORTED)
+        (release,) = publication_of(loaded).queries(loaded, job, relation, promised)
+        release.copy(target, None)
         return _row("release from the table", time.monotonic() - started, time.process_time() - used, before)
 
 

@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Self
 
 from anonymizer.errors import OutputError
-from anonymizer.release.formats import release_format
+from anonymizer.release.formats import release_separator
 
 EARLIER = ".earlier"
 """Suffix of what was taken from its place a moment before its successor came."""
@@ -425,7 +425,7 @@ class ReleaseFolder:
 def _check_name(name: str) -> None:
     if Path(name).name != name or name == PUBLIC_REPORT:
         raise OutputError(f"output.path '{name}': accepted is a plain file name, such as release.csv")
-    release_format(Path(name))
+    release_separator(Path(name))
 
 
 class _Move:

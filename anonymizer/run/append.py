@@ -18,9 +18,10 @@ import numpy as np
 
 from anonymizer.audit.classes import classes_of, measure, value_codes
 from anonymizer.audit.comparison import common_codes, mismatched_append
+from anonymizer.config.files import Order
 from anonymizer.config.model import ApplySettings, Batch, Config, Otherwise
 from anonymizer.config.search import EngineName
-from anonymizer.data.relation import Coding, Groups, RecodedRows, Relation
+from anonymizer.data.relation import Coding, EngineRelation, Groups, Relation, ReleaseQuery
 from anonymizer.data.table import column_of
 from anonymizer.errors import AuditFailed, ConfigError, ConfigProblem, Infeasible, InputError
 from anonymizer.loss.base import all_losses
@@ -34,14 +35,11 @@ from anonymizer.model.report import Report, Status
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassConstraint, CountedConstraint, TableConstraint, describe
 from anonymizer.release.query import (
-    FileAppend,
-    FromEngine,
-    FromTable,
-    Publishable,
     count_union,
     counted_rows,
     recoded_rows,
     regions_rows,
+    single_shuffled,
 )
 from anonymizer.report.build import InputFacts, ReleaseFacts, build_report
 from anonymizer.report.facts import Facts, gather
@@ -61,7 +59,7 @@ from anonymizer.run.earlier_release import (
 )
 from anonymizer.run.engine import EngineChoice, engine_options, room
 from anonymizer.run.job import Job, RunMonitor, countable_constraints, open_release
-from anonymizer.run.publication import publication_of, released_columns
+from anonymizer.run.publication import publication_of, released_columns, shuffles
 from anonymizer.run.report import (
     input_facts,
     recoding_entry,
@@ -448,7 +446,7 @@ def _shown_measure(measured: object) -> str:
 
 def publishable(
     config: Config, sources: Sources, decision: Decision, groups: Groups, scratch: Path
-) -> Publishable:
+) -> ReleaseQuery:
     """Return the earlier release and what is promised of new records as one table, ready to be written.
 
     Parameters
@@ -457,34 +455,29 @@ def publishable(
     scratch: a folder for temporary files.
     """
     earlier, new, promised = sources.earlier, sources.new, decision.promised
-    if earlier.writer is not None:
-        positions = {read.column.name: read.codes for read in decision.job.encoded.columns}
-        own = counted_rows(new, promised.recoding, positions, released_columns(config, new))
-        rows = None if own is None else count_union(earlier, groups, sources.names, own)
-        if rows is not None:
-            return FromTable(earlier.writer, rows)
-    writer = new.recoded_writer_beside(earlier)
-    if writer is not None:
-        return FromEngine(writer, _recoded(decision, earlier.columns))
-    assert earlier.append_writer is not None, "every engine has one or the other"
-    return FileAppend(sources.path, earlier.append_writer, _alone(config, new, decision), scratch)
+    assert isinstance(earlier, EngineRelation), "a release is read by an engine"
+    positions = {read.column.name: read.codes for read in decision.job.encoded.columns}
+    own = counted_rows(new, promised.recoding, positions, released_columns(config, new))
+    rows = None if own is None else count_union(earlier, groups, sources.names, own)
+    if rows is not None:
+        return earlier.counted_query(single_shuffled(rows) if shuffles(config) else rows)
+    alone = _alone(config, new, decision)
+    return earlier.appended_query(alone, sources.path, scratch, shuffled=shuffles(config))
 
 
-def _alone(config: Config, new: Relation, decision: Decision) -> Publishable:
+def _alone(config: Config, new: Relation, decision: Decision) -> ReleaseQuery:
     """Return what is promised of the new records; joined by the engine where it keeps their combinations."""
-    if decision.job.counted.beyond and new.recoded_writer is not None:
-        return FromEngine(new.recoded_writer, _recoded(decision, released_columns(config, new)))
-    (alone,) = publication_of(config).publishable(config, decision.job, new, decision.promised)
-    return alone
-
-
-def _recoded(decision: Decision, columns: Sequence[str]) -> RecodedRows:
-    """Return what becomes of the new records, told for what they are found by."""
     job, recoding = decision.job, decision.promised.recoding
+    columns = released_columns(config, new)
+    assert isinstance(new, EngineRelation), "an input that is not a DataFrame is read by an engine"
     if job.problem.placing:
         codings = [read.coding for read in job.encoded.columns]
-        return regions_rows(recoding, codings, columns, decision.outcome.ends)
-    return recoded_rows(recoding, job.codings(recoding), columns)
+        return new.recoded_query(regions_rows(recoding, codings, columns, decision.outcome.ends))
+    if job.counted.beyond or not new.ordered:
+        return new.recoded_query(recoded_rows(recoding, job.codings(recoding), columns))
+    plain = config.model_copy(update={"output": config.output.model_copy(update={"order": Order.SORTED})})
+    (alone,) = publication_of(plain).queries(plain, job, new, decision.promised)
+    return alone
 
 
 def verify_combined(
@@ -643,7 +636,7 @@ def _write_and_verify(
     config: Config,
     sources: Sources,
     decision: Decision,
-    output: tuple[ReleaseTarget, Publishable],
+    output: tuple[ReleaseTarget, ReleaseQuery],
     watch: RunMonitor,
 ) -> tuple[Verified, IntArray]:
     """Write the release and read it back; return what it is, with the sizes of its classes."""
@@ -654,7 +647,7 @@ def _write_and_verify(
     with auditing(), ExitStack() as stack:
         (release,) = [stack.enter_context(table) for table in target.read_back()]
         audited, sizes = verify_combined(release, sources, decision.job, decision.promised)
-        written.compare(release)
+        written.check(release)
         if not config.attacks:
             return Verified(audited), sizes
         scene = _scene(config, release)

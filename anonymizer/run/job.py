@@ -18,7 +18,7 @@ from anonymizer.config.attribute import Role
 from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config, Reference
 from anonymizer.data.open import OPTIONS, open_file
-from anonymizer.data.relation import Coding, Relation
+from anonymizer.data.relation import Coding, EngineRelation, Relation
 from anonymizer.data.source import CsvDialect, EngineOptions
 from anonymizer.data.table import Encoded, EngineTables, ReadColumn, read_columns, recoded_as
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError
@@ -38,7 +38,7 @@ from anonymizer.privacy.base import (
     TableConstraint,
     describe,
 )
-from anonymizer.release.formats import Csv, release_format
+from anonymizer.release.formats import release_separator
 from anonymizer.release.query import told
 from anonymizer.run.attributes import (
     NO_SOURCES,
@@ -75,7 +75,7 @@ def columns_outside_table(config: Config, relation: Relation, columns: Mapping[s
     positions = {read.column.name: read.codes for read in columns.values()}
     roles = {name: config.attributes[name].role for name in relation.columns}
     released = [name for name in relation.columns if roles[name] is not Role.IDENTIFIER]
-    if relation.writer is None:
+    if not isinstance(relation, EngineRelation):
         return released
     return [
         name
@@ -254,8 +254,7 @@ def open_foreign_release(config: Config, path: Path) -> Relation:
 
 def open_release(path: Path, options: EngineOptions = OPTIONS) -> Relation:
     """Open a released file, whose separator is that of its format and not to be guessed."""
-    kind = release_format(path)
-    return open_file(path, CsvDialect(kind.separator if isinstance(kind, Csv) else None), options)
+    return open_file(path, CsvDialect(release_separator(path)), options)
 
 
 def prepare(config: Config, relation: Relation) -> Job:
@@ -280,7 +279,8 @@ def check_search(config: Config, job: Job) -> None:
     if job.problem.source is not None:
         relation = job.encoded.relation
         columns = {read.column.name: read for read in job.encoded.columns}
-        untold = columns_outside_table(config, relation, columns) if relation.recoded_writer is None else ()
+        stored = isinstance(relation, EngineRelation)
+        untold = () if stored else columns_outside_table(config, relation, columns)
         check_beyond_memory(config, job.problem, job.counted, untold)
 
 

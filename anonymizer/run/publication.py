@@ -7,22 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from anonymizer.config.attribute import Role
+from anonymizer.config.files import Order
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
-from anonymizer.data.relation import Projection, Relation
+from anonymizer.data.relation import EngineRelation, Projection, Relation, ReleaseQuery
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.classes import Released
 from anonymizer.model.out_of_core import RegionStore
 from anonymizer.release.anatomy import pair_columns, pair_named, project_pair
 from anonymizer.release.query import (
-    FromEngine,
-    FromRecords,
-    FromTable,
-    Publishable,
     counted_rows,
     project,
     recoded_rows,
     regions_rows,
+    single_shuffled,
 )
 from anonymizer.run.adversary import scene_of_run
 from anonymizer.run.attributes import weight_columns
@@ -44,6 +42,11 @@ Tables = Sequence[Relation]
 def released_columns(config: Config, relation: Relation) -> list[str]:
     """Return the columns of the release, in the order of the input: all but the identifiers."""
     return [name for name in relation.columns if config.attributes[name].role is not Role.IDENTIFIER]
+
+
+def shuffles(config: Config) -> bool:
+    """Tell whether the released records are to be shuffled, and not sorted."""
+    return config.output.order is Order.SHUFFLED
 
 
 class Publication(ABC):
@@ -68,14 +71,14 @@ class Publication(ABC):
     ) -> tuple[Projection, ...]:
         """Say what of each record is published in each table."""
 
-    def publishable(
+    def queries(
         self,
         config: Config,
         job: Job,
         relation: Relation,
         promised: Released,
         ends: RegionStore | None = None,  # noqa: ARG002 - what is beyond memory is one table
-    ) -> tuple[Publishable, ...]:
+    ) -> tuple[ReleaseQuery, ...]:
         """Return the tables of the release, ready to be written.
 
         Parameters
@@ -83,7 +86,8 @@ class Publication(ABC):
         ends: as of the outcome of the search.
         """
         projections = self.projections(config, job, relation, promised)
-        return tuple(FromRecords(relation, projection) for projection in projections)
+        order = shuffles(config)
+        return tuple(relation.records_query(each, shuffled=order) for each in projections)
 
     @abstractmethod
     def verify(
@@ -126,30 +130,32 @@ class SingleTablePublication(Publication):
             ),
         )
 
-    def publishable(
+    def queries(
         self,
         config: Config,
         job: Job,
         relation: Relation,
         promised: Released,
         ends: RegionStore | None = None,
-    ) -> tuple[Publishable, ...]:
+    ) -> tuple[ReleaseQuery, ...]:
         """Return the table, from the frequency table where that tells all that is released."""
         columns = released_columns(config, relation)
         positions = {read.column.name: read.codes for read in job.encoded.columns}
-        if relation.writer is not None:
-            rows = counted_rows(relation, promised.recoding, positions, columns)
+        order, recoding = shuffles(config), promised.recoding
+        if isinstance(relation, EngineRelation):
+            rows = counted_rows(relation, recoding, positions, columns)
             if rows is not None:
-                return (FromTable(relation.writer, rows),)
-        writer, recoding = relation.recoded_writer, promised.recoding
+                return (relation.counted_query(single_shuffled(rows) if order else rows),)
         # Which record goes to which part of a combination is found in memory, where records have an order.
         in_memory = job.engine.name == EngineName.MEMORY or recoding.owner is not None
-        if writer is None or (relation.ordered and in_memory):
-            return super().publishable(config, job, relation, promised)
+        if not isinstance(relation, EngineRelation) or (relation.ordered and in_memory):
+            return super().queries(config, job, relation, promised)
         if job.problem.placing:
             codings = [read.coding for read in job.encoded.columns]
-            return (FromEngine(writer, regions_rows(recoding, codings, columns, ends)),)
-        return (FromEngine(writer, recoded_rows(recoding, job.codings(recoding), columns)),)
+            rows_of = regions_rows(recoding, codings, columns, ends)
+        else:
+            rows_of = recoded_rows(recoding, job.codings(recoding), columns)
+        return (relation.recoded_query(rows_of, shuffled=order),)
 
     def verify(
         self, config: Config, job: Job, relation: Relation, promised: Released, tables: Tables

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymizer.config.model import Config
+from anonymizer.data.frames import FrameQuery
 from anonymizer.data.open import open_frame
 from anonymizer.data.relation import Relation
 from anonymizer.errors import ConfigError, ConfigProblem, InputError
@@ -15,8 +16,6 @@ from anonymizer.loss.base import all_losses
 from anonymizer.model.classes import Released
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Report
-from anonymizer.release.formats import ROW_ORDERS
-from anonymizer.release.query import release_frame
 from anonymizer.report.build import InputFacts, build_report
 from anonymizer.report.facts import gather
 from anonymizer.run.append import run_applied
@@ -70,9 +69,8 @@ def anonymize_frame(
         built: list[pandas.DataFrame] = []
 
         def publish(outcome: Outcome, promised: Released) -> Verified:
-            order = ROW_ORDERS[config.output.order.value]
-            projections = publication.projections(config, job, relation, promised)
-            built[:] = [release_frame(relation, each, frame, order) for each in projections]
+            queries = publication.queries(config, job, relation, promised)
+            built[:] = [query.frame() for query in queries if isinstance(query, FrameQuery)]
             with auditing(), ExitStack() as stack:
                 tables = [stack.enter_context(open_frame(each, options)) for each in built]
                 return verified_release(config, job, relation, tables, (outcome, promised), watch)
@@ -138,12 +136,12 @@ def _write_and_verify(
     watch.phase("writing")
     outcome, promised = found
     with outcome.keeping_ends(), ExitStack() as stack:
-        written = publication_of(config).publishable(config, job, relation, promised, outcome.ends)
+        written = publication_of(config).queries(config, job, relation, promised, outcome.ends)
         target.write(written)
         watch.phase("reading back and verifying")
         with auditing():
             tables = [stack.enter_context(table) for table in target.read_back()]
             verified = verified_release(config, job, relation, tables, found, watch)
             for each, table in zip(written, tables, strict=True):
-                each.compare(table)
+                each.check(table)
         return verified

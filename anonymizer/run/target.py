@@ -9,13 +9,12 @@ from pathlib import Path
 
 from anonymizer.config.model import Config
 from anonymizer.data.open import open_by_engine
-from anonymizer.data.relation import Relation
+from anonymizer.data.relation import Relation, ReleaseQuery
 from anonymizer.data.source import TableName, is_url, location_of
 from anonymizer.errors import OutputError
 from anonymizer.release.database import DuckDbTable, PostgresTable, ReleaseTable, table_digest
 from anonymizer.release.folder import ReleaseFolder
-from anonymizer.release.formats import ROW_ORDERS, SORTED
-from anonymizer.release.query import Publishable
+from anonymizer.release.formats import release_separator
 from anonymizer.run.engine import engine_options, plugged_engine
 from anonymizer.run.job import open_release
 from anonymizer.system import Closing
@@ -32,7 +31,7 @@ class ReleaseTarget(Closing):
     titles: Sequence[str]
 
     @abstractmethod
-    def write(self, tables: Sequence[Publishable]) -> None:
+    def write(self, tables: Sequence[ReleaseQuery]) -> None:
         """Write what is published, where nobody else sees it yet.
 
         Parameters
@@ -77,13 +76,12 @@ class FileTarget(ReleaseTarget):
     def __init__(self, config: Config, folder: ReleaseFolder) -> None:
         self.titles = [f"share/{name}" for name in folder.names]
         self._folder = folder
-        self._order = ROW_ORDERS[config.output.order.value]
         self._options = engine_options(config)
 
-    def write(self, tables: Sequence[Publishable]) -> None:
+    def write(self, tables: Sequence[ReleaseQuery]) -> None:
         """Write the files as their suffix says."""
         for table, path in zip(tables, self._folder.files, strict=True):
-            table.write(path, self._order)
+            table.copy(path, release_separator(path))
 
     def read_back(self) -> Sequence[Relation]:
         """Open the files."""
@@ -107,15 +105,14 @@ class TableTarget(ReleaseTarget):
         self.titles = [f"{config.output.database or config.output.url}#{config.output.table}"]
         self._folder = folder
         self._table = table
-        self._order = ROW_ORDERS[config.output.order.value]
         self._options = engine_options(config)
         self._sha256 = ""
 
-    def write(self, tables: Sequence[Publishable]) -> None:
+    def write(self, tables: Sequence[ReleaseQuery]) -> None:
         """Write a Parquet file, which keeps types and nulls, and make the table of it."""
         (table,) = tables
         path = self._folder.scratch / "release.parquet"
-        table.write(path, self._order)
+        table.copy(path, None)
         self._table.write(path, self._options)
         path.unlink()
 
@@ -158,10 +155,10 @@ class RemoteTarget(ReleaseTarget):
         assert plugged is not None, "engine_options refuses URLs with other engines"
         self._remote = plugged.folder(location, directory, given, self._options, overwrite=overwrite)
 
-    def write(self, tables: Sequence[Publishable]) -> None:
+    def write(self, tables: Sequence[ReleaseQuery]) -> None:
         """Write the folder under another name."""
         (table,) = tables
-        table.write(Path(self._remote.staged), SORTED)
+        table.copy(Path(self._remote.staged), None)
 
     def read_back(self) -> Sequence[Relation]:
         """Open the folder under that name."""

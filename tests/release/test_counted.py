@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_file
-from anonymizer.data.relation import CountedRows, Relation
+from anonymizer.data.relation import CountedRows, EngineRelation, Relation
 from anonymizer.model.recoding import FullDomainRecoding
-from anonymizer.release.formats import ROW_ORDERS, SORTED
-from anonymizer.release.query import FromRecords, FromTable, counted_rows, project
+from anonymizer.release.formats import release_separator
+from anonymizer.release.query import counted_rows, project, single_shuffled
 from anonymizer.run.job import Job, prepare
 
 NAMES = ("b", "s", "a")
@@ -77,13 +77,13 @@ def test_it_is_the_release_of_the_records(rows: list[tuple[str, ...]], rng: rand
         recoding = recoded(job, rng)
         counted = from_table(relation, job, recoding)
         assert counted is not None
-        assert relation.writer is not None
-        table = FromTable(relation.writer, counted)
-        every = FromRecords(relation, project(relation, job.rows(recoding), recoding, relation.columns))
+        assert isinstance(relation, EngineRelation)
+        table = relation.counted_query(counted)
+        every = relation.records_query(project(relation, job.rows(recoding), recoding, relation.columns))
         for suffix in ("csv", "tsv", "parquet"):
             one, two = Path(name) / f"one.{suffix}", Path(name) / f"two.{suffix}"
-            table.write(one, SORTED)
-            every.write(two, SORTED)
+            table.copy(one, release_separator(one))
+            every.copy(two, release_separator(two))
             if suffix == "parquet":
                 assert content(one) == content(two)
                 assert (
@@ -101,10 +101,10 @@ def test_a_shuffle_keeps_every_row(tmp_path: Path) -> None:
         nothing = np.zeros(job.problem.table.combinations, dtype=bool)
         counted = from_table(relation, job, FullDomainRecoding(job.problem.table, [0, 0], nothing, nothing))
         assert counted is not None
-        assert relation.writer is not None
+        assert isinstance(relation, EngineRelation)
         for number in range(2):
             path = tmp_path / f"{number}.parquet"
-            FromTable(relation.writer, counted).write(path, ROW_ORDERS["shuffled"])
+            relation.counted_query(single_shuffled(counted)).copy(path, None)
             orders.append(content(path))
     assert Counter(orders[0]) == Counter(orders[1]) == Counter(rows)
     assert orders[0] != orders[1]
@@ -144,6 +144,6 @@ def test_more_labels_than_one_byte_tells_apart(number: int, tmp_path: Path) -> N
         nothing = np.zeros(job.problem.table.combinations, dtype=bool)
         counted = from_table(relation, job, FullDomainRecoding(job.problem.table, [0, 0], nothing, nothing))
         assert counted is not None
-        assert relation.writer is not None
-        FromTable(relation.writer, counted).write(tmp_path / "out.parquet", SORTED)
+        assert isinstance(relation, EngineRelation)
+        relation.counted_query(counted).copy(tmp_path / "out.parquet", None)
     assert content(tmp_path / "out.parquet") == rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -135,3 +136,14 @@ def swapped(rows: RecodedRows) -> RecodedRows:
     for codes in places.values():
         codes[[one, other]] = codes[[other, one]]
     return replace(rows, places=places)
+
+
+def swapping(copy: Callable[..., None]) -> Callable[..., None]:
+    """Return how a query of recoded records is copied that lets two of its rows stand for each other."""
+
+    def lying(query: Any, path: Path, separator: str | None) -> None:
+        honest, query.rows = query.rows, swapped(query.rows)
+        copy(query, path, separator)
+        query.rows = honest
+
+    return lying

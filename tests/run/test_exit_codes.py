@@ -170,7 +170,7 @@ def test_130_an_interrupt_before_there_is_a_result_leaves_nothing(
     "phase",
     [
         "run.publication.project",
-        "release.query.write_release",
+        "data.duckdb.writers.DuckQuery.copy",
         "run.publication.verify",
         "run.run.build_report",
         "run.report.page",
