@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from anonymizer.config.load import load_config
 from anonymizer.data.relation import RecodedRows
 from anonymizer.errors import Infeasible, InputError
-from anonymizer.run.run import run
+from anonymizer.run.job import run
 
 TYPES = {
     "free": "VARCHAR",

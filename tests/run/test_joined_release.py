@@ -15,7 +15,7 @@ from anonymizer.data.duckdb import columns as duckdb_values
 from anonymizer.data.duckdb.writers import DuckRecodedQuery
 from anonymizer.errors import AuditFailed
 from anonymizer.run import report as output
-from anonymizer.run.run import run
+from anonymizer.run.job import run
 from tests.run.joined_runs import (
     ALGORITHMS,
     Row,

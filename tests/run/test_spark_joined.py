@@ -17,7 +17,7 @@ from anonymizer.data_spark.relation import SparkRecodedQuery
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import AuditFailed
 from anonymizer.run import report as output
-from anonymizer.run.run import run
+from anonymizer.run.job import run
 from tests.run.joined_runs import ALGORITHMS, Row, asked, made, ran, rows_drawn, swapping, written
 from tests.spark import engine, running
 
