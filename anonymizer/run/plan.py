@@ -200,12 +200,12 @@ class Plan:
 
     def among(self, names: Iterable[str], role: Role) -> list[str]:
         """Return those of some columns that have a role, in their own order."""
-        own = self.with_role(role)
+        own = frozenset(self.with_role(role))
         return [name for name in names if name in own]
 
     def released(self, names: Iterable[str]) -> list[str]:
         """Return those of the columns of an input that are released: all but the identifiers."""
-        dropped = self.with_role(Role.IDENTIFIER)
+        dropped = frozenset(self.with_role(Role.IDENTIFIER))
         return [name for name in names if name not in dropped]
 
     @cached_property
@@ -329,59 +329,77 @@ class Plan:
 
 def plan_of(config: Config) -> Plan:
     """Read a config, section by section."""
-    given, output, budget = config.input, config.output, config.budget
+    engine, given, budget = limits_of(config), config.input, config.budget
+    name, folder, shown = config.source, config.folder, config.to_dict()
+    sources = {
+        name: each.hierarchy.build() for name, each in config.attributes.items() if each.hierarchy is not None
+    }
+    numerals, metric = given.numerals, config.objective.build()
+    planned = tuple(
+        PlannedConstraint(
+            each.build(),
+            each.attribute,
+            each.quasi_identifiers == "combined",
+            each.missing_sensitive == "value",
+        )
+        for each in config.constraints
+    )
+    attacks = tuple(each.build() for each in config.attacks)
+    utility = tuple(each.build() for each in config.utility)
+    algorithm = config.algorithm.build()
     return Plan(
-        config.source,
-        limits_of(config),
-        config.to_dict(),
-        config.folder,
+        name,
+        engine,
+        shown,
+        folder,
         str(given.path or "the input"),
-        output.path,
-        _columns(config.attributes, config.folder),
+        config.output.path,
+        {
+            name: _column(each, sources.get(name), folder, shown["attributes"][name])
+            for name, each in config.attributes.items()
+        },
         given.missing,
-        given.numerals,
-        tuple(
-            PlannedConstraint(
-                each.build(),
-                each.attribute,
-                each.quasi_identifiers == "combined",
-                each.missing_sensitive == "value",
-            )
-            for each in config.constraints
-        ),
-        config.objective.build(),
+        numerals,
+        planned,
+        metric,
         config.suppression.limit,
         SuppressionMethod(config.suppression.method.value),
         config.suppression.keep_rows,
         config.reference is Reference.RELEASE,
-        config.algorithm.build(),
+        algorithm,
         (budget.seconds, budget.nodes, budget.steps),
-        tuple(each.build() for each in config.attacks),
-        tuple(each.build() for each in config.utility),
+        attacks,
+        utility,
         config.apply is not None,
-        output.order is Order.SHUFFLED,
+        config.output.order is Order.SHUFFLED,
         writes_beside_the_input(config),
         config.seed,
         config.seed == Config.model_fields["seed"].default,
     )
 
 
-def _columns(attributes: Mapping[str, AttributeSettings], folder: Path) -> dict[str, PlannedColumn]:
-    """Return the columns by name."""
-    found = {}
-    for name, each in attributes.items():
-        hierarchy, levels = None, LevelRange()
-        if each.hierarchy is not None:
-            source, unknown = each.hierarchy.build(), each.hierarchy.unknown.value
-            files = tuple(source.files(folder))
-            definition = {"source": each.hierarchy.source, "unknown": unknown}
-            shown = definition if files else each.hierarchy.to_dict()
-            hierarchy = PlannedHierarchy(source, Unknown(unknown), shown, files)
-        if each.levels is not None:
-            levels = LevelRange(each.levels.min or 0, each.levels.max)
-        distance = None if each.distance is None else each.distance.value
-        found[name] = PlannedColumn(each.role, each.type, hierarchy, float(each.weight), levels, distance)
-    return found
+def _column(
+    settings: AttributeSettings,
+    source: HierarchySource[Any] | None,
+    folder: Path,
+    shown: Mapping[str, Any],
+) -> PlannedColumn:
+    """Return a column with its hierarchy.
+
+    Parameters
+    ----------
+    shown: the section as reports show it.
+    """
+    hierarchy, levels = None, LevelRange()
+    if settings.hierarchy is not None and source is not None:
+        files, unknown = tuple(source.files(folder)), settings.hierarchy.unknown.value
+        own = {"source": settings.hierarchy.source, "unknown": unknown} if files else shown["hierarchy"]
+        hierarchy = PlannedHierarchy(source, Unknown(unknown), own, files)
+    if settings.levels is not None:
+        levels = LevelRange(settings.levels.min or 0, settings.levels.max)
+    distance = None if settings.distance is None else settings.distance.value
+    weight = float(settings.weight)
+    return PlannedColumn(settings.role, settings.type, hierarchy, weight, levels, distance)
 
 
 def writes_beside_the_input(config: Config) -> bool:
