@@ -19,11 +19,11 @@ from anonymizer.report.build import ATTACK_KEYS, UTILITY_KEYS, attack_entry, uti
 from anonymizer.report.comparison_table import records
 from anonymizer.run.adversary import adversary_from_files
 from anonymizer.run.assessment import measures_of, origin_warning, run_attacks
-from anonymizer.run.attributes import weight_columns
 from anonymizer.run.check import check_names, check_pair_names, refused_second, scene_of_pair
 from anonymizer.run.compare import compare_frame, planned
+from anonymizer.run.job import anonymize_frame
+from anonymizer.run.plan import Plan, plan_of
 from anonymizer.run.result import Result
-from anonymizer.run.run import anonymize_frame
 from anonymizer.utility.comparison import comparison_of
 
 if TYPE_CHECKING:
@@ -125,10 +125,10 @@ def measure_utility(release_df: Any, original_df: Any, config: Configured) -> pa
     """
     import pandas as pd  # noqa: PLC0415 - the command line does without it
 
-    loaded = load_config(config)
+    plan = plan_of(load_config(config))
     first, second = (frame_kind(frame).to_pandas(frame) for frame in (release_df, original_df))
     with open_frame(first) as release, open_frame(second) as original:
-        measured = measures_of(loaded, comparison_of(adversary_from_files(loaded, release, original)))
+        measured = measures_of(plan, comparison_of(adversary_from_files(plan, release, original)))
     entries = [utility_entry(each.finding, each.seconds) for each in measured]
     return pd.DataFrame(entries, columns=UTILITY_KEYS)
 
@@ -201,12 +201,12 @@ def attack(
     """
     import pandas as pd  # noqa: PLC0415 - the command line does without it
 
-    loaded = load_config(config)
+    plan = plan_of(load_config(config))
     with ExitStack() as stack:
         opened = _opened(stack, release_df, original_df, second_df, sensitive_table)
-        scene = _scene(loaded, *opened)
-        warning = origin_warning(loaded, scene, force=force)
-        attacked = run_attacks(loaded, scene)
+        scene = _scene(plan, *opened)
+        warning = origin_warning(plan, scene, force=force)
+        attacked = run_attacks(plan, scene)
     entries = [attack_entry(each.finding, each.seconds) for each in attacked]
     found = pd.DataFrame(entries, columns=ATTACK_KEYS)
     if warning is not None:
@@ -215,7 +215,7 @@ def attack(
 
 
 def _scene(
-    config: Config,
+    plan: Plan,
     release: Relation | None,
     original: Relation | None,
     second: Relation | None,
@@ -223,12 +223,11 @@ def _scene(
 ) -> AdversaryView:
     """Return what an adversary has who is given one release or two, in a single table or with its values."""
     assert release is not None
-    weights = weight_columns(config)
     if values is None:
-        return adversary_from_files(config, release, original, second, weights)
+        return adversary_from_files(plan, release, original, second, plan.weights)
     if second is not None:
         raise refused_second("sensitive_table")
-    return scene_of_pair(config, (release, values), original, weights)
+    return scene_of_pair(plan, (release, values), original, plan.weights)
 
 
 def _opened(stack: ExitStack, *frames: Any | None) -> list[Relation | None]:

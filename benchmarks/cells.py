@@ -16,7 +16,8 @@ import pandas as pd
 
 from anonymizer.config.load import load_config
 from anonymizer.model.recoding import LocalSuppressionRecoding
-from anonymizer.run.job import input_path, open_as, prepare
+from anonymizer.run.plan import plan_of
+from anonymizer.run.prepare import input_path, open_as, prepare
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.lattice.local_suppression import CellNode, CellWeights
@@ -81,7 +82,7 @@ class Case:
         """Return the problem, read afresh."""
         config = load_config(self.config())
         with open_as(config, input_path(config)) as relation:
-            return prepare(config, relation).problem
+            return prepare(plan_of(config), relation).problem
 
 
 CASES = (

@@ -18,6 +18,7 @@ from anonymizer.config.model import Config
 from anonymizer.data.open import open_parquet
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.run.adversary import read_release
+from anonymizer.run.plan import plan_of
 from benchmarks import adult, million
 from benchmarks.common import machine, seconds_of, table
 
@@ -40,7 +41,7 @@ def measure(path: Path) -> tuple[float, dict[str, float], int]:
     """Return the seconds of the GROUP BY and of each attack on what it counted, and the combinations."""
     with open_parquet(path) as relation:
         grouped = seconds_of(lambda: relation.group_counts(adult.ATTRIBUTES))
-        release = read_release(config(), relation)
+        release = read_release(plan_of(config()), relation)
     scene, random = AdversaryView(release), np.random.default_rng(0)
     seconds = {}
     for name in NAMES:

@@ -18,7 +18,8 @@ import numpy as np
 from anonymizer.config.load import load_config
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import FullDomainRecoding
-from anonymizer.run.job import Job, input_path, open_as, prepare
+from anonymizer.run.plan import plan_of
+from anonymizer.run.prepare import Prepared, input_path, open_as, prepare
 from anonymizer.search.base import Control
 from benchmarks import adult
 from benchmarks.common import (
@@ -60,14 +61,14 @@ class Measured:
     ratio: float
 
 
-def job(limit: float) -> Job:
+def job(limit: float) -> Prepared:
     """Return the problem of Adult, read afresh: no run finds what an earlier one has cached."""
     config = load_config(adult.config(adult.data(), limit))
     with open_as(config, input_path(config)) as relation:
-        return prepare(config, relation)
+        return prepare(plan_of(config), relation)
 
 
-def floor(asked: Job) -> Callable[[], object]:
+def floor(asked: Prepared) -> Callable[[], object]:
     """Return one grouping of the distinct combinations as shuffled packed keys."""
     combinations = asked.problem.table
     sizes = tuple(own.column.size for own in combinations.quasi_identifiers)

@@ -14,7 +14,8 @@ from typing import Any
 
 from anonymizer.config.load import load_config
 from anonymizer.model.outcome import Outcome
-from anonymizer.run.job import Job, input_path, open_as, prepare
+from anonymizer.run.plan import plan_of
+from anonymizer.run.prepare import Prepared, input_path, open_as, prepare
 from anonymizer.search.base import Control
 from benchmarks import adult
 from benchmarks.common import machine, python, read_report, run_command, run_process, seconds_of, table
@@ -38,11 +39,11 @@ MOST = 120.0
 MILLION = 1_000_000
 
 
-def job(config: Mapping[str, Any], name: str, **options: object) -> Job:
+def job(config: Mapping[str, Any], name: str, **options: object) -> Prepared:
     """Return a config as a problem with one of the algorithms."""
     chosen = load_config({**config, "algorithm": {"name": name, **options}})
     with open_as(chosen, input_path(chosen)) as relation:
-        return prepare(chosen, relation)
+        return prepare(plan_of(chosen), relation)
 
 
 def searched(config: Mapping[str, Any], control: Control, name: str, **options: object) -> Outcome:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from anonymizer.config.load import load_config
 from anonymizer.model.classes import released
-from anonymizer.release.formats import SORTED
-from anonymizer.run.job import UNWATCHED, input_path, open_as, prepare
-from anonymizer.run.publication import publication_of
-from anonymizer.run.search import control_of, search
+from anonymizer.run.plan import plan_of
+from anonymizer.run.prepare import UNWATCHED, input_path, open_as, prepare
+from anonymizer.run.search import search
+from anonymizer.run.shape import Found, shape_of
 from benchmarks import scale_data
 from benchmarks.common import machine, run_process, table
 from benchmarks.scale import ALGORITHMS, K, bare_copy
@@ -35,14 +35,15 @@ def written(config: Path, target: Path) -> list[object]:
     """Search, then write, and return a row with what the writing took."""
     loaded = load_config(config)
     with open_as(loaded, input_path(loaded)) as relation:
-        job = prepare(loaded, relation)
-        outcome = search(loaded, job, UNWATCHED, control_of(loaded, UNWATCHED))
+        plan = plan_of(loaded)
+        job = prepare(plan, relation)
+        outcome = search(plan, job, UNWATCHED)
         assert outcome.recoding is not None, "the limit of suppression is generous"
-        promised = released(outcome.recoding, job.problem.k)
+        found = Found(job, outcome, released(outcome.recoding, job.problem.k))
         CLEAR.write_text("5")
         before, started, used = memory("VmRSS"), time.monotonic(), time.process_time()
-        (release,) = publication_of(loaded).publishable(loaded, job, relation, promised)
-        release.write(target, SORTED)
+        (release,) = shape_of(plan, relation).queries(found, None)
+        release.copy(target, None)
         return _row("release from the table", time.monotonic() - started, time.process_time() - used, before)
 
 

@@ -16,7 +16,8 @@ import pandas as pd
 
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
-from anonymizer.run.job import prepare
+from anonymizer.run.plan import plan_of
+from anonymizer.run.prepare import prepare
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.judge import CandidateVerdict, Judge
 from anonymizer.search.rollup import RollUp
@@ -85,7 +86,7 @@ def adult_problem(constraints: Models, reference: str, method: str) -> SearchPro
     config["attributes"][adult.SENSITIVE] = {"role": "sensitive", "hierarchy": tree}
     config |= {"constraints": list(constraints), "reference": reference}
     config["suppression"] = {"limit": 1, "method": method}
-    return prepare(load_config(config), open_frame(_adult())).problem
+    return prepare(plan_of(load_config(config)), open_frame(_adult())).problem
 
 
 def large_class() -> pd.DataFrame:
@@ -114,7 +115,7 @@ def large_problem(records: pd.DataFrame, constraints: Models) -> SearchProblem:
         "reference": "input",
         "suppression": {"limit": 1, "method": "records"},
     }
-    return prepare(load_config(config), open_frame(records)).problem
+    return prepare(plan_of(load_config(config)), open_frame(records)).problem
 
 
 def judged(problem: SearchProblem, levels: Sequence[int]) -> Judged:

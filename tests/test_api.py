@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
-import anonymizer.run.run as flow
+from anonymizer.data.frames import FrameQuery
 from tests.run.commands import COLUMNS, CONFIG, Job, call, people
 
 
@@ -196,8 +196,8 @@ def test_what_is_wrong_is_an_input_error(given: pd.DataFrame, asked: dict[str, A
 
 
 def test_a_frame_released_otherwise_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    release = flow.release_frame
-    monkeypatch.setattr(flow, "release_frame", lambda *given: release(*given).assign(sex="F"))
+    release = FrameQuery.frame
+    monkeypatch.setattr(FrameQuery, "frame", lambda query: release(query).assign(sex="F"))
     with pytest.raises(an.AuditFailed):
         an.anonymize(frame(), config())
 

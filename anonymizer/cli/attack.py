@@ -13,6 +13,7 @@ from anonymizer.cli.output import Json, Quiet, messages, write_line
 if TYPE_CHECKING:
     from anonymizer.config.model import Config
     from anonymizer.model.adversary import AdversaryView
+    from anonymizer.run.plan import Plan
 
 ConfigOption = Annotated[Path, typer.Option("--config", "-c", help="Config with roles, types and attacks.")]
 OriginalOption = Annotated[
@@ -77,34 +78,35 @@ def _entries(
     from anonymizer.config.load import load_config  # noqa: PLC0415
     from anonymizer.report.build import attack_entry  # noqa: PLC0415
     from anonymizer.run.assessment import origin_warning, run_attacks, skipped_attacks  # noqa: PLC0415
+    from anonymizer.run.plan import plan_of  # noqa: PLC0415
 
     loaded = load_config(config)
+    plan = plan_of(loaded)
     with ExitStack() as stack:
-        scene = _scene(stack, loaded, release, *others)
-        warning = origin_warning(loaded, scene, force=force)
-        attacked, lacking = run_attacks(loaded, scene), skipped_attacks(loaded, scene)
+        scene = _scene(stack, loaded, plan, release, *others)
+        warning = origin_warning(plan, scene, force=force)
+        attacked, lacking = run_attacks(plan, scene), skipped_attacks(plan, scene)
     entries = [attack_entry(each.finding, each.seconds) for each in attacked]
     return entries, lacking, [] if warning is None else [warning]
 
 
 def _scene(
-    stack: ExitStack, config: Config, release: Path, original: Path | None, other: Path | None
+    stack: ExitStack, config: Config, plan: Plan, release: Path, original: Path | None, other: Path | None
 ) -> AdversaryView:
     """Return the adversary's view; its files stay open as long as the stack."""
     from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
     from anonymizer.run.adversary import adversary_from_files  # noqa: PLC0415
-    from anonymizer.run.attributes import weight_columns  # noqa: PLC0415
     from anonymizer.run.check import open_pair, refused_second, scene_of_pair  # noqa: PLC0415
     from anonymizer.run.engine import engine_options  # noqa: PLC0415
-    from anonymizer.run.job import open_as, open_foreign_release  # noqa: PLC0415
+    from anonymizer.run.prepare import open_as, open_foreign_release  # noqa: PLC0415
 
-    options, weights = engine_options(config), weight_columns(config)
+    options, weights = engine_options(config), plan.weights
     source = None if original is None else stack.enter_context(open_as(config, original))
     pair = find_anatomy_files(release)
     if pair is not None:
         if other is not None:
             raise refused_second(str(release))
-        return scene_of_pair(config, stack.enter_context(open_pair(pair, options)), source, weights)
+        return scene_of_pair(plan, stack.enter_context(open_pair(pair, options)), source, weights)
     first = stack.enter_context(open_foreign_release(config, release))
     second = None if other is None else stack.enter_context(open_foreign_release(config, other))
-    return adversary_from_files(config, first, source, second, weights)
+    return adversary_from_files(plan, first, source, second, weights)

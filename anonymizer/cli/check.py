@@ -72,7 +72,8 @@ def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | N
     from anonymizer.data.source import EngineOptions  # noqa: PLC0415
     from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
     from anonymizer.run.check import check_config, check_names  # noqa: PLC0415
-    from anonymizer.run.job import open_described  # noqa: PLC0415
+    from anonymizer.run.plan import plan_of  # noqa: PLC0415
+    from anonymizer.run.prepare import open_described  # noqa: PLC0415
 
     if (config is None) == (qi is None):
         raise InputError("check: give either -c CONFIG or --qi A,B (optionally with --sensitive C)")
@@ -86,7 +87,7 @@ def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | N
         if pair is not None:
             return _measure_pair(pair, loaded, [], [])
         with open_described(loaded, data) as relation:
-            return check_config(relation, loaded)
+            return check_config(relation, plan_of(loaded))
     named = _split("--qi", qi), _split("--sensitive", sensitive)
     pair = find_anatomy_files(data)
     if pair is not None:
@@ -97,10 +98,11 @@ def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | N
 
 def _measure_pair(pair: AnatomyFiles, config: Config | None, qi: list[str], sensitive: list[str]) -> Check:
     from anonymizer.run.check import check_pair_config, check_pair_names, open_pair  # noqa: PLC0415
+    from anonymizer.run.plan import plan_of  # noqa: PLC0415
 
     with open_pair(pair) as tables:
         if config is not None:
-            return check_pair_config(tables, config)
+            return check_pair_config(tables, plan_of(config))
         return check_pair_names(tables, qi, sensitive)
 
 

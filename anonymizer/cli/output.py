@@ -29,7 +29,7 @@ from anonymizer.system import is_windows_console, reader_is_gone
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from anonymizer.run.job import RunMonitor
+    from anonymizer.run.prepare import RunMonitor
     from anonymizer.search.base import Progress
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
@@ -184,7 +184,7 @@ def messages(*, quiet: bool) -> Console:
 @contextmanager
 def progress_monitor(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[RunMonitor]:
     """Yield a watch that shows how far a run is on stderr."""
-    from anonymizer.run.job import RunMonitor  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.run.prepare import RunMonitor  # noqa: PLC0415 - --help needs none of it
 
     console = messages(quiet=quiet)
     if quiet or not sys.stderr.isatty():

@@ -42,7 +42,7 @@ def run(
     from anonymizer.cli.output import progress_monitor  # noqa: PLC0415 - --help needs none of it
     from anonymizer.cli.summary import summary  # noqa: PLC0415
     from anonymizer.config.load import load_config  # noqa: PLC0415
-    from anonymizer.run.run import run as run_job  # noqa: PLC0415
+    from anonymizer.run.job import run as run_job  # noqa: PLC0415
 
     loaded = load_config(config, set_ or [])
     directory = output if output is not None else config.parent / "release"

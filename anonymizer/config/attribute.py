@@ -22,7 +22,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from anonymizer.config.plugin_sections import hierarchy_sources, parse_settings, plug_in_schema
-from anonymizer.config.section import SETTINGS, Section, problem, refusal, settings_to_dict, shown
+from anonymizer.config.section import SETTINGS, Section, problem, refusal, shown
 from anonymizer.errors import HierarchyError, suggestion
 from anonymizer.model.table import ValueType
 from anonymizer.plugins import Exact, WholeNumber
@@ -85,10 +85,10 @@ class HierarchySettings(Section):
             below = [(line["msg"], (source, *line["loc"])) for line in error.errors(include_url=False)]
             raise refusal([problem(what, path) for what, path in below]) from None
 
-    def to_dict(self) -> dict[str, Any]:
+    @classmethod
+    def arranged(cls, own: dict[str, Any]) -> dict[str, Any]:
         """Return the mapping with the source as its key."""
-        own = settings_to_dict(self)
-        return {self.source: own[SETTINGS], "unknown": own["unknown"]}
+        return {own["source"]: own[SETTINGS], "unknown": own["unknown"]}
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -214,7 +214,8 @@ class AttributeSettings(Section):
                 fitting = " and ".join(f"{role} columns" for role in roles)
                 yield key, f"has no effect on a column with role {self.role}; accepted for {fitting}"
 
-    def to_dict(self) -> dict[str, Any]:
+    @classmethod
+    def arranged(cls, own: dict[str, Any]) -> dict[str, Any]:
         """Return the section, without the keys that its role does not take."""
-        barred = {key for key, roles in _ALLOWED_ROLES.items() if self.role not in roles}
-        return {key: value for key, value in super().to_dict().items() if key not in barred}
+        barred = {key for key, roles in _ALLOWED_ROLES.items() if own["role"] not in roles}
+        return {key: value for key, value in own.items() if key not in barred}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -208,21 +208,24 @@ def _problems(error: ValidationError, document: Document) -> list[ConfigProblem]
     return sorted(problems, key=lambda each: each.line or 0)
 
 
-def check_columns(config: Config, columns: Sequence[str], source: str) -> None:
+def check_columns(
+    asked: Collection[str], columns: Sequence[str], source: str, config: str = Origin.name
+) -> None:
     """Compare the columns that a config names with those of a file or DataFrame.
 
     Parameters
     ----------
+    asked: names in the config.
     columns: names in the data.
-    source: what messages call the data.
+    source, config: what messages call the data and the config.
 
     Raises
     ------
     ConfigError: naming every column of the config that the data lacks and every column without a role.
     """
     present = frozenset(columns)
-    lacking = [name for name in config.attributes if name not in present]
-    without_role = [name for name in columns if name not in config.attributes]
+    lacking = [name for name in asked if name not in present]
+    without_role = [name for name in columns if name not in asked]
     found = [
         (name, f"{source} has no such column; {suggestion(name, without_role or columns)}")
         for name in lacking
@@ -230,9 +233,7 @@ def check_columns(config: Config, columns: Sequence[str], source: str) -> None:
     roles = ", ".join(Role)
     found += [(name, f"a column of {source} without a role; accepted: {roles}") for name in without_role]
     if found:
-        raise ConfigError(
-            config.source, [ConfigProblem(dotted(("attributes", name)), what) for name, what in found]
-        )
+        raise ConfigError(config, [ConfigProblem(dotted(("attributes", name)), what) for name, what in found])
 
 
 VARIED_FORM = "accepted: KEY=V1,V2,..., such as constraints.0.k=2,5,10"

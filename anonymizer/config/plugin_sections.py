@@ -21,7 +21,6 @@ from anonymizer.config.section import (
     keys,
     problem,
     refusal,
-    settings_to_dict,
     shown,
     validated,
     with_field_bounds,
@@ -155,11 +154,10 @@ class PluginSection(Section):
         # Without a known plug-in its parameters cannot be judged; the selector's own error is enough.
         return raw if name is None else parse_settings(cls.registry()[name], raw, cls.accepted_keys())
 
-    def to_dict(self) -> dict[str, Any]:
+    @classmethod
+    def arranged(cls, own: dict[str, Any]) -> dict[str, Any]:
         """Return the section with the plug-in's parameters beside its own keys."""
-        own = settings_to_dict(self)
-        parameters = own.pop(SETTINGS)
-        return {**own, **parameters}
+        return {**{key: value for key, value in own.items() if key != SETTINGS}, **own[SETTINGS]}
 
     @classmethod
     def __get_pydantic_json_schema__(

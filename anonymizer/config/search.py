@@ -82,10 +82,12 @@ class ObjectiveSettings(PluginSection):
         """Return the metric, made with its parameters and its aggregate."""
         return self.plug_in(self.settings, AGGREGATES[self.aggregate])
 
-    def to_dict(self) -> dict[str, Any]:
+    @classmethod
+    def arranged(cls, own: dict[str, Any]) -> dict[str, Any]:
         """Return the section, the aggregate only where the metric takes one."""
-        every = super().to_dict()
-        return every if self.plug_in.aggregates else {key: every[key] for key in every if key != "aggregate"}
+        every = super().arranged(own)
+        takes = cls.registry()[own["metric"]].aggregates
+        return every if takes else {key: every[key] for key in every if key != "aggregate"}
 
 
 class BudgetSettings(Section):

@@ -294,17 +294,21 @@ class Section(Settings):
         """Return the section in plain JSON types, defaults included; ``load_config`` reads it back."""
         return settings_to_dict(self)
 
+    @classmethod
+    def arranged(cls, own: dict[str, Any]) -> dict[str, Any]:
+        """Return dumped fields in the shape that a config has, as ``normalize_input`` does the other way."""
+        return own
+
 
 def settings_to_dict(settings: BaseModel) -> dict[str, Any]:
     """Return settings by their config keys in plain JSON types; absent optional ones are left out."""
     by_key = {key: getattr(settings, name) for key, name in keys(type(settings)).items()}
-    return {key: _dumped(value) for key, value in by_key.items() if value is not None}
+    own = {key: _dumped(value) for key, value in by_key.items() if value is not None}
+    return settings.arranged(own) if isinstance(settings, Section) else own
 
 
 def _dumped(value: Any) -> Any:
     match value:
-        case Section():
-            return value.to_dict()
         case RootModel():
             return plain(value.model_dump(by_alias=True))
         case BaseModel():

@@ -20,7 +20,14 @@ from numpy.typing import NDArray
 from anonymizer.data.csv import check_header
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.relation import DuckRelation
-from anonymizer.data.relation import Groups, Projection, Relation
+from anonymizer.data.relation import (
+    Groups,
+    Projection,
+    Relation,
+    ReleaseQuery,
+    Replacement,
+    shuffled_rows,
+)
 from anonymizer.data.source import EngineOptions
 from anonymizer.distribution import installing
 from anonymizer.errors import DataError, InputError
@@ -183,7 +190,11 @@ class FrameRelation(Relation):
         values = self._frame.iloc[:, self.position(column)]
         return all(isinstance(value, str) for value in values.dropna().unique())
 
-    def sorted_rows(self, projection: Projection) -> IntArray:
+    def records_query(self, projection: Projection, *, shuffled: bool = False) -> FrameQuery:
+        """Return the published records; a database is made when they are copied to a file."""
+        return FrameQuery(self, projection, shuffled=shuffled)
+
+    def sort(self, projection: Projection) -> IntArray:
         """Return the numbers of the published records, sorted by what is published of them."""
         keys = []
         for column in projection.columns:
@@ -197,16 +208,13 @@ class FrameRelation(Relation):
         rows = np.flatnonzero(projection.kept)
         return rows[np.argsort(ranks[rows], kind="stable")]
 
-    def write_csv(self, projection: Projection, rows: IntArray, path: Path, separator: str) -> None:
-        """Write the given records as CSV; the database that does it is made now."""
-        self._in_database().write_csv(projection, rows, path, separator)
+    @property
+    def frame(self) -> pandas.DataFrame:
+        """The DataFrame, which is never changed."""
+        return self._frame
 
-    def write_parquet(self, projection: Projection, rows: IntArray, path: Path) -> None:
-        """Write the given records as Parquet; the database that does it is made now."""
-        self._in_database().write_parquet(projection, rows, path)
-
-    def _in_database(self) -> Relation:
-
+    def in_database(self) -> Relation:
+        """Return the same records in a database, which is made now and closed with this relation."""
         if self._stored is None:
             self._stored = open_in_database(self._frame, self._options)
         return self._stored
@@ -216,6 +224,120 @@ class FrameRelation(Relation):
         self._read.clear()
         if self._stored is not None:
             self._stored.close()
+
+
+class FrameQuery(ReleaseQuery):
+    """The published records of a DataFrame.
+
+    Parameters
+    ----------
+    relation: stays the caller's.
+    """
+
+    def __init__(self, relation: FrameRelation, projection: Projection, *, shuffled: bool) -> None:
+        self._relation = relation
+        self._projection = projection
+        self._shuffled = shuffled
+
+    def copy(self, path: Path, separator: str | None) -> None:
+        """Write the records as texts, by a database."""
+        relation = self._relation.in_database()
+        relation.records_query(self._projection, shuffled=self._shuffled).copy(path, separator)
+
+    def frame(self) -> pandas.DataFrame:
+        """Return the records as a DataFrame with a new index.
+
+        Recoded columns keep their type where all that is published are values of theirs, else they are text;
+        the others keep theirs. Of categories those that are still used stay.
+        """
+        import pandas as pd  # noqa: PLC0415  reading and writing files does without it
+
+        relation, projection = self._relation, self._projection
+        rows = shuffled_rows(projection) if self._shuffled else relation.sort(projection)
+        released = {}
+        for column in projection.columns:
+            replacement = projection.replacements.get(column)
+            if replacement is not None:
+                released[column] = _published(relation, replacement, rows, column)
+            else:
+                kept = relation.frame.iloc[rows, relation.position(column)]
+                released[column] = only_used(kept.reset_index(drop=True))
+        return pd.DataFrame(released, columns=list(projection.columns))
+
+
+def _published(
+    relation: FrameRelation, replacement: Replacement, rows: IntArray, column: str
+) -> pandas.Series[Any]:
+    """Return what is published as a column, which the DataFrame may have or not."""
+    import pandas as pd  # noqa: PLC0415
+
+    if column in relation.columns:
+        original = relation.frame.iloc[:, relation.position(column)]
+        return published_series(relation, replacement, rows, original)
+    # Whole numbers are published, or texts.
+    kind = "int64" if isinstance(replacement.labels[0], int) else "str"
+    labels: pandas.Series[Any] = pd.Series(replacement.labels, dtype=kind)
+    return labels.take(replacement.codes[rows]).reset_index(drop=True)
+
+
+def published_series(
+    relation: Relation, replacement: Replacement, rows: IntArray, original: pandas.Series[Any]
+) -> pandas.Series[Any]:
+    """Return what is published instead of a column, with a new index.
+
+    Parameters
+    ----------
+    relation: that was opened from the DataFrame.
+    rows: numbers of the published records in their order, shape (released,).
+    original: the column.
+
+    Returns
+    -------
+    Of the original's dtype when every published text is that of one of its values; else text, or categories
+    of texts where the original has categories. A text that only looks like a number stays a text: ``3`` for
+    30 to 39 is no age.
+    """
+    import pandas as pd  # noqa: PLC0415 - reading and writing files does without it
+
+    used, places = np.unique(replacement.codes[rows], return_inverse=True)
+    texts = [replacement.labels[code] for code in used]
+    dictionary = [text for text, _ in relation.dictionary(str(original.name))]
+    if set(texts) <= set(dictionary):
+        place = {text: number for number, text in enumerate(dictionary)}
+        known = _first_records(relation.codes(str(original.name)), len(dictionary))
+        positions = known[[place[text] for text in texts]]
+        return only_used(original.iloc[positions[places]].reset_index(drop=True))
+    if isinstance(original.dtype, pd.CategoricalDtype):
+        return pd.Series(pd.Categorical.from_codes(places, categories=pd.Index(texts, dtype="str")))
+    # A text type of its own, such as Arrow's, holds other texts too.
+    dtype = original.dtype if _is_text(original.dtype) else "str"
+    return pd.Series(pd.Series(texts, dtype=dtype).array.take(places))
+
+
+def only_used(series: pandas.Series[Any]) -> pandas.Series[Any]:
+    """Return a column without the categories that none of its records has."""
+    import pandas as pd  # noqa: PLC0415
+
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return series.cat.remove_unused_categories()
+    arrow: Any = getattr(series.dtype, "pyarrow_dtype", None)
+    if hasattr(arrow, "index_type"):
+        # What Arrow takes from a dictionary keeps all of it, so a new one is made.
+        return series.astype(pd.ArrowDtype(arrow.value_type)).astype(series.dtype)
+    return series
+
+
+def _first_records(codes: CodeArray, size: int) -> IntArray:
+    """Return the number of one record of each code, shape (size,)."""
+    first = np.zeros(size, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes), dtype=np.int64)[::-1]
+    return first
+
+
+def _is_text(dtype: Any) -> bool:
+    from pandas.api.types import is_string_dtype  # noqa: PLC0415 - reading and writing files does without it
+
+    return dtype.name != "object" and is_string_dtype(dtype)
 
 
 def check_frame(frame: pandas.DataFrame) -> None:

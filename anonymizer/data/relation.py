@@ -7,11 +7,12 @@ from counted rows; it may be appended to the records of an earlier release.
 from __future__ import annotations
 
 import math
+import os
 import re
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -21,53 +22,38 @@ import numpy as np
 
 from anonymizer.data.distinct_rows import DistinctRows, counted_keys
 from anonymizer.data.source import CsvDialect, EngineOptions
-from anonymizer.errors import DataError, suggestion
+from anonymizer.errors import AuditFailed, DataError, suggestion
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.counting import Packing
 from anonymizer.model.out_of_core import RegionStore
 from anonymizer.system import Closing
 
 
-@dataclass(frozen=True)
-class AppendedFile:
-    """A file of further records.
+class ReleaseQuery(ABC):
+    """The rows of a release in their order, as the engine of a relation finds them; a sink has them copied.
 
-    Attributes
-    ----------
-    path: of the file.
-    compare: called with it once it is read; raises where it is not what was to be written.
-    """
-
-    path: Path
-    compare: Callable[[Relation], None]
-
-
-class AppendWriter(ABC):
-    """Writes the records of a relation and of a file, all in one order, so that nothing tells them apart.
-
-    The file has the same columns as the relation, in whatever order, and is of the kind that the relation
-    was read from: CSV for what was separated text, else Parquet.
+    Its relation has to be open as long as it is in use.
     """
 
     @abstractmethod
-    def write_csv(self, further: AppendedFile, path: Path, separator: str, secret: bytes | None) -> None:
-        """Write UTF-8 CSV with a header; gzipped for ``.gz``.
+    def copy(self, path: Path, separator: str | None) -> None:
+        """Write the rows: with a separator UTF-8 CSV with a header, gzipped for ``.gz``, else Parquet.
 
-        Parameters
-        ----------
-        further: the file.
-        secret: random bytes that shuffle the records; None to sort them by all columns, left to right, texts
-            by code point, a null as the empty text.
+        In CSV, texts have quotes where needed, and a null or an empty text is nothing at all. In Parquet,
+        recoded columns are texts, and unchanged ones have their own type and nulls.
 
         Raises
         ------
         OutputError: the file cannot be written.
-        DataError: a column holds another type in the further records, or what the relation reads has changed.
         """
 
-    @abstractmethod
-    def write_parquet(self, further: AppendedFile, path: Path, secret: bytes | None) -> None:
-        """Write Parquet, columns in their own type; all else is as for ``write_csv``."""
+    def check(self, release: Relation) -> None:  # noqa: B027 - most need nothing more than the audit
+        """Compare a copy that was read back with these rows, beyond what the audit does.
+
+        Raises
+        ------
+        AuditFailed: it is something else.
+        """
 
 
 Dictionary = Iterable[tuple[str | None, int]]
@@ -169,28 +155,6 @@ class CountedRows:
     counts: IntArray
 
 
-class CountedWriter(ABC):
-    """Writes counted rows to files."""
-
-    @abstractmethod
-    def write_csv(self, rows: CountedRows, path: Path, separator: str) -> None:
-        """Write UTF-8 CSV with a header; gzipped for ``.gz``.
-
-        Raises
-        ------
-        OutputError: the file cannot be written.
-        """
-
-    @abstractmethod
-    def write_parquet(self, rows: CountedRows, path: Path) -> None:
-        """Write Parquet, all columns as texts.
-
-        Raises
-        ------
-        OutputError: the file cannot be written.
-        """
-
-
 @dataclass(frozen=True, eq=False)
 class ByCodes:
     """Rows of distinct combinations of coded columns.
@@ -244,49 +208,6 @@ class RecodedRows:
     places: Mapping[str, CodeArray]
 
 
-class RecodedWriter(ABC):
-    """Writes the records of a relation as recoded, without that they come to this process."""
-
-    @abstractmethod
-    def write_csv(self, rows: RecodedRows, path: Path, separator: str, secret: bytes | None) -> None:
-        """Write UTF-8 CSV with a header; gzipped for ``.gz``.
-
-        Parameters
-        ----------
-        secret: random bytes that put the records in an order; None for sorted by what is published.
-
-        Raises
-        ------
-        OutputError: the file cannot be written.
-        """
-
-    @abstractmethod
-    def write_parquet(self, rows: RecodedRows, path: Path, secret: bytes | None) -> None:
-        """Write Parquet, unchanged columns in their own type.
-
-        Parameters
-        ----------
-        secret: as for ``write_csv``.
-
-        Raises
-        ------
-        OutputError: the files cannot be written.
-        """
-
-    @abstractmethod
-    def checksum(self, rows: RecodedRows) -> int:
-        """Sum up a hash of each record as recoded: of its texts, a null being the empty one."""
-
-    @abstractmethod
-    def own_checksum(self, recoded: Collection[str]) -> int:
-        """Return the same of the relation itself, whose records were recoded and written before.
-
-        Parameters
-        ----------
-        recoded: the columns that were replaced.
-        """
-
-
 @dataclass(frozen=True, eq=False)
 class Groups:
     """The distinct combinations of some columns, counted by the engine.
@@ -336,6 +257,18 @@ class Projection:
     columns: tuple[str, ...]
     replacements: Mapping[str, Replacement]
     kept: BoolArray
+
+
+def shuffled_rows(projection: Projection) -> IntArray:
+    """Return the numbers of the published records in a random order, shape (released,), int64."""
+    rows = shuffled(len(projection.kept))
+    return rows[projection.kept[rows]]
+
+
+def shuffled(number: int) -> IntArray:
+    """Return whole numbers below one in an order by randomness of the system: a known seed would undo it."""
+    order: IntArray = np.argsort(np.frombuffer(os.urandom(8 * number), dtype=np.uint64))
+    return order
 
 
 @dataclass(frozen=True)
@@ -567,28 +500,6 @@ class Relation(Closing):
         """Whether records have an order, in which they can be asked for one by one."""
         return True
 
-    @property
-    def writer(self) -> CountedWriter | None:
-        """What writes rows without a look at the records; None where nothing can."""
-        return None
-
-    @property
-    def recoded_writer(self) -> RecodedWriter | None:
-        """What writes records where they are; None where they have to come to this process."""
-        return None
-
-    @property
-    def append_writer(self) -> AppendWriter | None:
-        """What writes the records together with those of a file; None where nothing can."""
-        return None
-
-    def recoded_writer_beside(self, earlier: Relation) -> RecodedWriter | None:  # noqa: ARG002 - of any
-        """Return what writes the records where they are, together with those of another relation.
-
-        None where they have to come to a file first; see ``append_writer`` of the other one.
-        """
-        return None
-
     @abstractmethod
     def is_text(self, column: str) -> bool:
         """Tell whether the values of a column are texts, and not stored as numbers or dates."""
@@ -598,28 +509,14 @@ class Relation(Closing):
         return False
 
     @abstractmethod
-    def sorted_rows(self, projection: Projection) -> IntArray:
-        """Return the numbers of the published records, sorted by what is published of them.
+    def records_query(self, projection: Projection, *, shuffled: bool = False) -> ReleaseQuery:
+        """Return the published records.
 
-        All columns count, left to right, texts by code point, a null as the empty text.
-        """
-
-    @abstractmethod
-    def write_csv(self, projection: Projection, rows: IntArray, path: Path, separator: str) -> None:
-        """Write the given records in the given order as UTF-8 CSV with a header; gzipped for ``.gz``.
-
-        Raises
-        ------
-        OutputError: the file cannot be written.
-        """
-
-    @abstractmethod
-    def write_parquet(self, projection: Projection, rows: IntArray, path: Path) -> None:
-        """Write the given records in the given order as Parquet, unchanged columns in their own type.
-
-        Raises
-        ------
-        OutputError: the file cannot be written.
+        Parameters
+        ----------
+        shuffled: whether randomness of the system, which no seed repeats, puts them in an order; else they
+            are sorted by what is published: all columns, left to right, texts by code point, a null as the
+            empty text.
         """
 
     def position(self, column: str) -> int:
@@ -639,3 +536,51 @@ class Relation(Closing):
     def _positions(self) -> dict[str, int]:
         """Where each column stands; looked for in ``columns``, each would take time by their number."""
         return {column: index for index, column in enumerate(self.columns)}
+
+
+class EngineRelation(Relation):
+    """A relation whose engine writes records without that they come to this process."""
+
+    @abstractmethod
+    def counted_query(self, rows: CountedRows) -> ReleaseQuery:
+        """Return rows that are written in their order, each as often as it counts, all columns as texts."""
+
+    @abstractmethod
+    def recoded_query(self, rows: RecodedRows, *, shuffled: bool = False) -> ReleaseQuery:
+        """Return the records as recoded, in an order as for ``records_query``."""
+
+    @abstractmethod
+    def appended_query(
+        self, new: ReleaseQuery, path: Path, scratch: Path, *, shuffled: bool = False
+    ) -> ReleaseQuery:
+        """Return the records of this relation, an earlier release, and further ones, all in one order.
+
+        Nothing tells the ones from the others. Copying raises DataError where a column holds another type in
+        the further records, or where the earlier release has changed.
+
+        Parameters
+        ----------
+        new: the further records, with the same columns in whatever order.
+        path: of the earlier release, whose kind of file it is.
+        scratch: a folder for a temporary file.
+        """
+
+    @abstractmethod
+    def checksum(self, recoded: Collection[str]) -> int:
+        """Sum up a hash of each record, of its texts, a null being the empty one, as the engine finds it.
+
+        Parameters
+        ----------
+        recoded: columns that were replaced before the records were written.
+        """
+
+
+def check_sum(release: Relation, recoded: Collection[str], expected: int) -> None:
+    """Check that a release that was read back has the records that were to be written.
+
+    Raises
+    ------
+    AuditFailed: it has others.
+    """
+    if not isinstance(release, EngineRelation) or release.checksum(recoded) != expected:
+        raise AuditFailed(f"{release.name}: some record is not one of the input as recoded")

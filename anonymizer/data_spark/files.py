@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonymizer.data.csv import check_header
-from anonymizer.data.relation import CountedRows, CountedWriter
+from anonymizer.data.relation import CountedRows, ReleaseQuery
 from anonymizer.data.source import location_of, sha256_of_list
 from anonymizer.data_spark.columns import in_partitions, small_frame
 from anonymizer.data_spark.session import Session, reason_of, whole_text, writing
@@ -273,41 +273,36 @@ PART_RECORDS = 1_000_000
 """Records of one file of a release; the same wherever it is written, so that the bytes are."""
 
 
-class SparkWriter(CountedWriter):
-    """Writes folders of Parquet files.
+def refuse_csv(path: Path, separator: str | None) -> None:
+    """Refuse to write CSV, which is one file: many processes write folders of Parquet.
+
+    Raises
+    ------
+    OutputError: there is a separator.
+    """
+    if separator is not None:
+        what = "the engine spark writes Parquet; set a name that ends in .parquet"
+        raise OutputError(f"output.path '{path.name}': {what}")
+
+
+class SparkCountedQuery(ReleaseQuery):
+    """Counted rows, written as a folder of Parquet files.
 
     Parameters
     ----------
     session: stays the caller's.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, rows: CountedRows) -> None:
         self._session = session
+        self._rows = rows
 
-    def write_csv(self, rows: CountedRows, path: Path, separator: str) -> None:  # noqa: ARG002 - none will do
-        """Refuse: Spark writes folders, and a CSV release is one file."""
-        raise OutputError(
-            f"output.path '{path.name}': the engine spark writes Parquet; set a name that ends in .parquet"
-        )
-
-    def write_parquet(self, rows: CountedRows, path: Path) -> None:
-        """Write a folder of Parquet files, all columns as texts."""
-        self.write_folder(rows, location_of(path), path.name)
-
-    def write_folder(self, rows: CountedRows, location: str, title: str) -> None:
-        """Write a folder wherever Hadoop finds it.
-
-        Parameters
-        ----------
-        title: what messages call it.
-
-        Raises
-        ------
-        OutputError: it cannot be written.
-        """
-        with writing(title):
-            frame = self._repeated(rows)
-        write_folder(self._session, frame, location, title)
+    def copy(self, path: Path, separator: str | None) -> None:
+        """Write a folder wherever Hadoop finds it; refuse CSV, which is one file."""
+        refuse_csv(path, separator)
+        with writing(path.name):
+            frame = self._repeated(self._rows)
+        write_folder(self._session, frame, location_of(path), path.name)
 
     def _repeated(self, rows: CountedRows) -> DataFrame:
         """Return a frame of all records in their order, as its partitions stand one after another."""

@@ -6,7 +6,7 @@ Each record is joined to the row that holds its recoding, and may be appended to
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,12 +18,15 @@ from anonymizer.data.relation import (
     ByRegion,
     Coding,
     ColumnStatistics,
+    CountedRows,
+    EngineRelation,
     Groups,
     Projection,
     RecodedRows,
-    RecodedWriter,
     Relation,
+    ReleaseQuery,
     UnionDifference,
+    check_sum,
 )
 from anonymizer.data.source import location_of
 from anonymizer.data_spark.columns import (
@@ -38,15 +41,16 @@ from anonymizer.data_spark.distinct_rows import SparkCombinations, SparkRegions
 from anonymizer.data_spark.files import (
     Files,
     Parts,
-    SparkWriter,
+    SparkCountedQuery,
     checked_fields,
     pandas_metadata,
     parts_of,
+    refuse_csv,
     sha256_of,
 )
 from anonymizer.data_spark.options import SparkOptions
 from anonymizer.data_spark.session import Session, close_session, open_session, reading, writing
-from anonymizer.errors import DataError, InputError, OutputError
+from anonymizer.errors import DataError, InputError
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 
 if TYPE_CHECKING:
@@ -56,65 +60,60 @@ BATCH = 1_000_000
 """Rows that are handed to Spark in one piece."""
 
 
-class SparkRecodedWriter(RecodedWriter):
-    """Writes folders of Parquet files, sorted by what is published.
+class SparkRecodedQuery(ReleaseQuery):
+    """Records as recoded, written as a folder of Parquet files, sorted by what is published.
 
     Parameters
     ----------
     relation: whose records are written; stays the caller's.
     """
 
-    def __init__(self, relation: SparkRelation) -> None:
-        self._relation = relation
+    def __init__(self, relation: SparkRelation, rows: RecodedRows) -> None:
+        self.relation = relation
+        self.rows = rows
 
-    def write_csv(self, rows: RecodedRows, path: Path, separator: str, secret: bytes | None) -> None:  # noqa: ARG002
-        """Refuse: many processes write Parquet."""
-        raise OutputError(
-            f"output.path '{path.name}': this engine writes Parquet; set a name that ends in .parquet"
-        )
+    def copy(self, path: Path, separator: str | None) -> None:
+        """Write a folder wherever Hadoop finds it; refuse CSV, which is one file."""
+        refuse_csv(path, separator)
+        with writing(path.name), reading(self.relation.name):
+            files = Files(self._frame(), self._order(), self._published(), self._records())
+            files.write(self.relation.session, location_of(path), path.name)
 
-    def write_parquet(self, rows: RecodedRows, path: Path, secret: bytes | None) -> None:
-        """Write a folder of Parquet files."""
-        assert secret is None, "a config with another order than sorted is refused"
-        self.write_folder(rows, location_of(path), path.name)
+    def check(self, release: Relation) -> None:
+        """Compare whole records: the audit does not see what stands beside the columns that it counts."""
+        check_sum(release, self.rows.labels, self.checksum())
 
-    def write_folder(self, rows: RecodedRows, location: str, title: str) -> None:
-        """Write a folder wherever Hadoop finds it; raises as ``write_parquet`` does."""
-        with writing(title), reading(self._relation.name):
-            frame = self._labelled(rows, self._joined(rows))
-            published = {f"p{place}": name for place, name in enumerate(rows.columns)}
-            files = Files(frame, self._order(rows), published, int(rows.counts[rows.kept].sum()))
-            files.write(self._relation.session, location, title)
-
-    def checksum(self, rows: RecodedRows) -> int:
+    def checksum(self) -> int:
         """Sum up a hash of each record as recoded."""
-        with reading(self._relation.name):
-            return self._sum(
-                self._labelled(rows, self._joined(rows)),
+        rows = self.rows
+        with reading(self.relation.name):
+            return sum_of(
+                self.labelled(),
                 [f"{'p' if name in rows.labels else 's'}{place}" for place, name in enumerate(rows.columns)],
             )
 
-    def own_checksum(self, recoded: Collection[str]) -> int:  # noqa: ARG002 - these are texts like others
-        """Return the same of the records of the relation."""
-        with reading(self._relation.name):
-            return self._sum(self._relation.frame, [self._key(name) for name in self._relation.columns])
+    def _frame(self) -> DataFrame:
+        """Return what is written: the released columns as p0, p1, …, and what they are sorted by."""
+        return self.labelled()
 
-    def _sum(self, frame: DataFrame, texts: Sequence[str]) -> int:
-        listed = ", ".join(f"coalesce({text}, '')" for text in texts)
-        ((found,),) = frame.selectExpr(f"sum(CAST(xxhash64({listed}) AS DECIMAL(20, 0)))").collect()
-        return int(found or 0)
+    def _records(self) -> int:
+        """Return how many records are written."""
+        return int(self.rows.counts[self.rows.kept].sum())
 
-    def _joined(self, rows: RecodedRows) -> DataFrame:
+    def _published(self) -> dict[str, str]:
+        return {f"p{place}": name for place, name in enumerate(self.rows.columns)}
+
+    def _joined(self) -> DataFrame:
         """Return the released records: their unchanged columns, and the places of labels as r0, r1, …"""
-        relation = self._relation
+        relation, rows = self.relation, self.rows
         unchanged = [f"c{relation.position(name)}" for name in rows.columns if name not in rows.labels]
         found = rows.found
         keys = KeyWords([coding.size for coding in found.codings])
         codes = [f"k{place}" for place in range(len(found.codings))]
         records = relation.coded(found.codings, unchanged).selectExpr(*keys.packed(codes), *unchanged)
         if isinstance(found, ByRegion):
-            return self._in_regions(rows, found, records, keys)
-        told = self._told(rows, found, keys)
+            return self._in_regions(found, records, keys)
+        told = self._told(found, keys)
         if not _in_parts(found):
             return records.join(told, on=list(keys.names), how="inner").where("kept")
         keys_of = (self._key(name) for name in rows.columns if name not in rows.labels)
@@ -124,9 +123,7 @@ class SparkRecodedWriter(RecodedWriter):
         joined = records.join(told, on=list(keys.names), how="inner")
         return joined.where("kept AND i > first AND i <= last")
 
-    def _in_regions(
-        self, rows: RecodedRows, found: ByRegion, records: DataFrame, keys: KeyWords
-    ) -> DataFrame:
+    def _in_regions(self, found: ByRegion, records: DataFrame, keys: KeyWords) -> DataFrame:
         """Return the same for rows that are regions.
 
         Parameters
@@ -135,6 +132,7 @@ class SparkRecodedWriter(RecodedWriter):
         """
         import pyarrow as pa  # noqa: PLC0415 - comes with the extra
 
+        rows = self.rows
         rest = "NULL" if found.rest is None else str(found.rest)
         if found.regions is None:
             records = records.selectExpr("*", f"CAST({rest} AS INT) AS region")
@@ -147,28 +145,29 @@ class SparkRecodedWriter(RecodedWriter):
         told: dict[str, Any] = {"region": np.flatnonzero(rows.kept).astype(np.int32)}
         told |= {f"r{place}": codes[rows.kept] for place, codes in enumerate(rows.places.values())}
         batches = pa.table(told).to_batches(max_chunksize=BATCH)
-        return records.join(to_spark(self._relation.session, batches), on="region", how="inner")
+        return records.join(to_spark(self.relation.session, batches), on="region", how="inner")
 
-    def _told(self, rows: RecodedRows, found: ByCodes, keys: KeyWords) -> DataFrame:
+    def _told(self, found: ByCodes, keys: KeyWords) -> DataFrame:
         """Return the rows: their words, whether they are kept, which records of the words, and the places."""
         import pyarrow as pa  # noqa: PLC0415 - comes with the extra
 
+        rows = self.rows
         words = keys.pack(found.codes)
         last = _within(found, np.cumsum(rows.counts), rows.counts)
         columns: dict[str, Any] = dict(zip(keys.names, words, strict=True))
         columns |= {"kept": rows.kept, "first": last - rows.counts, "last": last}
         columns |= {f"r{place}": codes for place, codes in enumerate(rows.places.values())}
-        return to_spark(self._relation.session, pa.table(columns).to_batches(max_chunksize=BATCH))
+        return to_spark(self.relation.session, pa.table(columns).to_batches(max_chunksize=BATCH))
 
-    def _labelled(self, rows: RecodedRows, frame: DataFrame) -> DataFrame:
-        """Return the released columns as p0, p1, …, in their order."""
+    def labelled(self) -> DataFrame:
+        """Return the released columns as p0, p1, …, in their order, and the keys of those unchanged."""
         import pyarrow as pa  # noqa: PLC0415
         from pyspark.sql import functions  # noqa: PLC0415
 
-        found = {}
+        rows, frame, found = self.rows, self._joined(), {}
         for place, (name, labels) in enumerate(rows.labels.items()):
             small = {f"j{place}": pa.array(range(len(labels)), pa.int32()), f"l{place}": pa.array(labels)}
-            known = small_frame(self._relation.session, small)
+            known = small_frame(self.relation.session, small)
             count_matching = functions.col(f"r{place}") == functions.col(f"j{place}")
             frame = frame.join(known, on=count_matching, how="left")
             found[name] = f"l{place}"
@@ -179,16 +178,17 @@ class SparkRecodedWriter(RecodedWriter):
                 if name not in found
             ),
             *(
-                f"{found.get(name, f'c{self._relation.position(name)}')} AS p{place}"
+                f"{found.get(name, f'c{self.relation.position(name)}')} AS p{place}"
                 for place, name in enumerate(rows.columns)
             ),
         )
 
-    def _order(self, rows: RecodedRows) -> list[Any]:
+    def _order(self) -> list[Any]:
         """Return what records are sorted by: texts, a null as the empty one but before it."""
         from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
 
         order = []
+        rows = self.rows
         for place, name in enumerate(rows.columns):
             if name in rows.labels:
                 order.append(functions.col(f"p{place}"))
@@ -198,7 +198,7 @@ class SparkRecodedWriter(RecodedWriter):
 
     def _key(self, column: str) -> str:
         """Return SQL for the key of a column that is released unchanged."""
-        return self._relation.texts_of(column).key
+        return self.relation.texts_of(column).key
 
 
 def _begins(rows: ByCodes) -> BoolArray:
@@ -220,37 +220,43 @@ def _within(rows: ByCodes, ends: IntArray, counts: IntArray) -> IntArray:
     return ends - np.repeat(starts[begins], np.diff(np.flatnonzero(begins), append=len(ends)))
 
 
-class SparkBesideWriter(SparkRecodedWriter):
-    """Writes folders of Parquet files, sorted by what is published, the records of both in one order.
+def sum_of(frame: DataFrame, texts: Sequence[str]) -> int:
+    """Return the sum of a hash of each record by SQL for its texts."""
+    listed = ", ".join(f"coalesce({text}, '')" for text in texts)
+    ((found,),) = frame.selectExpr(f"sum(CAST(xxhash64({listed}) AS DECIMAL(20, 0)))").collect()
+    return int(found or 0)
+
+
+class SparkAppendedQuery(SparkRecodedQuery):
+    """Records as recoded and those of an earlier release, all in one order.
 
     Parameters
     ----------
-    relation: whose records are recoded; stays the caller's.
+    new: the further records.
     earlier: whose records are written as they are; stays the caller's.
     """
 
-    def __init__(self, relation: SparkRelation, earlier: SparkRelation) -> None:
-        super().__init__(relation)
+    def __init__(self, new: SparkRecodedQuery, earlier: SparkRelation) -> None:
+        super().__init__(new.relation, replace(new.rows, columns=earlier.columns))
         self._earlier = earlier
 
-    def write_folder(self, rows: RecodedRows, location: str, title: str) -> None:
-        """Write a folder wherever Hadoop finds it; raises as ``write_parquet`` does, and
+    def checksum(self) -> int:
+        """Sum up a hash of each record, those that are recoded and the earlier ones."""
+        return super().checksum() + self._earlier.checksum(self.rows.labels)
+
+    def _records(self) -> int:
+        return super()._records() + self._earlier.rows
+
+    def _frame(self) -> DataFrame:
+        """Return the records of both.
 
         Raises
         ------
         DataError: a column holds another type in the two.
         """
-        with writing(title), reading(self._relation.name):
-            new, before = self._labelled(rows, self._joined(rows)), self._before(rows)
-            self._check_alike(rows.columns, dict(before.dtypes), dict(new.dtypes))
-            published = {f"p{place}": name for place, name in enumerate(rows.columns)}
-            records = int(rows.counts[rows.kept].sum()) + self._earlier.rows
-            files = Files(before.unionByName(new), self._order(rows), published, records)
-            files.write(self._relation.session, location, title)
-
-    def checksum(self, rows: RecodedRows) -> int:
-        """Sum up a hash of each record, those that are recoded and the earlier ones."""
-        return super().checksum(rows) + self._earlier.recoded_writer.own_checksum(rows.labels)
+        new, before = self.labelled(), self._before(self.rows)
+        self._check_alike(self.rows.columns, dict(before.dtypes), dict(new.dtypes))
+        return before.unionByName(new)
 
     def _before(self, rows: RecodedRows) -> DataFrame:
         """Return the earlier records: columns as p0, p1, … and the keys of those released unchanged."""
@@ -265,7 +271,7 @@ class SparkBesideWriter(SparkRecodedWriter):
             one, other = kinds[f"p{place}"], found[f"p{place}"]
             if one != other:
                 raise DataError(
-                    f"{self._relation.name}: column '{name}' holds {other}, in {self._earlier.name} {one}; "
+                    f"{self.relation.name}: column '{name}' holds {other}, in {self._earlier.name} {one}; "
                     "write both inputs with one type for it"
                 )
 
@@ -301,7 +307,7 @@ class Dictionary:
     positions: CodeArray
 
 
-class SparkRelation(Relation):
+class SparkRelation(EngineRelation):
     """A frame of Spark whose columns are c0, c1, … in the order of the input.
 
     Parameters
@@ -454,20 +460,36 @@ class SparkRelation(Relation):
             )
         return frame
 
-    @property
-    def writer(self) -> SparkWriter:
-        """What writes counted rows, with the same Spark."""
-        return SparkWriter(self.session)
+    def records_query(self, projection: Projection, *, shuffled: bool = False) -> ReleaseQuery:  # noqa: ARG002
+        """Refuse: the records do not come to this process."""
+        self._refuse("each record")
 
-    @property
-    def recoded_writer(self) -> SparkRecodedWriter:
-        """What writes the records as recoded, by a join."""
-        return SparkRecodedWriter(self)
+    def counted_query(self, rows: CountedRows) -> SparkCountedQuery:
+        """Return counted rows, which Spark repeats."""
+        return SparkCountedQuery(self.session, rows)
 
-    def recoded_writer_beside(self, earlier: Relation) -> RecodedWriter:
-        """Return what writes the records as recoded, by a join, together with those of another relation."""
-        assert isinstance(earlier, SparkRelation), "one engine reads both"
-        return SparkBesideWriter(self, earlier)
+    def recoded_query(self, rows: RecodedRows, *, shuffled: bool = False) -> SparkRecodedQuery:
+        """Return the records as recoded, by a join."""
+        assert not shuffled, "a config with another order than sorted is refused"
+        return SparkRecodedQuery(self, rows)
+
+    def appended_query(
+        self,
+        new: ReleaseQuery,
+        path: Path,  # noqa: ARG002 - all are folders of Parquet
+        scratch: Path,  # noqa: ARG002 - Spark joins them where they are
+        *,
+        shuffled: bool = False,
+    ) -> SparkAppendedQuery:
+        """Return the records as they are, together with those that another relation has as recoded."""
+        assert not shuffled, "a config with another order than sorted is refused"
+        assert isinstance(new, SparkRecodedQuery), "one engine reads both"
+        return SparkAppendedQuery(new, self)
+
+    def checksum(self, recoded: Collection[str]) -> int:  # noqa: ARG002 - these are texts like others
+        """Sum up a hash of each record."""
+        with reading(self.name):
+            return sum_of(self.frame, [self.texts_of(name).key for name in self.columns])
 
     def changed_records(self, column: str, other: Relation) -> tuple[int, int]:
         """Compare a column with that of another relation; by a join where Spark has both."""
@@ -522,18 +544,6 @@ class SparkRelation(Relation):
     def codes(self, column: str) -> CodeArray:
         """Refuse: the records do not come to this process."""
         self._refuse(f"the value of '{column}' in each record")
-
-    def sorted_rows(self, projection: Projection) -> IntArray:  # noqa: ARG002 - none will do
-        """Refuse: the records do not come to this process."""
-        self._refuse("the order of the records")
-
-    def write_csv(self, projection: Projection, rows: IntArray, path: Path, separator: str) -> None:  # noqa: ARG002
-        """Refuse: the records do not come to this process."""
-        self._refuse("each record")
-
-    def write_parquet(self, projection: Projection, rows: IntArray, path: Path) -> None:  # noqa: ARG002
-        """Refuse: the records do not come to this process."""
-        self._refuse("each record")
 
     def _refuse(self, what: str) -> NoReturn:
         raise InputError(

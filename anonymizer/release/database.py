@@ -38,7 +38,7 @@ def table_digest(relation: Relation, scratch: Path) -> str:
     """
     everything = Projection(relation.columns, {}, np.ones(relation.rows, dtype=np.bool_))
     path = scratch / "digest.csv"
-    relation.write_csv(everything, relation.sorted_rows(everything), path, ",")
+    relation.records_query(everything).copy(path, ",")
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Self
 
 from anonymizer.errors import OutputError
-from anonymizer.release.formats import release_format
+from anonymizer.release.formats import release_separator
 from anonymizer.system import (
     LockedFolder,
     NoLocks,
@@ -387,7 +387,7 @@ def _check_name(name: str) -> None:
     fault = output_fault(name)
     if fault is not None:
         raise OutputError(f"output.path: {fault}")
-    release_format(Path(name))
+    release_separator(Path(name))
 
 
 class _Move:

@@ -1,104 +1,31 @@
 """The release as a query over the input: recoded records or counted rows, ready to be written.
 
 A release follows from the frequency table alone if it can; otherwise the engine joins its records to their
-recoding. A distinct row that is published in several ways divides its records between them. Published
-columns of a DataFrame keep the original's type if they hold its values.
+recoding. A distinct row that is published in several ways divides its records between them.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonymizer.data.relation import (
-    AppendedFile,
-    AppendWriter,
     ByCodes,
     ByRegion,
     Coding,
     CountedRows,
-    CountedWriter,
     Groups,
     Projection,
     RecodedRows,
-    RecodedWriter,
     Relation,
     Replacement,
+    shuffled,
 )
-from anonymizer.errors import AuditFailed
 from anonymizer.model.arrays import CodeArray, IntArray, ranks_of
 from anonymizer.model.counting import Packing, add_up, count, rank
 from anonymizer.model.out_of_core import RegionStore
 from anonymizer.model.recoding import PublishedColumn, Recoding, SharedRecoding
-from anonymizer.release.formats import SORTED, RowOrder, release_format
-
-if TYPE_CHECKING:
-    import pandas
-
-
-def published_series(
-    relation: Relation, replacement: Replacement, rows: IntArray, original: pandas.Series[Any]
-) -> pandas.Series[Any]:
-    """Return what is published instead of a column, with a new index.
-
-    Parameters
-    ----------
-    relation: that was opened from the DataFrame.
-    rows: numbers of the published records in their order, shape (released,).
-    original: the column.
-
-    Returns
-    -------
-    Of the original's dtype when every published text is that of one of its values; else text, or categories
-    of texts where the original has categories. A text that only looks like a number stays a text: ``3`` for
-    30 to 39 is no age.
-    """
-    import pandas as pd  # noqa: PLC0415 - reading and writing files does without it
-
-    used, places = np.unique(replacement.codes[rows], return_inverse=True)
-    texts = [replacement.labels[code] for code in used]
-    dictionary = [text for text, _ in relation.dictionary(str(original.name))]
-    if set(texts) <= set(dictionary):
-        place = {text: number for number, text in enumerate(dictionary)}
-        known = _first_records(relation.codes(str(original.name)), len(dictionary))
-        positions = known[[place[text] for text in texts]]
-        return only_used(original.iloc[positions[places]].reset_index(drop=True))
-    if isinstance(original.dtype, pd.CategoricalDtype):
-        return pd.Series(pd.Categorical.from_codes(places, categories=pd.Index(texts, dtype="str")))
-    # A text type of its own, such as Arrow's, holds other texts too.
-    dtype = original.dtype if _is_text(original.dtype) else "str"
-    return pd.Series(pd.Series(texts, dtype=dtype).array.take(places))
-
-
-def only_used(series: pandas.Series[Any]) -> pandas.Series[Any]:
-    """Return a column without the categories that none of its records has."""
-    import pandas as pd  # noqa: PLC0415
-
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        return series.cat.remove_unused_categories()
-    arrow: Any = getattr(series.dtype, "pyarrow_dtype", None)
-    if hasattr(arrow, "index_type"):
-        # What Arrow takes from a dictionary keeps all of it, so a new one is made.
-        return series.astype(pd.ArrowDtype(arrow.value_type)).astype(series.dtype)
-    return series
-
-
-def _first_records(codes: CodeArray, size: int) -> IntArray:
-    """Return the number of one record of each code, shape (size,)."""
-    first = np.zeros(size, dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes), dtype=np.int64)[::-1]
-    return first
-
-
-def _is_text(dtype: Any) -> bool:
-    from pandas.api.types import is_string_dtype  # noqa: PLC0415 - reading and writing files does without it
-
-    return dtype.name != "object" and is_string_dtype(dtype)
 
 
 def rows_of_records(
@@ -158,174 +85,11 @@ def project_rows(rows: CodeArray, recoding: Recoding, columns: Sequence[str]) ->
     return Projection(tuple(columns), replacements, ~recoding.removed[rows])
 
 
-def write_release(
-    relation: Relation,
-    projection: Projection,
-    path: Path,
-    order: RowOrder = SORTED,
-) -> int:
-    """Write a release as the suffix of the path says.
-
-    Returns
-    -------
-    Number of records written.
-
-    Raises
-    ------
-    OutputError: the suffix is unknown, or the file cannot be written.
-    """
-    target = release_format(path)
-    rows = order.rows(relation, projection)
-    target.write(relation, projection, rows, path)
-    return len(rows)
-
-
-def release_frame(
-    relation: Relation,
-    projection: Projection,
-    frame: pandas.DataFrame,
-    order: RowOrder = SORTED,
-) -> pandas.DataFrame:
-    """Return a release as a DataFrame with a new index, for a relation that was opened from ``frame``.
-
-    Recoded columns keep their type where all that is published are values of theirs, else they are text; the
-    others keep theirs. Of categories those that are still used stay.
-    """
-    import pandas as pd  # noqa: PLC0415  reading and writing files does without it
-
-    rows = order.rows(relation, projection)
-    released = {}
-    for column in projection.columns:
-        replacement = projection.replacements.get(column)
-        if replacement is not None:
-            released[column] = _published(relation, replacement, rows, frame, column)
-        else:
-            kept = frame.iloc[rows, relation.position(column)]
-            released[column] = only_used(kept.reset_index(drop=True))
-    return pd.DataFrame(released, columns=list(projection.columns))
-
-
-def _published(
-    relation: Relation, replacement: Replacement, rows: IntArray, frame: pandas.DataFrame, column: str
-) -> pandas.Series[Any]:
-    import pandas as pd  # noqa: PLC0415
-
-    if column in relation.columns:
-        return published_series(relation, replacement, rows, frame.iloc[:, relation.position(column)])
-    labels: pandas.Series[Any] = pd.Series(
-        replacement.labels, dtype="int64" if _whole(replacement) else "str"
-    )
-    return labels.take(replacement.codes[rows]).reset_index(drop=True)
-
-
-def _whole(replacement: Replacement) -> bool:
-    """Tell whether whole numbers are published, and not texts."""
-    return isinstance(replacement.labels[0], int)
-
-
 def _replacement(published: PublishedColumn, rows: CodeArray) -> Replacement:
     """Give each record its label, labels sorted so that their positions sort as they do."""
     order = sorted(range(len(published.labels)), key=published.labels.__getitem__)
     labels = tuple(published.labels[position] for position in order)
     return Replacement(labels, ranks_of(order)[published.codes][rows])
-
-
-class Publishable(ABC):
-    """One table of a release."""
-
-    @abstractmethod
-    def write(self, path: Path, order: RowOrder) -> None:
-        """Write it as the suffix of the path says.
-
-        Raises
-        ------
-        OutputError: the suffix is unknown, or the file cannot be written.
-        """
-
-    def compare(self, release: Relation) -> None:  # noqa: B027 - most need nothing more than the audit
-        """Compare what was written, and read back, with what was to be written, beyond what the audit does.
-
-        Raises
-        ------
-        AuditFailed: it is something else.
-        """
-
-
-@dataclass(frozen=True, eq=False)
-class FromRecords(Publishable):
-    """Found by looking at every record once more."""
-
-    relation: Relation
-    projection: Projection
-
-    def write(self, path: Path, order: RowOrder) -> None:
-        """Write the records."""
-        write_release(self.relation, self.projection, path, order)
-
-
-@dataclass(frozen=True, eq=False)
-class FromTable(Publishable):
-    """Found from the frequency table, which tells all that is published."""
-
-    writer: CountedWriter
-    rows: CountedRows
-
-    def write(self, path: Path, order: RowOrder) -> None:
-        """Write the rows as often as they count."""
-        release_format(path).write_counted(self.writer, order.normalize_input(self.rows), path)
-
-
-@dataclass(frozen=True, eq=False)
-class FromEngine(Publishable):
-    """Found by the engine, which joins the records to what becomes of them."""
-
-    writer: RecodedWriter
-    rows: RecodedRows
-
-    def write(self, path: Path, order: RowOrder) -> None:
-        """Write the records."""
-        release_format(path).write_recoded(self.writer, self.rows, path, order.secret())
-
-    def compare(self, release: Relation) -> None:
-        """Compare whole records: the audit does not see what stands beside the columns that it counts."""
-        reader = release.recoded_writer
-        if reader is None or not isinstance(self.writer, type(reader)):
-            raise AuditFailed(f"{release.name}: was read back by another engine than it was written by")
-        if reader.own_checksum(self.rows.labels) != self.writer.checksum(self.rows):
-            raise AuditFailed(f"{release.name}: some record is not one of the input as recoded")
-
-
-@dataclass(frozen=True, eq=False)
-class FileAppend(Publishable):
-    """Records that are written to a file of their own first, which an engine reads beside the earlier ones.
-
-    Attributes
-    ----------
-    earlier: path of the earlier release, whose kind of file it is, so that both have the same types.
-    writer: of the earlier records.
-    new: what is published of the new ones.
-    scratch: a folder for the file.
-    """
-
-    earlier: Path
-    writer: AppendWriter
-    new: Publishable
-    scratch: Path
-
-    def write(self, path: Path, order: RowOrder) -> None:
-        """Write all records.
-
-        Raises
-        ------
-        OutputError: the file cannot be written.
-        DataError: a column holds another type in the new records, or the earlier file has changed.
-        AuditFailed: the new records were not written as they should be.
-        """
-        new = self.scratch / f"new{''.join(self.earlier.suffixes[-2:])}"
-        self.new.write(new, SORTED)
-        further = AppendedFile(new, self.new.compare)
-        release_format(path).write_beside(self.writer, further, path, order.secret())
-        new.unlink()
 
 
 def count_union(
@@ -359,6 +123,14 @@ def count_union(
     return CountedRows(
         columns, tuple(labels), tuple(codes_of[:, place] for place in range(len(columns))), counts
     )
+
+
+def single_shuffled(rows: CountedRows) -> CountedRows:
+    """Return every single row once, in an order by randomness of the system."""
+    number = int(rows.counts.sum())
+    single = np.repeat(np.arange(len(rows.counts)), rows.counts)[shuffled(number)]
+    codes = tuple(each[single] for each in rows.codes)
+    return CountedRows(rows.columns, rows.labels, codes, np.ones(number, dtype=np.int64))
 
 
 def _codes(texts: Sequence[str | None], labels: Sequence[str]) -> CodeArray:

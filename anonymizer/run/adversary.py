@@ -19,7 +19,6 @@ from anonymizer.attacks.adversary_view import (
 from anonymizer.attacks.generalized_values import meanings_of
 from anonymizer.audit.classes import value_codes
 from anonymizer.config.attribute import Role
-from anonymizer.config.model import Config
 from anonymizer.data.relation import Groups, Relation
 from anonymizer.data.source import is_url
 from anonymizer.data.table import Encoded, encode, read_columns
@@ -31,18 +30,12 @@ from anonymizer.model.counting import ascending, count, numbered
 from anonymizer.model.recoding import COUNT, GROUP, Recoding
 from anonymizer.model.table import POINT, SensitiveAttribute
 from anonymizer.release.folder import PUBLIC_REPORT
-from anonymizer.run.attributes import (
-    check_weight_columns,
-    quasi_identifiers,
-    requests,
-    sensitive_attributes,
-    weights_of,
-)
-from anonymizer.run.job import Job
+from anonymizer.run.plan import Plan, check_weight_columns, weights_of
+from anonymizer.run.prepare import Prepared
 
 
 def adversary_from_files(
-    config: Config,
+    plan: Plan,
     release: Relation,
     original: Relation | None = None,
     second: Relation | None = None,
@@ -55,7 +48,7 @@ def adversary_from_files(
 
     Parameters
     ----------
-    config: says the roles of the columns and the hierarchies.
+    plan: says the roles of the columns and the hierarchies.
     weights: columns of the release with sampling weights.
 
     Raises
@@ -64,21 +57,21 @@ def adversary_from_files(
         one half of a release in groups.
     """
     for each in (release, second):
-        _refuse_half(config, each)
-    table = read_release(config, release, weights)
-    own = None if original is None else original_of_files(config, table, release, original)
+        _refuse_half(plan, each)
+    table = read_release(plan, release, weights)
+    own = None if original is None else original_of_files(plan, table, release, original)
     if second is None:
         return AdversaryView(table, None, own)
-    other = read_release(config, second)
-    same = None if original is None else original_of_files(config, other, second, original)
+    other = read_release(plan, second)
+    same = None if original is None else original_of_files(plan, other, second, original)
     return AdversaryView(table, other, own, same)
 
 
-def _refuse_half(config: Config, relation: Relation | None) -> None:
+def _refuse_half(plan: Plan, relation: Relation | None) -> None:
     """Refuse a table of a release in two: its column of groups, and not all that a whole release has."""
-    if relation is None or GROUP in config.attributes or GROUP not in relation.columns:
+    if relation is None or GROUP in plan.columns or GROUP not in relation.columns:
         return
-    lacking = [name for name in config.with_role(Role.SENSITIVE) if name not in relation.columns]
+    lacking = [name for name in plan.with_role(Role.SENSITIVE) if name not in relation.columns]
     if lacking or COUNT in relation.columns:
         halved = f"the column '{GROUP}' and not '{lacking[0]}'" if lacking else f"'{GROUP}' and '{COUNT}'"
         raise InputError(
@@ -88,7 +81,7 @@ def _refuse_half(config: Config, relation: Relation | None) -> None:
 
 
 def scene_of_run(
-    config: Config, job: Job, recoding: Recoding, release: Relation, weights: Sequence[str] = ()
+    plan: Plan, prepared: Prepared, recoding: Recoding, release: Relation, weights: Sequence[str] = ()
 ) -> AdversaryView:
     """Return the scene of a finished run: the written release, and the input with what became of each record.
 
@@ -102,16 +95,15 @@ def scene_of_run(
     ------
     InputError: the release is not what the recoding publishes.
     """
-    table = read_release(config, release, weights)
-    if job.problem.source is not None:
+    table = read_release(plan, release, weights)
+    if prepared.problem.source is not None:
         return AdversaryView(table)
-    source = str(config.input.path or "the input")
     return AdversaryView(
-        table, original=known_original(source, job.problem.table, recoding, table, config.input.missing)
+        table, original=known_original(plan.input, prepared.problem.table, recoding, table, plan.missing)
     )
 
 
-def read_release(config: Config, relation: Relation, weights: Sequence[str] = ()) -> PublishedTable:
+def read_release(plan: Plan, relation: Relation, weights: Sequence[str] = ()) -> PublishedTable:
     """Count a release by its quasi-identifiers and sensitive attributes.
 
     Parameters
@@ -122,11 +114,11 @@ def read_release(config: Config, relation: Relation, weights: Sequence[str] = ()
     ------
     InputError: it has none of the quasi-identifiers of the config.
     """
-    names = _with_role(config, relation, Role.QUASI_IDENTIFIER)
+    names = plan.among(relation.columns, Role.QUASI_IDENTIFIER)
     if not names:
-        wanted = ", ".join(config.with_role(Role.QUASI_IDENTIFIER))
-        raise InputError(f"{relation.name}: has no quasi-identifier of {config.source}; expected {wanted}")
-    attributes = _sensitive(config, relation, _with_role(config, relation, Role.SENSITIVE))
+        wanted = ", ".join(plan.with_role(Role.QUASI_IDENTIFIER))
+        raise InputError(f"{relation.name}: has no quasi-identifier of {plan.config}; expected {wanted}")
+    attributes = _sensitive(plan, relation, plan.among(relation.columns, Role.SENSITIVE))
     check_weight_columns(relation, weights)
     groups = relation.group_counts([*names, *(attribute.name for attribute in attributes), *weights])
     codes = {}
@@ -136,7 +128,7 @@ def read_release(config: Config, relation: Relation, weights: Sequence[str] = ()
         codes[attribute.name] = SensitiveCodes(attribute, values[groups.codes[:, position]])
     sums = {}
     for position, name in enumerate(weights, start=len(names) + len(attributes)):
-        numerals = config.input.numerals if relation.is_text(name) else POINT
+        numerals = plan.numerals if relation.is_text(name) else POINT
         each = weights_of(relation.name, name, groups.values[position], numerals)
         sums[name] = each[groups.codes[:, position]] * groups.counts
     return _merged(relation.name, names, groups, codes, sums)
@@ -171,18 +163,13 @@ def _sums(keys: IntArray, weights: FloatArray, number: int) -> FloatArray:
     return np.bincount(keys, weights=weights, minlength=number).astype(np.float64)
 
 
-def _with_role(config: Config, relation: Relation, role: Role) -> list[str]:
-    names = config.with_role(role)
-    return [name for name in relation.columns if name in names]
-
-
-def _sensitive(config: Config, relation: Relation, names: Sequence[str]) -> tuple[SensitiveAttribute, ...]:
-    read = read_columns(relation, requests(config, names), config.input.missing)
-    return sensitive_attributes(config, {name: each.column for name, each in read.items()})
+def _sensitive(plan: Plan, relation: Relation, names: Sequence[str]) -> tuple[SensitiveAttribute, ...]:
+    read = read_columns(relation, plan.requests(names), plan.missing)
+    return plan.sensitive_attributes({name: each.column for name, each in read.items()})
 
 
 def original_of_files(
-    config: Config,
+    plan: Plan,
     table: PublishedTable,
     release: Relation,
     relation: Relation,
@@ -197,11 +184,11 @@ def original_of_files(
     names = _shared(table, relation)
     hidden = [] if sensitive is None else [sensitive]
     secret = [name for name in (*table.sensitive_names, *hidden) if name in relation.columns]
-    read = read_columns(relation, requests(config, (*names, *secret)), config.input.missing)
+    read = read_columns(relation, plan.requests((*names, *secret)), plan.missing)
     encoded = encode(relation, [read[name] for name in (*names, *secret)])
-    attributes = sensitive_attributes(config, {name: read[name].column for name in secret})
+    attributes = plan.sensitive_attributes({name: read[name].column for name in secret})
     own = _sensitive_codes(attributes, encoded.codes[:, len(names) :])
-    shared = quasi_identifiers(config, {name: read[name].column for name in names})
+    shared = plan.quasi_identifiers({name: read[name].column for name in names})
     labels = [table.labels[table.names.index(each.name)] for each in shared]
     levels = _reported_levels(release)
     known = [levels.get(each.name) for each in shared]
@@ -210,7 +197,7 @@ def original_of_files(
         level if type(level) is int and 0 <= level <= height else None
         for level, height in zip(known, heights, strict=True)
     ]
-    meanings = meanings_of(shared, labels, config.input.missing, known)
+    meanings = meanings_of(shared, labels, plan.missing, known)
     links = _reconstructed(table, encoded, meanings, own, names)
     return Original(
         relation.name,

@@ -7,10 +7,11 @@ also measured alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,61 +21,41 @@ from anonymizer.audit.classes import classes_of, measure, value_codes
 from anonymizer.audit.comparison import common_codes, mismatched_append
 from anonymizer.config.model import ApplySettings, Batch, Config, Otherwise
 from anonymizer.config.search import EngineName
-from anonymizer.data.relation import Coding, Groups, RecodedRows, Relation
+from anonymizer.data.relation import Coding, EngineRelation, Groups, Relation, ReleaseQuery
+from anonymizer.data.source import EngineOptions
 from anonymizer.data.table import column_of
 from anonymizer.errors import AuditFailed, ConfigError, ConfigProblem, Infeasible, InputError
-from anonymizer.loss.base import all_losses
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCodes, released
 from anonymizer.model.counting import group_keys
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import Recoding
-from anonymizer.model.report import Report, Status
+from anonymizer.model.report import Status
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassConstraint, CountedConstraint, TableConstraint, describe
-from anonymizer.release.query import (
-    FileAppend,
-    FromEngine,
-    FromTable,
-    Publishable,
-    count_union,
-    counted_rows,
-    recoded_rows,
-    regions_rows,
-)
+from anonymizer.release.query import count_union, counted_rows, single_shuffled
 from anonymizer.report.build import InputFacts, ReleaseFacts, build_report
-from anonymizer.report.facts import Facts, gather
+from anonymizer.report.facts import Facts
 from anonymizer.run.adversary import adversary_from_files
-from anonymizer.run.assessment import Verified, examined
-from anonymizer.run.attributes import column_request, sensitive_attributes, weight_columns
 from anonymizer.run.diagnose import Diagnosis
 from anonymizer.run.earlier_release import (
     NewRecords,
     Previous,
     StoredRecoding,
     check_compatible,
-    coarsened_job,
+    coarsened,
     read_new_records,
     read_previous,
     store_recoding,
 )
-from anonymizer.run.engine import EngineChoice, engine_options, room
-from anonymizer.run.job import Job, RunMonitor, countable_constraints, open_release
-from anonymizer.run.publication import publication_of, released_columns
-from anonymizer.run.report import (
-    input_facts,
-    recoding_entry,
-    release_facts,
-    release_folder,
-    report_parts,
-    watched_open,
-    write_reports,
-)
-from anonymizer.run.search import refusal, search
-from anonymizer.run.source import input_source
-from anonymizer.run.target import ReleaseTarget, release_target
-from anonymizer.run.verify import Audited, auditing, check_columns, check_measurements
+from anonymizer.run.engine import EngineChoice
+from anonymizer.run.plan import Plan
+from anonymizer.run.prepare import RunMonitor, countable_constraints, open_release
+from anonymizer.run.report import report_parts
+from anonymizer.run.search import Task, refusal, search
+from anonymizer.run.shape import Audited, Found, ReadBack, Shape, Tables, joined_query, released_query
+from anonymizer.run.source import DataSource, Records, input_source
 
 
 class Combined:
@@ -289,61 +270,70 @@ APPLIED = "the recoding of the earlier run was applied, nothing was searched"
 
 
 @dataclass(frozen=True, eq=False)
-class Decision:
+class Decision(Found):
     """How new records are published.
 
     Attributes
     ----------
-    job: the new records, in whose table the recoding tells what becomes of them.
-    outcome: with the recoding.
-    promised: what of the new records is released.
     kept: the recoding for further records; None where it is of no use for them.
     searched: whether it is another recoding than the earlier one.
     alone: every constraint, measured on the new records alone.
     """
 
-    job: Job
-    outcome: Outcome
-    promised: Released
     kept: StoredRecoding | None
     searched: bool
     alone: list[Measurement]
 
 
-class Decider:
+class AppendTask(Task):
     """Applies the earlier recoding, and asks every constraint of the earlier release with the new records.
 
     Parameters
     ----------
-    config: as the report shows it.
+    settings: what the config says of the earlier run.
+    new: the records of the input.
     facts: of the input.
-
-    Attributes
-    ----------
-    groups: the distinct rows of the earlier release, by the columns ``sources.names``.
 
     Raises
     ------
-    InputError: these rows do not fit in memory.
+    InputError: the distinct rows of the earlier release do not fit in memory.
     """
 
     def __init__(
-        self, config: Config, previous: Previous, sources: Sources, new: NewRecords, facts: InputFacts
+        self,
+        settings: ApplySettings,
+        previous: Previous,
+        sources: Sources,
+        new: NewRecords,
+        facts: InputFacts,
+        watch: RunMonitor,
     ) -> None:
-        assert config.apply is not None
-        self._settings: ApplySettings = config.apply
-        self._config = config
+        self.plan = new.plan
+        self.prepared = new.prepared
+        self.input = facts
+        self._settings = settings
         self._previous = previous
         self._sources = sources
         self._new = new
-        self._facts = facts
-        problem = new.job.problem
-        alone = config.apply.batch is Batch.REQUIRE
-        self._judge = CombinedJudge(countable_constraints(new.job.constraints), problem.limit, alone=alone)
-        most = room(config, len(sources.names))
-        self.groups = published_rows(new.job.engine, sources.earlier, sources.names, most)
+        self._watch = watch
+        problem = new.prepared.problem
+        alone = settings.batch is Batch.REQUIRE
+        constraints = countable_constraints(new.prepared.constraints)
+        self._judge = CombinedJudge(constraints, problem.limit, alone=alone)
 
-    def decide(self, watch: RunMonitor) -> Decision:
+    @cached_property
+    def _groups(self) -> Groups:
+        """The distinct rows of the earlier release."""
+        names = self._sources.names
+        most = self.plan.engine.room(len(names))
+        return published_rows(self.prepared.engine, self._sources.earlier, names, most)
+
+    @cached_property
+    def shape(self) -> Shape:  # type: ignore[override]
+        """The earlier release with the new records."""
+        return AppendedShape(self.plan, self._sources, self._groups)
+
+    def find(self) -> Decision:
         """Return how the new records are published.
 
         Raises
@@ -352,56 +342,55 @@ class Decider:
         ConfigError: the objective has no value for such a recoding.
         Infeasible: the earlier release cannot go on with them.
         """
-        watch.phase("applying the earlier recoding")
-        job = coarsened_job(self._new.job, self._previous.recoding)
-        table = job.problem.table
+        self._watch.phase("applying the earlier recoding")
+        prepared = coarsened(self.prepared, self._previous.recoding)
+        table = prepared.problem.table
         applied = self._previous.recoding.applied_to(table)
         combined = self._combined(applied.recoding(np.zeros(table.combinations, dtype=bool)))
         verdict = self._judge.judge(combined, applied.uncovered)
         if verdict.reasons and self._settings.otherwise is Otherwise.SEARCH:
-            return self._search(watch)
+            return self._search()
         if verdict.reasons:
             raise self._refusal(verdict.reasons, verdict.records)
         outcome = self._applied(applied.recoding(verdict.suppressed))
         alone = self._judge.measured(combined, verdict.suppressed)
         kept = self._previous.recoding
-        return Decision(job, outcome, self._promised(outcome), kept, searched=False, alone=alone)
+        return Decision(prepared, outcome, self._promised(outcome), kept, searched=False, alone=alone)
 
     def _combined(self, recoding: Recoding) -> Combined:
-        return Combined(self._sources.earlier.name, self.groups, recoding, self._sources.attributes)
+        return Combined(self._sources.earlier.name, self._groups, recoding, self._sources.attributes)
 
-    def _search(self, watch: RunMonitor) -> Decision:
+    def _search(self) -> Decision:
         """Search a recoding for the new records alone, so that their own classes hold; then ask again."""
-        job = self._new.job
-        outcome = search(self._new.config, job, watch)
+        outcome = search(self.plan, self.prepared, self._watch)
         if outcome.recoding is None:
-            raise refusal(self._config, job, outcome, self._facts, watch)
+            raise refusal(self.plan, self.prepared, outcome, self.input, self._watch)
         gone = outcome.recoding.removed
         combined = self._combined(outcome.recoding)
         verdict = self._judge.judge(combined, gone)
         if verdict.reasons or (verdict.suppressed != gone).any():
             failing = ["records recoded anew are in classes that fail beside the earlier ones"]
             raise self._refusal(verdict.reasons or tuple(failing), verdict.records)
-        kept = store_recoding(self._new.config, job, outcome, self._new.sources)
+        kept = store_recoding(self.plan, self.prepared, outcome, self._new.sources)
         alone = self._judge.measured(combined, gone)
-        return Decision(job, outcome, self._promised(outcome), kept, searched=True, alone=alone)
+        return Decision(self.prepared, outcome, self._promised(outcome), kept, searched=True, alone=alone)
 
     def _promised(self, outcome: Outcome) -> Released:
         assert outcome.recoding is not None
-        return released(outcome.recoding, self._new.job.problem.k)
+        return released(outcome.recoding, self.prepared.problem.k)
 
     def _applied(self, recoding: Recoding | None) -> Outcome:
-        problem = self._new.job.problem
+        problem = self.prepared.problem
         value = None if recoding is None else problem.metric.value(released(recoding, problem.k))
         if recoding is not None and value is None:
             what = f"{problem.metric.name} has no value for the recoding of the earlier run; accepted: loss"
-            raise ConfigError(self._config.source, [ConfigProblem("objective.metric", what)])
+            raise ConfigError(self.plan.config, [ConfigProblem("objective.metric", what)])
         status = Status.INFEASIBLE if recoding is None else Status.SATISFIED
         return Outcome(status, recoding, value, None, 1, 1, reasons=(APPLIED,))
 
     def _refusal(self, reasons: tuple[str, ...], suppressed: int) -> Infeasible:
         """Return the error for an earlier release that cannot go on with the new records."""
-        problem = self._new.job.problem
+        problem = self.prepared.problem
         suggestions = []
         if len(reasons) == 1 and suppressed > problem.limit:
             share = Decimal(suppressed) / Decimal(problem.table.records)
@@ -410,9 +399,9 @@ class Decider:
         diagnosis = Diagnosis(list(reasons), suggestions)
         outcome = self._applied(None)
         parts = report_parts(
-            self._config, self._new.job, outcome, self._facts, ReleaseFacts(), None, {}, diagnosis
+            self.plan, self.prepared, outcome, self.input, ReleaseFacts(), None, {}, diagnosis
         )
-        lines = [f"REFUSED: the release of {self._previous.path} cannot go on with {self._facts.path}"]
+        lines = [f"REFUSED: the release of {self._previous.path} cannot go on with {self.input.path}"]
         lines += [f"  {reason}" for reason in reasons]
         lines += [f"  works: --set {suggestion}" for suggestion in suggestions]
         if self._settings.otherwise is Otherwise.REFUSE:
@@ -421,10 +410,34 @@ class Decider:
             )
         return Infeasible("\n".join([*lines, "Nothing was written."]), build_report(parts))
 
+    def stored(self, found: Found) -> StoredRecoding | None:
+        """Return the earlier recoding, or the one that was searched in its place."""
+        assert isinstance(found, Decision)
+        return found.kept
 
-def batch_violations(decision: Decision) -> str | None:
+    def entry(self, found: Found) -> dict[str, Any]:
+        """Return the ``applied`` entry of the report."""
+        assert isinstance(found, Decision)
+        return {
+            "report": self._settings.report,
+            "recoding": "searched" if found.searched else "applied",
+            "rows_before": self._previous.rows,
+            "rows_added": int(found.promised.class_sizes.sum()),
+            "batch_classes": len(found.promised.class_sizes),
+            "smallest_batch_class": int(found.promised.class_sizes.min()),
+            "difference": batch_violations(found),
+        }
+
+    def facts(self, found: Found, audited: Audited) -> Facts:
+        """Return what the page shows: the classes of the whole release, all else of the new records."""
+        whole = replace(found, promised=replace(found.promised, class_sizes=np.sort(audited.sizes)))
+        facts = super().facts(whole, audited)
+        return replace(facts, knowing=(), worst=tuple(None for _ in facts.worst))
+
+
+def batch_violations(found: Decision) -> str | None:
     """Return what the new records do not satisfy by themselves, None where they satisfy everything."""
-    broken = [each for each in decision.alone if not each.satisfied]
+    broken = [each for each in found.alone if not each.satisfied]
     if not broken:
         return None
     measured = "; ".join(_measured(each) for each in broken)
@@ -446,161 +459,153 @@ def _shown_measure(measured: object) -> str:
     return f"{measured:.4g}" if isinstance(measured, float) else str(measured)
 
 
-def publishable(
-    config: Config, sources: Sources, decision: Decision, groups: Groups, scratch: Path
-) -> Publishable:
-    """Return the earlier release and what is promised of new records as one table, ready to be written.
+class AppendedShape(Shape):
+    """An earlier release and new records in one table.
 
     Parameters
     ----------
     groups: the distinct rows of the earlier release, by the columns ``sources.names``.
-    scratch: a folder for temporary files.
     """
-    earlier, new, promised = sources.earlier, sources.new, decision.promised
-    if earlier.writer is not None:
-        positions = {read.column.name: read.codes for read in decision.job.encoded.columns}
-        own = counted_rows(new, promised.recoding, positions, released_columns(config, new))
-        rows = None if own is None else count_union(earlier, groups, sources.names, own)
+
+    fault = "are neither of the earlier release nor as published"
+    whole = False
+
+    def __init__(self, plan: Plan, sources: Sources, groups: Groups) -> None:
+        self._plan = plan
+        self._sources = sources
+        self._groups = groups
+        self.columns = [sources.earlier.columns]
+
+    def queries(self, found: Found, scratch: Path | None) -> tuple[ReleaseQuery, ...]:
+        """Return both as one table, from the frequency tables where these tell all that is released."""
+        earlier, new, shuffled = self._sources.earlier, self._sources.new, self._plan.shuffled
+        assert isinstance(earlier, EngineRelation), "a release is a file, which an engine reads"
+        assert isinstance(new, EngineRelation), "only what an engine reads is appended"
+        assert scratch is not None, "a release with an earlier one goes to files"
+        columns = self._plan.released(new.columns)
+        own = counted_rows(new, found.recoding, found.prepared.positions, columns)
+        rows = None if own is None else count_union(earlier, self._groups, self._sources.names, own)
         if rows is not None:
-            return FromTable(earlier.writer, rows)
-    writer = new.recoded_writer_beside(earlier)
-    if writer is not None:
-        return FromEngine(writer, _recoded(decision, earlier.columns))
-    assert earlier.append_writer is not None, "every engine has one or the other"
-    return FileAppend(sources.path, earlier.append_writer, _alone(config, new, decision), scratch)
+            return (earlier.counted_query(single_shuffled(rows) if shuffled else rows),)
+        if found.prepared.problem.placing or found.prepared.counted.beyond or not new.ordered:
+            alone = joined_query(new, found, columns, shuffled=False)
+        else:
+            alone = released_query(found, columns, shuffled=False)
+        return (earlier.appended_query(alone, self._sources.path, scratch, shuffled=shuffled),)
 
-
-def _alone(config: Config, new: Relation, decision: Decision) -> Publishable:
-    """Return what is promised of the new records; joined by the engine where it keeps their combinations."""
-    if decision.job.counted.beyond and new.recoded_writer is not None:
-        return FromEngine(new.recoded_writer, _recoded(decision, released_columns(config, new)))
-    (alone,) = publication_of(config).publishable(config, decision.job, new, decision.promised)
-    return alone
-
-
-def _recoded(decision: Decision, columns: Sequence[str]) -> RecodedRows:
-    """Return what becomes of the new records, told for what they are found by."""
-    job, recoding = decision.job, decision.promised.recoding
-    if job.problem.placing:
-        codings = [read.coding for read in job.encoded.columns]
-        return regions_rows(recoding, codings, columns, decision.outcome.ends)
-    return recoded_rows(recoding, job.codings(recoding), columns)
-
-
-def verify_combined(
-    release: Relation, sources: Sources, job: Job, promised: Released
-) -> tuple[Audited, IntArray]:
-    """Measure a release that was read back, and find in it the earlier records and what was promised.
-
-    Parameters
-    ----------
-    job: the new records.
-    promised: the recoding of them.
-
-    Returns
-    -------
-    What the release is, and the sizes of its classes, shape (classes,), int64.
-
-    Raises
-    ------
-    AuditFailed: a record is lost or changed, or a constraint does not hold.
-    DataError: it has a value that neither has.
-    """
-    earlier = sources.earlier
-    check_columns(release, earlier.columns)
-    groups, before = (published_rows(job.engine, each, sources.names) for each in (release, earlier))
-    classes = classes_of(release.name, groups, sources.attributes)
-    measurements = measure(classes, countable_constraints(job.constraints))
-    check_measurements(release.name, measurements)
-    _check_records(release, groups, before, sources, promised)
-    earlier.check_unchanged()
-    return Audited(release.sha256, release.rows, classes.number, measurements), classes.sizes
-
-
-def _check_records(
-    release: Relation, groups: Groups, before: Groups, sources: Sources, promised: Released
-) -> None:
-    """Check that the records are those of the earlier release and what is published of the new ones.
-
-    Parameters
-    ----------
-    groups, before: of the release and of the earlier one, by the columns ``sources.names``.
-
-    Raises
-    ------
-    AuditFailed: one is lost, added or changed.
-    """
-    earlier = sources.earlier
-    added = int(promised.table.counts[~promised.recoding.removed].sum())
-    if release.rows != earlier.rows + added:
-        raise AuditFailed(
-            f"{release.name}: {release.rows:,} records, expected {earlier.rows:,} of the earlier release "
-            f"and {added:,} new ones"
+    def count(self, tables: Tables, found: Found) -> ReadBack:
+        """Count the release as its recipient does; its columns are those of the earlier one."""
+        (release,), sources, prepared = tables, self._sources, found.prepared
+        groups, before = (
+            published_rows(prepared.engine, each, sources.names) for each in (release, sources.earlier)
         )
-    wrong = mismatched_append(release.name, groups, before, promised.recoding, sources.attributes)
-    if wrong:
-        raise AuditFailed(
-            f"{release.name}: {wrong:,} records are neither of the earlier release nor as published"
-        )
-    for name in release.columns:
-        if name not in sources.names:
-            _check_untouched(release, sources, name, sources.new.rows - added)
+        classes = classes_of(release.name, groups, sources.attributes)
+        measured = measure(classes, countable_constraints(prepared.constraints))
+
+        def wrong() -> int:
+            return mismatched_append(release.name, groups, before, found.recoding, sources.attributes)
+
+        return ReadBack(classes, measured, wrong)
+
+    def check_sizes(self, release: Relation, classes: Classes, found: Found) -> None:  # noqa: ARG002
+        """Check that the records are as many as those of the earlier release and the new ones.
+
+        Raises
+        ------
+        AuditFailed: they are not.
+        """
+        earlier, added = self._sources.earlier, self._added(found)
+        if release.rows != earlier.rows + added:
+            raise AuditFailed(
+                f"{release.name}: {release.rows:,} records, expected {earlier.rows:,} of the earlier release "
+                f"and {added:,} new ones"
+            )
+
+    def _added(self, found: Found) -> int:
+        return int(found.promised.table.counts[~found.recoding.removed].sum())
+
+    def check_untouched(self, release: Relation, found: Found) -> None:
+        """Check that each other column has every value of both, but those of removed new records.
+
+        Raises
+        ------
+        AuditFailed: one has not.
+        """
+        earlier, new = self._sources.earlier, self._sources.new
+        for name in release.columns:
+            if name not in self._sources.names:
+                # A null and an empty text count as one, which a CSV file cannot tell apart.
+                union = release.put_together(name, earlier, new)
+                if union.lacking or union.added or union.missing != new.rows - self._added(found):
+                    raise AuditFailed(
+                        f"{release.name}: column '{name}' does not hold the values that were put in"
+                    )
+        earlier.check_unchanged()
+
+    def view(self, tables: Tables, found: Found) -> AdversaryView:  # noqa: ARG002 - of any
+        """Return what adversaries have who hold the release alone: the earlier originals are not here."""
+        return adversary_from_files(self._plan, tables[0], weights=self._plan.weights)
 
 
-def _check_untouched(release: Relation, sources: Sources, name: str, removed: int) -> None:
-    """Check that a column has every value of the earlier release, and of the new ones all but the removed.
+class AppendSource(DataSource):
+    """The input of a config, to be appended to the release of the earlier run that the config names.
 
     Raises
     ------
-    AuditFailed: it has not.
+    InputError: the config or the earlier run is not as it should be.
     """
-    # A null and an empty text count as one, which a CSV file cannot tell apart.
-    found = release.put_together(name, sources.earlier, sources.new)
-    if found.lacking or found.added or found.missing != removed:
-        raise AuditFailed(f"{release.name}: column '{name}' does not hold the values that were put in")
+
+    def __init__(self, config: Config) -> None:
+        assert config.apply is not None
+        self._input = input_source(config)
+        self._settings = config.apply
+        self._previous = read_previous(config.folder / config.apply.report)
+        check_compatible(config, self._previous)
+        self.title, self.files = self._input.title, self._input.files
+        self.earlier = self._previous.files
+
+    def open(self, options: EngineOptions) -> Relation:
+        """Open the input."""
+        return self._input.open(options)
+
+    @contextmanager
+    def opened(self, options: EngineOptions, watch: RunMonitor) -> Iterator[Records]:
+        """Yield the records with the earlier release."""
+        with open_release(self._previous.release, options) as earlier, super().opened(options, watch) as new:
+            yield AppendedRecords(new, earlier, self._previous, self._settings)
 
 
-def run_applied(config: Config, directory: Path, *, overwrite: bool, watch: RunMonitor) -> Report:
-    """Recode further records as an earlier run did its own, and write a release of both.
+class AppendedRecords(Records):
+    """The records of an input, and the earlier release.
 
     Parameters
     ----------
-    directory: gets the folder of a release, as of any run; not that of the earlier run, which stays.
-    overwrite: whether an earlier release there may be replaced.
-
-    Raises
-    ------
-    InputError: the config, the input, the output folder or the earlier run is not as it should be.
-    Infeasible: the earlier release cannot go on with these records.
-    AuditFailed: the written file is not what was promised.
+    new: the records.
     """
-    assert config.apply is not None
-    source = input_source(config)
-    previous = read_previous(config.folder / config.apply.report)
-    check_compatible(config, previous)
-    options = engine_options(config)
-    with (
-        release_folder(config, directory, previous.files, overwrite=overwrite) as folder,
-        release_target(config, directory, folder, overwrite=overwrite) as target,
-        open_release(previous.release, options) as earlier,
-        watched_open(config, source, watch) as relation,
-    ):
+
+    def __init__(self, new: Records, earlier: Relation, previous: Previous, settings: ApplySettings) -> None:
+        self.relation = new.relation
+        self.facts = new.facts
+        self._earlier = earlier
+        self._previous = previous
+        self._settings = settings
+
+    def prepare(self, plan: Plan, watch: RunMonitor) -> Task:
+        """Return the task of appending.
+
+        Raises
+        ------
+        InputError: the earlier release is another one, or the records do not fit it.
+        """
+        earlier, previous, relation = self._earlier, self._previous, self.relation
         _check_release(previous, earlier)
-        new = read_new_records(config, previous, earlier, relation)
-        watch.phase(f"engine {new.job.engine.name}: {new.job.engine.because}")
-        sources = _sources(previous, new, earlier, relation)
-        facts = input_facts(source, relation)
-        decider = Decider(config, previous, sources, new, facts)
-        decision = decider.decide(watch)
-        with decision.outcome.keeping_ends():
-            written = publishable(new.config, sources, decision, decider.groups, folder.scratch)
-            verified, sizes = _write_and_verify(new.config, sources, decision, (target, written), watch)
-        report = _report(config, facts, decision, verified, (target, previous))
-        watch.phase("drawing the report")
-        write_reports(folder, report, _facts_of(decision, sizes), decision.job, decision.kept)
-        relation.check_unchanged()
-        target.commit(lambda: watch.released(report))
-    return report
+        searches = self._settings.otherwise is Otherwise.SEARCH
+        new = read_new_records(plan, previous, earlier, relation, searches=searches)
+        table = new.prepared.problem.table
+        names = (*(each.name for each in table.quasi_identifiers), *table.sensitive_names)
+        attributes = _attributes_of_both(new, earlier, relation)
+        sources = Sources(earlier, previous.release, relation, attributes, names)
+        return AppendTask(self._settings, previous, sources, new, self.facts, watch)
 
 
 def _check_release(previous: Previous, earlier: Relation) -> None:
@@ -617,91 +622,16 @@ def _check_release(previous: Previous, earlier: Relation) -> None:
         )
 
 
-def _sources(previous: Previous, new: NewRecords, earlier: Relation, relation: Relation) -> Sources:
-    table = new.job.problem.table
-    names = (*(each.name for each in table.quasi_identifiers), *table.sensitive_names)
-    attributes = _attributes_of_both(new, earlier, relation)
-    return Sources(earlier, previous.release, relation, attributes, names)
-
-
 def _attributes_of_both(
     new: NewRecords, earlier: Relation, relation: Relation
 ) -> tuple[SensitiveAttribute, ...]:
     """Return the sensitive attributes over the values of the earlier release and of the new records."""
     columns = {}
-    for name in new.job.problem.table.sensitive_names:
+    for name in new.prepared.problem.table.sensitive_names:
         texts: dict[str | None, int] = dict(earlier.dictionary(name))
         for text, records in relation.dictionary(name):
             texts[text] = texts.get(text, 0) + records
         ordered = sorted(texts.items(), key=lambda each: (each[0] is None, each[0] or ""))
-        own = column_request(new.config, name)
-        columns[name] = column_of(relation.name, ordered, own, new.config.input.missing).column
-    return sensitive_attributes(new.config, columns)
-
-
-def _write_and_verify(
-    config: Config,
-    sources: Sources,
-    decision: Decision,
-    output: tuple[ReleaseTarget, Publishable],
-    watch: RunMonitor,
-) -> tuple[Verified, IntArray]:
-    """Write the release and read it back; return what it is, with the sizes of its classes."""
-    target, written = output
-    watch.phase("writing")
-    target.write([written])
-    watch.phase("reading back and verifying")
-    with auditing(), ExitStack() as stack:
-        (release,) = [stack.enter_context(table) for table in target.read_back()]
-        audited, sizes = verify_combined(release, sources, decision.job, decision.promised)
-        written.compare(release)
-        if not config.attacks:
-            return Verified(audited), sizes
-        scene = _scene(config, release)
-        return examined(config, scene, audited, watch), sizes
-
-
-def _scene(config: Config, release: Relation) -> AdversaryView:
-    """Return what adversaries have who hold the release alone: the earlier originals are not here."""
-    return adversary_from_files(config, release, weights=weight_columns(config))
-
-
-def _report(
-    config: Config,
-    facts: InputFacts,
-    decision: Decision,
-    verified: Verified,
-    where: tuple[ReleaseTarget, Previous],
-) -> Report:
-    (target, previous), job = where, decision.job
-    release = release_facts(target.titles, decision.promised, verified.audited)
-    losses = all_losses(decision.promised)
-    parts = report_parts(config, job, decision.outcome, facts, release, verified, losses)
-    applied = _entry(config, decision, previous)
-    warnings = [*parts.warnings, *([applied["difference"]] if applied["difference"] else [])]
-    return build_report(
-        replace(parts, warnings=warnings, recoding_file=recoding_entry(decision.kept), applied=applied)
-    )
-
-
-def _entry(config: Config, decision: Decision, previous: Previous) -> dict[str, Any]:
-    """Return the ``applied`` entry of the report."""
-    assert config.apply is not None
-    promised = decision.promised
-    return {
-        "report": config.apply.report,
-        "recoding": "searched" if decision.searched else "applied",
-        "rows_before": previous.rows,
-        "rows_added": int(promised.class_sizes.sum()),
-        "batch_classes": len(promised.class_sizes),
-        "smallest_batch_class": int(promised.class_sizes.min()),
-        "difference": batch_violations(decision),
-    }
-
-
-def _facts_of(decision: Decision, sizes: IntArray) -> Facts:
-    """Return what the page shows: the classes of the whole release, all else of the new records."""
-    job = decision.job
-    whole = replace(decision.promised, class_sizes=np.sort(sizes))
-    facts = gather(whole, job.constraints, moving_reference=job.problem.moving_reference)
-    return replace(facts, knowing=(), worst=tuple(None for _ in facts.worst))
+        (own,) = new.plan.requests([name])
+        columns[name] = column_of(relation.name, ordered, own, new.plan.missing).column
+    return new.plan.sensitive_attributes(columns)

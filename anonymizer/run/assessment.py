@@ -15,20 +15,16 @@ from zlib import crc32
 import numpy as np
 
 from anonymizer.attacks.base import ATTACKS, Attack, AttackResult
-from anonymizer.config.model import Config
-from anonymizer.config.plugin_sections import PluginSection
-from anonymizer.data.relation import Relation
 from anonymizer.errors import InputError
 from anonymizer.loss.base import Maximum
 from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Original, SensitiveConstraint
-from anonymizer.model.classes import Released
 from anonymizer.model.outcome import Outcome
 from anonymizer.plugins import Registry
 from anonymizer.privacy.base import ClassConstraint
 from anonymizer.privacy.conditions import CountConditions
-from anonymizer.run.job import Job, RunMonitor, attack_written_release, in_order, violated_constraints
-from anonymizer.run.publication import Tables, publication_of
-from anonymizer.run.verify import Audited
+from anonymizer.run.plan import Plan
+from anonymizer.run.prepare import RunMonitor, attack_written_release, in_order, violated_constraints
+from anonymizer.run.shape import Audited, Found, Shape, Tables, verify
 from anonymizer.search.base import SearchProblem
 from anonymizer.utility.base import UTILITY_MEASURES, Comparison, Measure, UtilityFinding
 from anonymizer.utility.comparison import comparison_of
@@ -44,11 +40,11 @@ class Evaluator(Protocol):
 
 
 PlugIn = TypeVar("PlugIn", bound=Evaluator)
-Found = TypeVar("Found")
+Finding = TypeVar("Finding")
 
 
 @dataclass(frozen=True)
-class Timed(Generic[Found]):
+class Timed(Generic[Finding]):
     """A finding with the time it took.
 
     Attributes
@@ -56,7 +52,7 @@ class Timed(Generic[Found]):
     seconds: of the plug-in, those of its other findings included.
     """
 
-    finding: Found
+    finding: Finding
     seconds: float
 
 
@@ -75,34 +71,31 @@ class EvaluatorKind(Generic[PlugIn]):
     noun: str
     every: Registry[PlugIn]
 
-    def chosen(self, config: Config, given: Any) -> list[PlugIn]:
+    def chosen(self, asked: Sequence[PlugIn], given: Any, config: str) -> list[PlugIn]:
         """Return those that a config asks for; where it asks for none, all that apply, with their defaults.
 
         Parameters
         ----------
         given: what they are to look at.
+        config: what messages call it.
 
         Raises
         ------
         InputError: the config names one that lacks something.
         """
-        sections: Sequence[PluginSection] = getattr(config, self.key)
-        if not sections:
+        if not asked:
             return [plug_in for plug_in in self._all() if plug_in.missing_requirement(given) is None]
-        asked: list[PlugIn] = [each.build() for each in sections]
         for position, plug_in in enumerate(asked):
             lacking = plug_in.missing_requirement(given)
             if lacking is not None:
                 what = (
                     f"{plug_in.name} needs {lacking}, which is not there; give it, or remove the {self.noun}"
                 )
-                raise InputError(f"{config.source}: {self.key}[{position}]: {what}")
-        return asked
+                raise InputError(f"{config}: {self.key}[{position}]: {what}")
+        return list(asked)
 
-    def lacking(self, config: Config, given: Any) -> dict[str, str]:
-        """Return by name what each lacks that does not apply; nothing where the config asks for some."""
-        if getattr(config, self.key):
-            return {}
+    def lacking(self, given: Any) -> dict[str, str]:
+        """Return by name what each lacks that does not apply."""
         lacking = {plug_in.name: plug_in.missing_requirement(given) for plug_in in self._all()}
         return {name: what for name, what in lacking.items() if what is not None}
 
@@ -111,8 +104,8 @@ class EvaluatorKind(Generic[PlugIn]):
 
 
 def run_timed(
-    plug_ins: Iterable[PlugIn], seed: int, look: Callable[[PlugIn, np.random.Generator], Sequence[Found]]
-) -> list[Timed[Found]]:
+    plug_ins: Iterable[PlugIn], seed: int, look: Callable[[PlugIn, np.random.Generator], Sequence[Finding]]
+) -> list[Timed[Finding]]:
     """Let plug-ins look, one after the other.
 
     Parameters
@@ -133,23 +126,23 @@ def run_timed(
 ATTACKING: EvaluatorKind[Attack] = EvaluatorKind("attacks", "attack", ATTACKS)
 
 
-def run_attacks(config: Config, scene: AdversaryView) -> list[Timed[AttackResult]]:
+def run_attacks(plan: Plan, scene: AdversaryView) -> list[Timed[AttackResult]]:
     """Run the attacks of a config; without any, all that apply with their defaults.
 
     Raises
     ------
     InputError: the config names an attack that lacks something, or a column that the release has not.
     """
-    attacks = ATTACKING.chosen(config, scene)
-    return run_timed(attacks, config.seed, lambda attack, random: attack.run(scene, random))
+    attacks = ATTACKING.chosen(plan.attacks, scene, plan.config)
+    return run_timed(attacks, plan.seed, lambda attack, random: attack.run(scene, random))
 
 
-def skipped_attacks(config: Config, scene: AdversaryView) -> dict[str, str]:
+def skipped_attacks(plan: Plan, scene: AdversaryView) -> dict[str, str]:
     """Return what each attack lacks that does not apply; nothing where the config says which to run."""
-    return ATTACKING.lacking(config, scene)
+    return {} if plan.attacks else ATTACKING.lacking(scene)
 
 
-def origin_warning(config: Config, scene: AdversaryView, *, force: bool) -> str | None:
+def origin_warning(plan: Plan, scene: AdversaryView, *, force: bool) -> str | None:
     """Return how many records of a release can stem from the original; None without an original.
 
     A record of the release can stem from one record of the original whose values its own stand for; no two
@@ -175,7 +168,7 @@ def origin_warning(config: Config, scene: AdversaryView, *, force: bool) -> str 
             "that the release was made from, or compare by the others with --force (Python: force=True)"
         )
     if original.aligned_links is not None and any(
-        getattr(each.settings, "aligned", False) for each in config.attacks
+        getattr(each.settings, "aligned", False) for each in plan.attacks
     ):
         return f"row i of {release.source} is taken to stem from row i of {original.source} (aligned: true)"
     stemming, records = original.links.records, release.records
@@ -250,15 +243,15 @@ def _is_plain(asked: CountConditions) -> bool:
 MEASURING: EvaluatorKind[Measure] = EvaluatorKind("utility", "measure", UTILITY_MEASURES)
 
 
-def measures_of(config: Config, comparison: Comparison) -> list[Timed[UtilityFinding]]:
+def measures_of(plan: Plan, comparison: Comparison) -> list[Timed[UtilityFinding]]:
     """Take the measures of a config; without any, all that apply with their defaults.
 
     Raises
     ------
     InputError: the config names a measure that lacks something.
     """
-    measures = MEASURING.chosen(config, comparison)
-    return run_timed(measures, config.seed, lambda measure, random: measure.measure(comparison, random))
+    measures = MEASURING.chosen(plan.utility, comparison, plan.config)
+    return run_timed(measures, plan.seed, lambda measure, random: measure.measure(comparison, random))
 
 
 @dataclass(frozen=True)
@@ -277,47 +270,34 @@ class Verified:
     utility: Sequence[Timed[UtilityFinding]] = ()
 
 
-def verified_release(
-    config: Config,
-    job: Job,
-    relation: Relation,
-    tables: Tables,
-    found: tuple[Outcome, Released],
-    watch: RunMonitor,
-) -> Verified:
+def assess(plan: Plan, shape: Shape, tables: Tables, found: Found, watch: RunMonitor) -> Verified:
     """Measure a release that was read back, attack it, and measure what it is good for.
 
     Parameters
     ----------
-    relation: the input.
     tables: of the release.
-    found: by the search, and what it promises.
+    found: what it was made of.
 
     Raises
     ------
     AuditFailed: it is not what was promised, or does not satisfy every constraint that is counted.
     """
-    outcome, promised = found
-    publication = publication_of(config)
-    audited = publication.verify(config, job, relation, promised, tables)
-    if not (job.problem.gate.constraints or config.attacks or config.utility):
+    audited, prepared = verify(shape, tables, found), found.prepared
+    if not (prepared.problem.gate.constraints or plan.attacks or plan.utility):
         return Verified(audited)
-    scene = publication.scene(config, job, promised, tables)
-    measurements = in_order(job.constraints, audited.measurements, attack_written_release(job, scene))
-    audited = replace(audited, measurements=measurements)
-    if violated_constraints(job.constraints, measurements):
+    view = shape.view(tables, found)
+    attacked = attack_written_release(prepared, view)
+    audited = replace(audited, measurements=in_order(prepared.constraints, audited.measurements, attacked))
+    if violated_constraints(prepared.constraints, audited.measurements):
         return Verified(audited)
-    return examined(config, replace(scene, recipe=mechanism_of(job.problem, outcome)), audited, watch)
-
-
-def examined(config: Config, scene: AdversaryView, audited: Audited, watch: RunMonitor) -> Verified:
-    """Run the attacks and take the measures of utility that the config lists."""
+    if shape.whole:
+        view = replace(view, recipe=mechanism_of(prepared.problem, found.outcome))
     attacks: list[Timed[AttackResult]] = []
     utility: list[Timed[UtilityFinding]] = []
-    if config.attacks:
+    if plan.attacks:
         watch.phase("attacking the release")
-        attacks = run_attacks(config, scene)
-    if config.utility:
+        attacks = run_attacks(plan, view)
+    if plan.utility:
         watch.phase("measuring what the release is good for")
-        utility = measures_of(config, comparison_of(scene))
+        utility = measures_of(plan, comparison_of(view))
     return Verified(audited, attacks, utility)

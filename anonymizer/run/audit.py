@@ -28,7 +28,7 @@ from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
 from anonymizer.data.relation import Projection, Relation
 from anonymizer.data.source import is_url, sha256_of
-from anonymizer.data.table import read_columns
+from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.errors import ConfigError, HierarchyError, InputError, OutputError
 from anonymizer.hierarchy.ready import ready_folder
 from anonymizer.loss.base import all_losses
@@ -49,18 +49,12 @@ from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, SensitiveAttribu
 from anonymizer.privacy.base import Constraint
 from anonymizer.release.anatomy import AnatomyFiles, find_anatomy_files
 from anonymizer.release.folder import PUBLIC_REPORT, RECODING
-from anonymizer.release.formats import release_format
+from anonymizer.release.formats import release_separator
 from anonymizer.run.adversary import read_release
-from anonymizer.run.attributes import (
-    hierarchy_files,
-    required_size,
-    sensitive_attributes,
-    typed_request,
-    weight_columns,
-)
 from anonymizer.run.audit_checks import CHECKS, AuditCase
-from anonymizer.run.job import data_dependent_hierarchies, job_of, open_as, open_release, read_attributes
-from anonymizer.run.verify import attribute_in_groups
+from anonymizer.run.plan import Plan, plan_of
+from anonymizer.run.prepare import open_as, open_release, prepare_table
+from anonymizer.run.shape import attribute_in_groups
 from anonymizer.search.anatomy import renumbered
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.mondrian.algorithm import LabelName, MondrianSettings, labelling_of
@@ -98,7 +92,7 @@ def check_input(case: AuditCase, report: Path) -> list[str]:
     with _opened_input(config) as source:
         _check_facts(case, source)
         compared = _check_untouched(case, source)
-        job = job_of(config, source, read_attributes(config, source))
+        job = prepare_table(plan_of(config), source)
         if job.problem.source is not None:
             return nothing
         table = job.problem.table
@@ -324,7 +318,7 @@ def _check_losses(case: AuditCase, problem: SearchProblem, matched: _Matched) ->
             return True
     for name in claims.section(("recoding", "levels")):
         claims.agree(("recoding", "levels", name))
-    losses = all_losses(released(recoding, required_size(case.config)))
+    losses = all_losses(released(recoding, plan_of(case.config).k))
     if not _certain(matched, recoding):
         del losses["nonuniform_entropy"]
     for name, loss in losses.items():
@@ -708,7 +702,7 @@ def _is_as_written(relation: Relation, path: Path) -> bool:
     with TemporaryDirectory() as folder:
         copy = Path(folder) / path.name
         try:
-            release_format(path).write(relation, everything, np.arange(relation.rows), copy)
+            relation.records_query(everything).copy(copy, release_separator(path))
         except (OSError, OutputError):
             return False
         return sha256_of(copy) == sha256_of(path)
@@ -773,7 +767,7 @@ def _check_paths(config: Config, given: Path, claims: Claims) -> None:
     InputError: naming the first; nothing of it was read.
     """
     public = not claims.internal or given.name == PUBLIC_REPORT
-    for path in hierarchy_files(config):
+    for path in plan_of(config).hierarchy_files:
         if _lies_in(path, ready_folder()):
             continue
         if path.exists() and not path.is_file():
@@ -829,19 +823,20 @@ def _counted(
     (relation,) = relations
     if not _as_expected(relation, _released(config), found):
         return None
-    names = [name for name in relation.columns if config.attributes[name].role is Role.SENSITIVE]
-    attributes = _sensitive(config, relation, names, reported, found)
+    plan = plan_of(config)
+    names = plan.among(relation.columns, Role.SENSITIVE)
+    attributes = _sensitive(plan, relation, names, reported, found)
     classes = count_classes(relation, config.with_role(Role.QUASI_IDENTIFIER), attributes)
     own = [each.name for each in attributes]
 
     def judged(constraint: Constraint, as_texts: bool) -> Classes:  # noqa: ARG001 - all judge the classes
         if not as_texts:
             return classes
-        read = _sensitive(config, relation, names, reported, ReleaseAudit(), as_texts=True)
+        read = _sensitive(plan, relation, names, reported, ReleaseAudit(), as_texts=True)
         return count_classes(relation, config.with_role(Role.QUASI_IDENTIFIER), read)
 
     def look() -> AdversaryView:
-        return AdversaryView(read_release(_of_release(config, attributes), relation, weight_columns(config)))
+        return AdversaryView(read_release(_of_release(plan, attributes), relation, plan.weights))
 
     notes, measured = found.findings, found.constraints
     return AuditCase(claims, config, relations, classes, judged, own, look, measured, notes)
@@ -856,23 +851,24 @@ def _counted_pair(
 ) -> AuditCase | None:
     """Count a release in two tables; None where they have not the columns that they should have."""
     records, values = relations
-    name = attribute_in_groups(config)
+    plan = plan_of(config)
+    name = attribute_in_groups(plan)
     if not _as_expected(records, (_released(config) - {name}) | {GROUP}, found):
         return None
     if not _as_expected(values, {GROUP, name, COUNT}, found):
         return None
-    attribute = _sensitive(config, values, [name], reported, found)[0]
+    attribute = _sensitive(plan, values, [name], reported, found)[0]
     own = [each for each in records.columns if each in config.with_role(Role.QUASI_IDENTIFIER)]
     grouped = read_pair(records, values, own, attribute)
 
     def judged(constraint: Constraint, as_texts: bool) -> Classes:
         if not as_texts:
             return classes_for(grouped, constraint)
-        read = _sensitive(config, values, [name], reported, ReleaseAudit(), as_texts=True)[0]
+        read = _sensitive(plan, values, [name], reported, ReleaseAudit(), as_texts=True)[0]
         return classes_for(read_pair(records, values, own, read), constraint)
 
     def look() -> AdversaryView:
-        tuples = read_release(_of_release(config, [attribute]), records, weight_columns(config))
+        tuples = read_release(_of_release(plan, [attribute]), records, plan.weights)
         return AdversaryView(tuples, grouped=grouped)
 
     return AuditCase(
@@ -888,14 +884,9 @@ def _counted_pair(
     )
 
 
-def _of_release(config: Config, attributes: Sequence[SensitiveAttribute]) -> Config:
-    """Return a config without the sensitive hierarchies that are not at hand, or that grew from the input."""
-    bare = {each.name for each in attributes if each.hierarchy is None} | data_dependent_hierarchies(config)
-    settings = {
-        name: each.model_copy(update={"hierarchy": None}) if name in bare else each
-        for name, each in config.attributes.items()
-    }
-    return config.model_copy(update={"attributes": settings})
+def _of_release(plan: Plan, attributes: Sequence[SensitiveAttribute]) -> Plan:
+    """Return a plan without the sensitive hierarchies that are not at hand, or that grew from the input."""
+    return plan.without_hierarchies({each.name for each in attributes if each.hierarchy is None} | plan.grown)
 
 
 def _released(config: Config) -> set[str]:
@@ -910,7 +901,7 @@ def _as_expected(relation: Relation, expected: set[str], found: ReleaseAudit) ->
 
 
 def _sensitive(
-    config: Config,
+    plan: Plan,
     relation: Relation,
     names: Sequence[str],
     reported: ReportClaims,
@@ -926,15 +917,14 @@ def _sensitive(
     """
     types = {name: each.type for name, each in reported.attributes.items()}
     default = ValueType.TEXT if as_texts else None
-    requests = [typed_request(config, name, types.get(name) or default) for name in names]
-    read = read_columns(relation, requests, config.input.missing)
+    requests = [ColumnRequest(name, types.get(name) or default, plan.numerals) for name in names]
+    read = read_columns(relation, requests, plan.missing)
     columns = {name: each.column for name, each in read.items()}
     try:
-        return list(sensitive_attributes(config, columns))
+        return list(plan.sensitive_attributes(columns))
     except HierarchyError as error:
         found.findings.append(f"without its hierarchy, distances along it are not measured: {error}")
-        distances = {name: config.attributes[name].distance for name in names}
         return [
-            SensitiveAttribute(column, distance=None if distances[name] is None else str(distances[name]))
+            SensitiveAttribute(column, distance=plan.columns[name].distance)
             for name, column in columns.items()
         ]

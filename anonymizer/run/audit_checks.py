@@ -33,8 +33,7 @@ from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstrai
 from anonymizer.release.anatomy import pair_named
 from anonymizer.report.build import ATTACK_KEYS, attack_entry, attack_matrix
 from anonymizer.run.assessment import run_timed
-from anonymizer.run.attributes import constraints_of, hierarchy_digest, positions, required_size
-from anonymizer.run.job import data_dependent_hierarchies
+from anonymizer.run.plan import PlannedHierarchy, plan_of
 
 IDENTITY = ("model", "attribute", "parameters")
 """The keys of a reported constraint that say which of the config it is."""
@@ -125,11 +124,12 @@ def check_attributes(case: AuditCase) -> None:
         claims.refute(("attributes",), "has other columns than the config of the report")
         return
     claims.compare(("input", "columns"), len(config.attributes))
+    columns = plan_of(config).columns
     for name, settings in config.attributes.items():
         if claims.compare(("attributes", name, "role"), settings.role.value):
             claims.agree(("config", "attributes", name, "role"))
         _check_type(claims, settings, name)
-        _check_hierarchy(claims, config, name)
+        _check_hierarchy(claims, columns[name].hierarchy, name)
 
 
 def _check_type(claims: Claims, settings: AttributeSettings, name: str) -> None:
@@ -144,19 +144,19 @@ def _check_type(claims: Claims, settings: AttributeSettings, name: str) -> None:
         claims.agree(key)
 
 
-def _check_hierarchy(claims: Claims, config: Config, name: str) -> None:
-    settings, key = config.attributes[name].hierarchy, ("attributes", name, "hierarchy_sha256")
-    if settings is None:
+def _check_hierarchy(claims: Claims, planned: PlannedHierarchy | None, name: str) -> None:
+    key = ("attributes", name, "hierarchy_sha256")
+    if planned is None:
         claims.compare(key, None)
         return
     if claims.get(key) is None:
         claims.refute(key, "the config of the report has a hierarchy, found no digest of one")
         return
     try:
-        digest = hierarchy_digest(settings, config.folder)
+        digest = planned.digest()
     except (OSError, InputError):
         return
-    if claims.compare(key, digest) and not settings.build().files(config.folder):
+    if claims.compare(key, digest) and not planned.files:
         claims.agree(("config", "attributes", name, "hierarchy"))
 
 
@@ -302,13 +302,13 @@ def _compare_blanks(claims: Claims, key: Key, found: int, *, exact: bool) -> Non
 def check_constraints(case: AuditCase) -> None:
     """Every constraint of the config holds, and measures what the report says."""
     claims, config = case.claims, case.config
-    bound = constraints_of(config, case.sensitive)
+    bound = plan_of(config).constraints(case.sensitive)
     claimed = claims.get(("constraints",))
     count = len(claimed) if isinstance(claimed, list) else 0
     if count != len(bound) or any(_differs(claims, at, each) for at, each in enumerate(bound)):
         claims.refute(("constraints",), "the constraints of the report are not those of the config in it")
         return
-    for position, place in enumerate(positions(config, case.sensitive)):
+    for position, place in enumerate(plan_of(config).positions(case.sensitive)):
         claims.agree(("config", "constraints", place))
         for name in IDENTITY:
             claims.agree(("constraints", position, name))
@@ -371,7 +371,7 @@ def _reference_at_hand(config: Config, constraint: CountedConstraint, classes: C
     """Tell whether neither the input's distribution nor a tree that grew from the input is needed."""
     if config.reference is not Reference.RELEASE and _uses_reference(constraint):
         return False
-    if constraint.attribute not in data_dependent_hierarchies(config):
+    if constraint.attribute not in plan_of(config).grown:
         return True
     counts, _ = classes.sensitive_counts(constraint.attribute, combined=constraint.combined)
     return not constraint.model.along_hierarchy(counts.attribute)
@@ -445,7 +445,7 @@ def _losses_of_sizes(case: AuditCase) -> dict[str, Any]:
     """Return the losses that sizes of classes and the number of suppressed records determine."""
     claims, sizes, found = case.claims, case.classes.sizes, {}
     if len(sizes):
-        average = Fraction(int(sizes.sum()), len(sizes)) / (required_size(case.config) or int(sizes.min()))
+        average = Fraction(int(sizes.sum()), len(sizes)) / (plan_of(case.config).k or int(sizes.min()))
         found["average_class_size"] = float(average)
     suppressed, records = claims.number(("release", "suppressed_records")), claims.number(("input", "rows"))
     if suppressed is not None and records is not None:
@@ -594,12 +594,12 @@ def _matrix(case: AuditCase, entries: Sequence[Any], slack: float, hidden: float
     slack: -1 for as low, 1 for as high as can be.
     hidden: taken for every figure that the report hides.
     """
-    models = [each.model for each in constraints_of(case.config, case.sensitive)]
+    models = [each.model for each in plan_of(case.config).constraints(case.sensitive)]
     # Half a unit in the third digit is at most 0.5 %, of the lower end as of what it is compared with.
     share = 0.0 if case.claims.internal else 0.02 * slack
     shown = [each | {name: hidden for name in FIGURES if each[name] is None} for each in entries]
     shown = [each | {"low": each["low"] * (1 + share)} for each in shown]
-    return attack_matrix(models, shown, required_size(case.config))
+    return attack_matrix(models, shown, plan_of(case.config).k)
 
 
 def _check_baseline(claims: Claims, position: int, row: Mapping[str, Any]) -> None:

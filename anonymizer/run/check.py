@@ -13,7 +13,6 @@ from anonymizer.attacks.adversary_view import truth_of_tuples
 from anonymizer.audit.anatomy import measure_pair, read_pair
 from anonymizer.audit.classes import count_classes, measure
 from anonymizer.config.attribute import Role
-from anonymizer.config.model import Config
 from anonymizer.data.csv import index_warnings
 from anonymizer.data.open import OPTIONS
 from anonymizer.data.relation import Relation
@@ -27,9 +26,9 @@ from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.base import PRIVACY_MODELS, ReleaseConstraint
 from anonymizer.release.anatomy import AnatomyFiles
 from anonymizer.run.adversary import original_of_files, read_release
-from anonymizer.run.attributes import constraints_of, probes, requests, sensitive_attributes
-from anonymizer.run.job import countable_constraints, in_order, open_release, unmeasured
-from anonymizer.run.verify import RelationPair, attribute_in_groups
+from anonymizer.run.plan import Plan, probes
+from anonymizer.run.prepare import countable_constraints, in_order, open_release, unmeasured
+from anonymizer.run.shape import RelationPair, attribute_in_groups
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def check_names(relation: Relation, quasi_identifiers: Sequence[str], sensitive:
     return _check_table(relation, quasi_identifiers, attributes, None)
 
 
-def check_config(relation: Relation, config: Config) -> Check:
+def check_config(relation: Relation, plan: Plan) -> Check:
     """Measure a file by the roles, distances and constraints of a config; the reference is the file.
 
     The file may be an input or a release: its quasi-identifiers are compared as texts.
@@ -80,23 +79,23 @@ def check_config(relation: Relation, config: Config) -> Check:
     InputError: the file lacks a quasi-identifier or a sensitive column of the config.
     """
     for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
-        for name in config.with_role(role):
+        for name in plan.with_role(role):
             relation.position(name)
-    own = requests(config, config.with_role(Role.SENSITIVE))
-    columns = read_columns(relation, own, config.input.missing)
-    attributes = sensitive_attributes(config, {name: read.column for name, read in columns.items()})
-    return _check_table(relation, config.with_role(Role.QUASI_IDENTIFIER), attributes, config)
+    own = plan.requests(plan.with_role(Role.SENSITIVE))
+    columns = read_columns(relation, own, plan.missing)
+    attributes = plan.sensitive_attributes({name: read.column for name, read in columns.items()})
+    return _check_table(relation, plan.with_role(Role.QUASI_IDENTIFIER), attributes, plan)
 
 
 def _check_table(
     relation: Relation,
     quasi_identifiers: Sequence[str],
     attributes: Sequence[SensitiveAttribute],
-    config: Config | None,
+    plan: Plan | None,
 ) -> Check:
     classes = count_classes(relation, quasi_identifiers, attributes)
     models = list(PRIVACY_MODELS.values())
-    asked = [] if config is None else constraints_of(config, [each.name for each in attributes])
+    asked = [] if plan is None else plan.constraints([each.name for each in attributes])
     wanted = [probe for attribute in (None, *attributes) for probe in probes(attribute, models)]
     own = measure(classes, countable_constraints(asked))
     attacked = [unmeasured(each) for each in asked if isinstance(each, ReleaseConstraint)]
@@ -117,21 +116,21 @@ def open_pair(pair: AnatomyFiles, options: EngineOptions = OPTIONS) -> Iterator[
         yield records, values
 
 
-def attribute_of_pair(config: Config, tables: RelationPair) -> SensitiveAttribute:
+def attribute_of_pair(plan: Plan, tables: RelationPair) -> SensitiveAttribute:
     """Return the sensitive attribute of a config with the values that a release in groups has.
 
     Raises
     ------
     InputError: the config has not exactly one, or the sensitive table lacks it.
     """
-    name = attribute_in_groups(config)
+    name = attribute_in_groups(plan)
     _, values = tables
     values.position(name)
-    read = read_columns(values, requests(config, [name]), config.input.missing)
-    return sensitive_attributes(config, {name: read[name].column})[0]
+    read = read_columns(values, plan.requests([name]), plan.missing)
+    return plan.sensitive_attributes({name: read[name].column})[0]
 
 
-def grouped_of_config(config: Config, tables: RelationPair) -> AnatomyRelease:
+def grouped_of_config(plan: Plan, tables: RelationPair) -> AnatomyRelease:
     """Count a release in groups by the roles of a config.
 
     Raises
@@ -139,22 +138,22 @@ def grouped_of_config(config: Config, tables: RelationPair) -> AnatomyRelease:
     DataError: a column is missing, or the tables do not belong together.
     """
     records, values = tables
-    names = config.with_role(Role.QUASI_IDENTIFIER)
+    names = plan.with_role(Role.QUASI_IDENTIFIER)
     for name in (*names, GROUP):
         records.position(name)
     own = [name for name in records.columns if name in names]
-    return read_pair(records, values, own, attribute_of_pair(config, tables))
+    return read_pair(records, values, own, attribute_of_pair(plan, tables))
 
 
-def check_pair_config(tables: RelationPair, config: Config) -> Check:
+def check_pair_config(tables: RelationPair, plan: Plan) -> Check:
     """Measure a release in groups by the roles and constraints of a config; the reference is the release.
 
     Raises
     ------
     InputError: a file lacks a column of the config, or the files do not belong together.
     """
-    grouped = grouped_of_config(config, tables)
-    return _check_groups(grouped, config)
+    grouped = grouped_of_config(plan, tables)
+    return _check_groups(grouped, plan)
 
 
 def check_pair_names(
@@ -183,10 +182,10 @@ def check_pair_names(
     return _check_groups(read_pair(records, values, quasi_identifiers, attribute), None)
 
 
-def _check_groups(grouped: AnatomyRelease, config: Config | None) -> Check:
+def _check_groups(grouped: AnatomyRelease, plan: Plan | None) -> Check:
     attribute = grouped.sensitive.attribute
     models = list(PRIVACY_MODELS.values())
-    asked = [] if config is None else constraints_of(config, [attribute.name])
+    asked = [] if plan is None else plan.constraints([attribute.name])
     wanted = [probe for each in (None, attribute) for probe in probes(each, models)]
     attacked = [unmeasured(each) for each in asked if isinstance(each, ReleaseConstraint)]
     held = in_order(asked, measure_pair(grouped, countable_constraints(asked)), attacked)
@@ -196,7 +195,7 @@ def _check_groups(grouped: AnatomyRelease, config: Config | None) -> Check:
 
 
 def scene_of_pair(
-    config: Config,
+    plan: Plan,
     tables: RelationPair,
     original: Relation | None = None,
     weights: Sequence[str] = (),
@@ -212,12 +211,12 @@ def scene_of_pair(
     InputError: a column is missing, the files do not belong together, or share nothing with the original.
     """
     records, _ = tables
-    grouped = grouped_of_config(config, tables)
-    release = read_release(config, records, weights)
+    grouped = grouped_of_config(plan, tables)
+    release = read_release(plan, records, weights)
     if original is None:
         return AdversaryView(release, grouped=grouped)
     name = grouped.sensitive.attribute.name
-    own = original_of_files(config, release, records, original, name)
+    own = original_of_files(plan, release, records, original, name)
     if own.sensitive and own.names == release.names:
         grouped = replace(grouped, truth=truth_of_tuples(grouped, own, release))
     return AdversaryView(release, original=own, grouped=grouped)

@@ -33,10 +33,10 @@ from anonymizer.report.comparison import (
     RunStatus,
     measured_of,
 )
-from anonymizer.run.attributes import hierarchy_files
 from anonymizer.run.engine import engine_options
-from anonymizer.run.job import input_path
-from anonymizer.run.run import anonymize_frame
+from anonymizer.run.job import anonymize_frame
+from anonymizer.run.plan import plan_of
+from anonymizer.run.prepare import input_path
 from anonymizer.run.workers import RunResult, WorkerPool, job_of, run_to_result
 from anonymizer.search.base import SEARCH_ALGORITHMS
 from anonymizer.system import new_path_fault, replace_whole, same_file
@@ -66,7 +66,7 @@ class Fingerprints:
         ------
         InputError: a file cannot be read.
         """
-        files = [input_path(config), *hierarchy_files(config)]
+        files = [input_path(config), *plan_of(config).hierarchy_files]
         content = {
             "format": FORMAT,
             "environment": self._environment,
@@ -438,7 +438,7 @@ def _watched(plan: Sequence[PlannedRun]) -> list[FileSource]:
     """
     found = []
     for path in sorted(
-        {each for run in plan for each in (input_path(run.config), *hierarchy_files(run.config))}
+        {each for run in plan for each in (input_path(run.config), *plan_of(run.config).hierarchy_files)}
     ):
         try:
             found.append(FileSource.of(path, "a data file"))
@@ -449,4 +449,4 @@ def _watched(plan: Sequence[PlannedRun]) -> list[FileSource]:
 
 def _files_read(config: Config) -> list[Path]:
     own = [Path(config.source)] if Path(config.source).is_file() else []
-    return [input_path(config), *hierarchy_files(config), *own]
+    return [input_path(config), *plan_of(config).hierarchy_files, *own]

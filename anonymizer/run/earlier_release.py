@@ -23,7 +23,7 @@ from pydantic import BaseModel, Field, PlainValidator, TypeAdapter, ValidationEr
 
 from anonymizer.config.attribute import Role
 from anonymizer.config.load import load_config
-from anonymizer.config.model import Config, Origin, Otherwise, Reference
+from anonymizer.config.model import Config, Origin, Reference
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import Key, ReadColumn, key_of, recoded_as
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, suggestion
@@ -36,9 +36,9 @@ from anonymizer.model.table import Column, Hierarchy, QuasiIdentifier, Table, Va
 from anonymizer.privacy.base import AttackModel, ClassModel
 from anonymizer.release.folder import PUBLIC_REPORT, SHARE
 from anonymizer.report.public import public_report
-from anonymizer.run.attributes import NO_SOURCES, hierarchy_digest, required_size
 from anonymizer.run.audit import parse_report
-from anonymizer.run.job import Job, check_search, job_of, read_attributes, row_limit_message
+from anonymizer.run.plan import NO_SOURCES, Plan, plan_of
+from anonymizer.run.prepare import Prepared, check_search, problem_of, read_attributes, row_limit_message
 
 
 class Applied(ABC):
@@ -422,8 +422,8 @@ class StoredRecoding(BaseModel):
 
 
 def store_recoding(
-    config: Config,
-    job: Job,
+    plan: Plan,
+    prepared: Prepared,
     outcome: Outcome,
     sources: Mapping[str, HierarchySource[Any]] = NO_SOURCES,
 ) -> StoredRecoding | None:
@@ -431,11 +431,11 @@ def store_recoding(
 
     Parameters
     ----------
-    sources: hierarchies that were used in place of the config's.
+    sources: hierarchies that were used in place of the plan's.
     """
     recoding, levels, cuts = outcome.recoding, None, None
     if outcome.cuts is not None:
-        cuts = keep_cuts(outcome.cuts, job.problem.table.quasi_identifiers)
+        cuts = keep_cuts(outcome.cuts, prepared.problem.table.quasi_identifiers)
     # A subclass publishes something else than the levels alone, such as groups.
     elif type(recoding) is FullDomainRecoding:
         names = [each.name for each in recoding.table.quasi_identifiers]
@@ -443,10 +443,10 @@ def store_recoding(
     else:
         return None
     depends_on = {}
-    for read in job.encoded.columns:
-        name, settings = read.column.name, config.attributes[read.column.name]
-        if settings.role is Role.QUASI_IDENTIFIER and settings.hierarchy is not None:
-            source = sources.get(name) or settings.hierarchy.build()
+    for read in prepared.encoded.columns:
+        name, planned = read.column.name, plan.columns[read.column.name]
+        if planned.role is Role.QUASI_IDENTIFIER and planned.hierarchy is not None:
+            source = sources.get(name) or planned.hierarchy.source
             depends_on[name] = source.depends_on(read.column)
     return StoredRecoding(levels=levels, cuts=cuts, depends_on=depends_on)
 
@@ -616,7 +616,7 @@ def _compare_reports(path: Path, content: bytes, config: Config) -> None:
     except ValueError:
         raise InputError(f"{public}: is not JSON") from None
     try:
-        expected = public_report(Report(json.loads(content)), required_size(config)).to_dict()
+        expected = public_report(Report(json.loads(content)), plan_of(config).k).to_dict()
     except (KeyError, TypeError, AttributeError):
         raise InputError(f"{path}: is no report of a release; {ACCEPTED}") from None
     for key in COMPARED:
@@ -632,22 +632,25 @@ class NewRecords:
 
     Attributes
     ----------
-    config: with the types that the earlier run read.
-    job: the records as a problem.
+    plan: with the types that the earlier run read.
+    prepared: the records as a problem.
     sources: of the hierarchies, which place values as those of the earlier run.
     """
 
-    config: Config
-    job: Job
+    plan: Plan
+    prepared: Prepared
     sources: Mapping[str, HierarchySource[Any]]
 
 
-def read_new_records(config: Config, previous: Previous, earlier: Relation, relation: Relation) -> NewRecords:
+def read_new_records(
+    plan: Plan, previous: Previous, earlier: Relation, relation: Relation, *, searches: bool
+) -> NewRecords:
     """Read further records as the earlier run read its own.
 
     Parameters
     ----------
     earlier: the earlier release.
+    searches: whether another recoding may have to be searched.
 
     Raises
     ------
@@ -655,7 +658,7 @@ def read_new_records(config: Config, previous: Previous, earlier: Relation, rela
         would be another one for these records, or another recoding may have to be searched which cannot be
         found without every combination in memory.
     """
-    typed = _typed(config, previous)
+    typed = plan.typed(previous.types)
     columns = read_attributes(typed, relation)
     check_columns_of(earlier, relation, typed)
     for name in typed.with_role(Role.QUASI_IDENTIFIER):
@@ -663,35 +666,25 @@ def read_new_records(config: Config, previous: Previous, earlier: Relation, rela
         if spellings is not None:
             columns[name] = _respelled(columns[name], earlier, spellings)
     sources = _sources(typed, previous, columns)
-    job = job_of(typed, relation, columns, sources)
-    if config.apply is not None and config.apply.otherwise is Otherwise.SEARCH:
-        check_search(typed, job)
-    return NewRecords(typed, job, sources)
+    prepared = problem_of(typed, relation, columns, sources)
+    if searches:
+        check_search(typed, prepared)
+    return NewRecords(typed, prepared, sources)
 
 
-def check_columns_of(earlier: Relation, relation: Relation, config: Config) -> None:
+def check_columns_of(earlier: Relation, relation: Relation, plan: Plan) -> None:
     """Check that the earlier release has the columns that would be released now.
 
     Raises
     ------
     DataError: it has not.
     """
-    dropped = config.with_role(Role.IDENTIFIER)
-    expected = {name for name in relation.columns if name not in dropped}
+    expected = set(plan.released(relation.columns))
     if set(earlier.columns) != expected:
         raise DataError(
             f"{earlier.name}: has columns {', '.join(earlier.columns)}, of {relation.name} would be released "
             f"{', '.join(sorted(expected))}"
         )
-
-
-def _typed(config: Config, previous: Previous) -> Config:
-    """Return the config with the types of the earlier run, whatever the new values look like."""
-    attributes = {
-        name: settings.model_copy(update={"type": previous.types.get(name) or settings.type})
-        for name, settings in config.attributes.items()
-    }
-    return config.model_copy(update={"attributes": attributes})
 
 
 def _respelled(read: ReadColumn, earlier: Relation, spellings: Sequence[str]) -> ReadColumn:
@@ -723,18 +716,18 @@ def _spelling(text: str, column: Column, known: Mapping[Key, str]) -> str:
 
 
 def _sources(
-    config: Config, previous: Previous, columns: Mapping[str, ReadColumn]
+    plan: Plan, previous: Previous, columns: Mapping[str, ReadColumn]
 ) -> dict[str, HierarchySource[Any]]:
     sources = {}
     for name, before in previous.recoding.depends_on.items():
-        settings = config.attributes[name].hierarchy
-        assert settings is not None, "the configs have the same hierarchies"
-        sources[name] = settings.build().as_for(columns[name].column, before)
+        hierarchy = plan.columns[name].hierarchy
+        assert hierarchy is not None, "the configs have the same hierarchies"
+        sources[name] = hierarchy.source.as_for(columns[name].column, before)
     return sources
 
 
-def coarsened_job(job: Job, recoding: StoredRecoding) -> Job:
-    """Return a job whose table tells records apart as far as a recoding does; itself where all fits.
+def coarsened(prepared: Prepared, recoding: StoredRecoding) -> Prepared:
+    """Return records whose table tells records apart as far as a recoding does; itself where all fits.
 
     A value stands in the table as the lowest one of its node at the finest level that the recoding knows of
     the attribute. What is published of either is the same, and so is whatever is measured.
@@ -743,23 +736,25 @@ def coarsened_job(job: Job, recoding: StoredRecoding) -> Job:
     ------
     InputError: the recoding does not fit the hierarchies, or even such a table does not fit in memory.
     """
-    problem = job.problem
+    problem = prepared.problem
     if problem.source is None:
-        return job
+        return prepared
     attributes = problem.table.quasi_identifiers
     levels = recoding.finest(attributes)
     table = problem.source.at(levels, problem.most)
     if table is None:
         named = ", ".join(f"{each.name} {level}" for each, level in zip(attributes, levels, strict=True))
         raise InputError(
-            f"{row_limit_message(job.counted)}; even told apart no further than by the recoding of the "
+            f"{row_limit_message(prepared.counted)}; even told apart no further than by the recoding of the "
             f"earlier run (levels: {named}) they do not fit; allow more (engine.memory_limit, "
             "engine.options.combinations), or apply to parts of the records, one after the other"
         )
-    encoded = recoded_as(job.encoded, table)
+    encoded = recoded_as(prepared.encoded, table)
     # The levels that may be published are those of the attributes, whatever the table tells apart.
     whole = replace(table, quasi_identifiers=attributes)
-    return replace(job, problem=replace(problem, table=whole, source=None, placing=False), encoded=encoded)
+    return replace(
+        prepared, problem=replace(problem, table=whole, source=None, placing=False), encoded=encoded
+    )
 
 
 REMEDY = "write as the earlier run has it, or run without apply"
@@ -781,6 +776,7 @@ def _attributes(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
     for name in previous.config.attributes:
         if name not in config.attributes:
             yield ConfigProblem(f"attributes.{name}", f"missing; the earlier run has this column; {REMEDY}")
+    plan = plan_of(config)
     for name, settings in config.attributes.items():
         where = f"attributes.{name}"
         if name not in previous.config.attributes:
@@ -794,7 +790,7 @@ def _attributes(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
                 key == "type" and own.get(key) == previous.types.get(name)
             ):
                 yield ConfigProblem(f"{where}.{key}", _differs(own.get(key), other.get(key)))
-        if hierarchy_digest(settings.hierarchy, config.folder) != previous.hierarchies.get(name):
+        if plan.digest(name) != previous.hierarchies.get(name):
             yield ConfigProblem(
                 f"{where}.hierarchy", f"is not that of the earlier run (SHA-256 differs); {REMEDY}"
             )

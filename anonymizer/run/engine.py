@@ -148,11 +148,6 @@ def free_of(memory: int, program: int = PROGRAM_BYTES) -> int:
     return max(memory - program, memory // 2)
 
 
-def search_bytes(config: Config) -> int:
-    """Return the bytes that a search may hold."""
-    return int(_free(config) * SEARCH_SHARE)
-
-
 def _free(config: Config) -> int:
     """Return the bytes that are left beside this program and those of an engine that is a plug-in."""
     plugged = plugged_engine(config)
@@ -164,12 +159,33 @@ def combination_bytes(columns: int) -> int:
     return SEARCHED_BYTES + CODE_BYTES * columns
 
 
-def room(config: Config, columns: int) -> int:
-    """Return how many combinations of some columns a search may hold in memory, at least 1."""
+@dataclass(frozen=True)
+class EngineLimits:
+    """What a search may hold in memory.
+
+    Attributes
+    ----------
+    name: of the engine, as in the config.
+    space: bytes.
+    combinations: distinct ones, where the config says so.
+    """
+
+    name: str
+    space: int
+    combinations: int | None
+
+    def room(self, columns: int) -> int:
+        """Return how many combinations of some columns a search may hold in memory, at least 1."""
+        if self.combinations is not None:
+            return self.combinations
+        return max(1, self.space // combination_bytes(columns))
+
+
+def limits_of(config: Config) -> EngineLimits:
+    """Return what a search may hold as a config says."""
     given = config.engine.options.get("combinations")
-    if given is not None:
-        return int(given)
-    return max(1, search_bytes(config) // combination_bytes(columns))
+    space = int(_free(config) * SEARCH_SHARE)
+    return EngineLimits(config.engine.name, space, None if given is None else int(given))
 
 
 KEY_BYTES = 16
@@ -210,7 +226,7 @@ class CountingEngine(ABC):
     """Counts the combinations of an input."""
 
     @abstractmethod
-    def counted(self, config: Config, relation: Relation, codings: Sequence[Coding]) -> Counted:
+    def counted(self, limits: EngineLimits, relation: Relation, codings: Sequence[Coding]) -> Counted:
         """Return the combinations of some columns."""
 
 
@@ -219,7 +235,7 @@ class MemoryEngine(CountingEngine):
 
     def counted(
         self,
-        config: Config,  # noqa: ARG002 - whatever the limits
+        limits: EngineLimits,  # noqa: ARG002 - whatever they are
         relation: Relation,
         codings: Sequence[Coding],
     ) -> Counted:
@@ -238,19 +254,18 @@ class OutOfCoreEngine(CountingEngine):
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def counted(self, config: Config, relation: Relation, codings: Sequence[Coding]) -> Counted:
+    def counted(self, limits: EngineLimits, relation: Relation, codings: Sequence[Coding]) -> Counted:
         """Return the combinations, fetched only where they fit."""
-        return _kept(config, relation, codings, EngineChoice(self._name, "engine.name says so"))
+        return _kept(limits, relation, codings, EngineChoice(self._name, "engine.name says so"))
 
 
 class EstimatingEngine(CountingEngine):
     """Counts in memory what surely fits there, or is estimated to; lets DuckDB keep the rest."""
 
-    def counted(self, config: Config, relation: Relation, codings: Sequence[Coding]) -> Counted:
+    def counted(self, limits: EngineLimits, relation: Relation, codings: Sequence[Coding]) -> Counted:
         """Return the combinations where an estimate of their number suggests."""
         each = combination_bytes(len(codings))
-        space = search_bytes(config)
-        most = room(config, len(codings))
+        space, most = limits.space, limits.room(len(codings))
         if relation.rows <= most and relation.rows * (KEY_BYTES + each) <= space:
             return _in_memory(relation, codings, f"all {relation.rows:,} records would fit")
         estimate = relation.estimated_combinations([coding.name for coding in codings])
@@ -258,7 +273,7 @@ class EstimatingEngine(CountingEngine):
         if estimate <= most and relation.rows * KEY_BYTES + estimate * each <= space:
             return _in_memory(relation, codings, f"{what} fit")
         because = f"{what} may not fit in the memory, which has room for {most:,}"
-        return _kept(config, relation, codings, EngineChoice(EngineName.DUCKDB.value, because))
+        return _kept(limits, relation, codings, EngineChoice(EngineName.DUCKDB.value, because))
 
 
 ENGINES: Mapping[str, CountingEngine] = {
@@ -269,10 +284,10 @@ ENGINES: Mapping[str, CountingEngine] = {
 """What each name in a config stands for; any other is that of a plug-in, which counts out of core."""
 
 
-def count_distinct_rows(config: Config, relation: Relation, codings: Sequence[Coding]) -> Counted:
-    """Count the distinct combinations of the codes of columns as the config says."""
-    name = config.engine.name
-    return ENGINES.get(name, OutOfCoreEngine(name)).counted(config, relation, codings)
+def count_distinct_rows(limits: EngineLimits, relation: Relation, codings: Sequence[Coding]) -> Counted:
+    """Count the distinct combinations of the codes of columns as the limits say."""
+    name = limits.name
+    return ENGINES.get(name, OutOfCoreEngine(name)).counted(limits, relation, codings)
 
 
 def _in_memory(relation: Relation, codings: Sequence[Coding], because: str) -> Counted:
@@ -281,9 +296,11 @@ def _in_memory(relation: Relation, codings: Sequence[Coding], because: str) -> C
     return Counted(combinations, combinations.number, beyond=False, choice=choice)
 
 
-def _kept(config: Config, relation: Relation, codings: Sequence[Coding], choice: EngineChoice) -> Counted:
+def _kept(
+    limits: EngineLimits, relation: Relation, codings: Sequence[Coding], choice: EngineChoice
+) -> Counted:
     combinations = relation.stored_distinct_rows(codings)
-    most = room(config, len(codings))
+    most = limits.room(len(codings))
     return Counted(combinations, most, beyond=combinations.number > most, choice=choice)
 
 

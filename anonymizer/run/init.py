@@ -76,7 +76,7 @@ def init(
         named = location_of(data) if remote else _relative(data, path)
         content = config_text(proposal, named, dialect.encoding, SPARK_SECTIONS if remote else {})
         config = _checked(content, path)
-        check_columns(config, relation.columns, relation.name)
+        check_columns(config.attributes, relation.columns, relation.name, config.source)
     write_whole(path, content)
     return Drafted(path, config, proposal)
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
 from anonymizer.data.duckdb.relation import parquet_columns
-from anonymizer.data.open import open_by_engine, open_duckdb, open_file, open_postgres
+from anonymizer.data.open import open_by_engine, open_duckdb, open_file, open_frame, open_postgres
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import (
     CsvDialect,
@@ -24,7 +26,13 @@ from anonymizer.data.source import (
     location_of,
 )
 from anonymizer.errors import ConfigError, ConfigProblem
-from anonymizer.run.job import input_path
+from anonymizer.report.build import InputFacts
+from anonymizer.run.plan import Plan
+from anonymizer.run.prepare import RunMonitor, input_path
+from anonymizer.run.search import SearchTask, Task
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class DataSource(ABC):
@@ -32,12 +40,14 @@ class DataSource(ABC):
 
     Attributes
     ----------
-    title: what the internal report and messages call it; without a password.
+    title: what the internal report and messages call it; without a password; None for a DataFrame.
     files: what is read of this machine, which no output may replace.
+    earlier: files of an earlier run, of which the same is true.
     """
 
-    title: str
+    title: str | None
     files: Sequence[Path] = ()
+    earlier: Sequence[Path] = ()
 
     @abstractmethod
     def open(self, options: EngineOptions) -> Relation:
@@ -47,6 +57,50 @@ class DataSource(ABC):
         ------
         DataError: it is not there, or cannot be read.
         """
+
+    @contextmanager
+    def opened(self, options: EngineOptions, watch: RunMonitor) -> Iterator[Records]:
+        """Yield the records for as long as they are open; raises as ``open`` does."""
+        if self.title is not None:
+            watch.phase(f"reading {self.title.rpartition('/')[2]}")
+        with self.open(options) as relation:
+            yield Records(self.title, relation)
+
+
+class Records:
+    """The records of an open source.
+
+    Parameters
+    ----------
+    title: of the source.
+    """
+
+    def __init__(self, title: str | None, relation: Relation) -> None:
+        self.relation = relation
+        columns = len(relation.columns)
+        self.facts = InputFacts(title, relation.sha256, relation.rows, columns, relation.separator)
+
+    def prepare(self, plan: Plan, watch: RunMonitor) -> Task:
+        """Return the task of a search.
+
+        Raises
+        ------
+        InputError: the records do not fit the plan.
+        """
+        return SearchTask(plan, self.relation, self.facts, watch)
+
+
+class FrameSource(DataSource):
+    """A DataFrame."""
+
+    title = None
+
+    def __init__(self, frame: pandas.DataFrame) -> None:
+        self._frame = frame
+
+    def open(self, options: EngineOptions) -> Relation:
+        """Open the DataFrame."""
+        return open_frame(self._frame, options)
 
 
 class FileSource(DataSource):
@@ -95,7 +149,7 @@ class EngineSource(DataSource):
         for path in self.files:
             columns = parquet_columns(path, frozenset(self._config.attributes))
             if columns is not None:
-                check_columns(self._config, columns, self.title)
+                check_columns(self._config.attributes, columns, str(self.title), self._config.source)
         return open_by_engine(self._location, options)
 
 

@@ -26,7 +26,7 @@ from anonymizer.config.model import Config, Origin
 from anonymizer.errors import AuditFailed, Infeasible, InputError, ReportLike
 from anonymizer.model.report import Report
 from anonymizer.report.comparison import RunStatus
-from anonymizer.run.run import run
+from anonymizer.run.job import run
 from anonymizer.system import Closing, process_apart
 
 UNSAID = ("INFEASIBLE: ", "UNDECIDED: ")

@@ -11,6 +11,7 @@ from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
 from anonymizer.errors import InputError
 from anonymizer.run.adversary import adversary_from_files
+from anonymizer.run.plan import plan_of
 from tests.helpers.linkage import EVERY, linkage, noisy
 from tests.helpers.linkage import frame_scene as scene
 
@@ -91,7 +92,7 @@ def test_a_release_without_quasi_identifiers_is_refused():
         }
     )
     with open_frame(masked) as release, pytest.raises(InputError, match="no quasi-identifier of config"):
-        adversary_from_files(config, release)
+        adversary_from_files(plan_of(config), release)
 
 
 def test_masked_numbers_do_not_tell_which_record_is_whose():

@@ -14,9 +14,10 @@ from anonymizer.config.load import load_config
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import Truth
 from anonymizer.model.recoding import FullDomainRecoding
-from anonymizer.release.query import project, write_release
+from anonymizer.release.query import project
 from anonymizer.run.adversary import adversary_from_files, scene_of_run
-from anonymizer.run.job import UNWATCHED, open_as, open_release, prepare
+from anonymizer.run.plan import plan_of
+from anonymizer.run.prepare import UNWATCHED, open_as, open_release, prepare
 from anonymizer.run.search import search
 from tests.helpers.linkage import linkage, write
 
@@ -55,14 +56,15 @@ def run(folder: Path, algorithm: dict[str, Any]):
         }
     )
     with open_as(config, original) as relation:
-        job = prepare(config, relation)
-        recoding = search(config, job, UNWATCHED).recoding
+        plan = plan_of(config)
+        job = prepare(plan, relation)
+        recoding = search(plan, job, UNWATCHED).recoding
         assert recoding is not None
         projection = project(relation, job.rows(recoding), recoding, relation.columns)
-        write_release(relation, projection, folder / "release.csv")
+        relation.records_query(projection).copy(folder / "release.csv", ",")
         with open_release(folder / "release.csv") as release:
-            known = scene_of_run(config, job, recoding, release)
-            return known, adversary_from_files(config, release, relation), job, recoding
+            known = scene_of_run(plan, job, recoding, release)
+            return known, adversary_from_files(plan, release, relation), job, recoding
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)

@@ -199,12 +199,12 @@ def test_any_column_name_survives(name: str) -> None:
 
 
 def test_check_columns_accepts_the_columns_of_the_config_in_any_order() -> None:
-    check_columns(load_config(SMALL), ["illness", "zip", "age"], "adult.csv")
+    check_columns(load_config(SMALL).attributes, ["illness", "zip", "age"], "adult.csv")
 
 
 def test_check_columns_names_every_difference() -> None:
     with pytest.raises(ConfigError) as caught:
-        check_columns(load_config(SMALL), ["age", "zipp", "illness", "na.me"], "adult.csv")
+        check_columns(load_config(SMALL).attributes, ["age", "zipp", "illness", "na.me"], "adult.csv")
     roles = "identifier, quasi-identifier, sensitive, insensitive"
     assert [str(problem) for problem in caught.value.problems] == [
         "attributes.zip: adult.csv has no such column; did you mean 'zipp'?",

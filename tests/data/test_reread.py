@@ -117,9 +117,9 @@ def test_records_are_loaded_once_they_are_asked_for(tmp_path: Path) -> None:
     path = written(tmp_path / "data.parquet")
     with open_parquet(path) as relation:
         everything = Projection(relation.columns, {}, np.ones(relation.rows, dtype=np.bool_))
-        rows = relation.sorted_rows(everything)
+        relation.records_query(everything).copy(tmp_path / "before.csv", ",")
         rewritten(path)
-        relation.write_csv(everything, rows, tmp_path / "out.csv", ",")
+        relation.records_query(everything).copy(tmp_path / "out.csv", ",")
     lines = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 2_001
 

@@ -21,7 +21,7 @@ def test_every_file_has_its_part_of_the_records(tmp_path: Path, monkeypatch: pyt
     counts = np.array([4, 9, 1, 12, 1, 1, 5], dtype=np.int64)
     rows = CountedRows(("a",), (tuple(f"v{place}" for place in places),), (places,), counts)
     with running() as session:
-        writer.SparkWriter(session).write_folder(rows, str(tmp_path / "release"), "release")
+        writer.SparkCountedQuery(session, rows).copy(tmp_path / "release", None)
     found = sorted((tmp_path / "release").glob("*.parquet"))
     parts = [[text for (text,) in duckdb.execute(f"SELECT a FROM '{path}'").fetchall()] for path in found]
     assert [len(part) for part in parts] == [10, 10, 10, 3]

@@ -10,9 +10,10 @@ from typing import Any
 import duckdb
 import pytest
 
-import anonymizer.run.publication as publication
+import anonymizer.run.assessment as assessment
 import anonymizer.run.report as flow
-import anonymizer.run.target as target
+import anonymizer.run.shape as shape
+import anonymizer.run.sink as sink
 from anonymizer.data.open import open_duckdb, open_parquet
 from anonymizer.data.source import Query, TableName, WholeTable
 from anonymizer.errors import DataError
@@ -181,9 +182,9 @@ def broken(*args: object) -> Any:
 @pytest.mark.parametrize(
     ("room", "phase", "existing"),
     [
-        (publication, "counted_rows", False),
-        (target, "table_digest", True),
-        (publication, "verify", False),
+        (shape, "counted_rows", False),
+        (sink, "table_digest", True),
+        (assessment, "verify", False),
         (flow, "public_report", True),
     ],
 )

@@ -11,9 +11,9 @@ from typing import Any
 import duckdb
 import pytest
 
-import anonymizer.run.publication as publication
+import anonymizer.run.assessment as assessment
 import anonymizer.run.report as flow
-import anonymizer.run.target as target
+import anonymizer.run.sink as sink
 from tests.databases.jobs import contents, expected, filled, report, run
 from tests.databases.server import Server
 from tests.run.commands import Done, snapshot, spawn
@@ -127,7 +127,7 @@ def interrupted(*args: object) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("room", "phase"), [(target, "table_digest"), (publication, "verify"), (flow, "public_report")]
+    ("room", "phase"), [(sink, "table_digest"), (assessment, "verify"), (flow, "public_report")]
 )
 def test_an_interrupt_leaves_all_as_it_was(
     room: Any, phase: str, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -143,7 +143,7 @@ def test_nobody_sees_a_table_that_is_not_verified_yet(
 ) -> None:
     before = first_release(server, tmp_path)
     seen = []
-    verify = publication.verify
+    verify = assessment.verify
 
     def looking(*args: Any) -> Any:
         seen.append(
@@ -151,7 +151,7 @@ def test_nobody_sees_a_table_that_is_not_verified_yet(
         )
         return verify(*args)
 
-    monkeypatch.setattr(publication, "verify", looking)
+    monkeypatch.setattr(assessment, "verify", looking)
     assert again(server, tmp_path).code == 0
     assert seen == [(before[1], [])]
 

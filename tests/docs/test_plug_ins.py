@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from anonymizer.cli.main import COMMANDS
+from anonymizer.config.files import Order
 from anonymizer.config.plugin_sections import (
     attacks,
     hierarchy_sources,
@@ -14,7 +15,6 @@ from anonymizer.config.plugin_sections import (
     utility_measures,
 )
 from anonymizer.hierarchy.ready import ready_names
-from anonymizer.release.formats import ROW_ORDERS
 from tests.docs.pages import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -23,7 +23,7 @@ DOCUMENTED = {
     "hierarchies.md": [*hierarchy_sources()],
     "config.md": [*search_algorithms()],
     "command-line.md": [f"anonymizer {command}" for command in COMMANDS],
-    "releases.md": [*ROW_ORDERS],
+    "releases.md": [each.value for each in Order],
     "utility.md": [*utility_measures()],
 }
 

@@ -13,7 +13,7 @@ from anonymizer.cli.main import COMMANDS, load_command
 from anonymizer.config.load import load_config
 from anonymizer.errors import AnonymizerError, Infeasible
 from anonymizer.model.report import Status
-from anonymizer.run.run import run
+from anonymizer.run.job import run
 from tests.docs.pages import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"

@@ -38,7 +38,7 @@ def test_config_is_read(name: str) -> None:
     config = load_config(EXAMPLES / name)
     assert config.input.path is not None
     data = config.folder / config.input.path
-    check_columns(config, header(data), data.name)
+    check_columns(config.attributes, header(data), data.name)
 
 
 @pytest.mark.parametrize("name", CONFIGS)

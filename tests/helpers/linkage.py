@@ -18,7 +18,8 @@ from anonymizer.data.open import open_frame
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.table import QuasiIdentifier
 from anonymizer.run.adversary import adversary_from_files
-from anonymizer.run.job import open_as, open_release
+from anonymizer.run.plan import plan_of
+from anonymizer.run.prepare import open_as, open_release
 from tests.helpers import build
 from tests.helpers.recodings import Node
 from tests.twins.microdata import Microdata, Value
@@ -52,7 +53,7 @@ def write(path: Path, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Pat
 def scene(config: Config, release: Path, original: Path) -> AdversaryView:
     """Return the scene of two files."""
     with open_release(release) as published, open_as(config, original) as own:
-        return adversary_from_files(config, published, own)
+        return adversary_from_files(plan_of(config), published, own)
 
 
 def linkage(given: AdversaryView, seed: int = 0, **parameters: Any) -> AttackResult:
@@ -125,7 +126,7 @@ def frame_scene(original: pd.DataFrame, release: pd.DataFrame) -> AdversaryView:
         }
     )
     with open_frame(original) as own, open_frame(release) as published:
-        return adversary_from_files(config, published, own)
+        return adversary_from_files(plan_of(config), published, own)
 
 
 def noisy(seed: int, records: int = 60, noise: float = 3.0) -> tuple[pd.DataFrame, pd.DataFrame]:

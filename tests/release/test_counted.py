@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_file
-from anonymizer.data.relation import CountedRows, Relation
+from anonymizer.data.relation import CountedRows, EngineRelation, Relation
 from anonymizer.model.recoding import FullDomainRecoding
-from anonymizer.release.formats import ROW_ORDERS, SORTED
-from anonymizer.release.query import FromRecords, FromTable, counted_rows, project
-from anonymizer.run.job import Job, prepare
+from anonymizer.release.formats import release_separator
+from anonymizer.release.query import counted_rows, project, single_shuffled
+from anonymizer.run.plan import plan_of
+from anonymizer.run.prepare import Prepared, prepare
 
 NAMES = ("b", "s", "a")
 VALUES = st.sampled_from(["x", "X", "é", " ", "=1", "10", "9", "", 'say "hi"', "a,b", "𝔘"])
@@ -44,7 +45,7 @@ def written(folder: Path, rows: list[tuple[str, ...]]) -> Path:
     return path
 
 
-def recoded(job: Job, rng: random.Random) -> FullDomainRecoding:
+def recoded(job: Prepared, rng: random.Random) -> FullDomainRecoding:
     """Return random levels, suppression and, half of the time, combinations in parts."""
     table, owner = job.problem.table, None
     if rng.random() < 0.5:
@@ -60,7 +61,7 @@ def recoded(job: Job, rng: random.Random) -> FullDomainRecoding:
     )
 
 
-def from_table(relation: Relation, job: Job, recoding: FullDomainRecoding) -> CountedRows | None:
+def from_table(relation: Relation, job: Prepared, recoding: FullDomainRecoding) -> CountedRows | None:
     positions = {read.column.name: read.codes for read in job.encoded.columns}
     return counted_rows(relation, recoding, positions, relation.columns)
 
@@ -73,17 +74,17 @@ def content(path: Path) -> list[tuple[Any, ...]]:
 @given(records, st.randoms(use_true_random=False))
 def test_it_is_the_release_of_the_records(rows: list[tuple[str, ...]], rng: random.Random) -> None:
     with tempfile.TemporaryDirectory() as name, open_file(written(Path(name), rows)) as relation:
-        job = prepare(config(s="sensitive"), relation)
+        job = prepare(plan_of(config(s="sensitive")), relation)
         recoding = recoded(job, rng)
         counted = from_table(relation, job, recoding)
         assert counted is not None
-        assert relation.writer is not None
-        table = FromTable(relation.writer, counted)
-        every = FromRecords(relation, project(relation, job.rows(recoding), recoding, relation.columns))
+        assert isinstance(relation, EngineRelation)
+        table = relation.counted_query(counted)
+        every = relation.records_query(project(relation, job.rows(recoding), recoding, relation.columns))
         for suffix in ("csv", "tsv", "parquet"):
             one, two = Path(name) / f"one.{suffix}", Path(name) / f"two.{suffix}"
-            table.write(one, SORTED)
-            every.write(two, SORTED)
+            table.copy(one, release_separator(one))
+            every.copy(two, release_separator(two))
             if suffix == "parquet":
                 assert content(one) == content(two)
                 assert (
@@ -97,14 +98,14 @@ def test_a_shuffle_keeps_every_row(tmp_path: Path) -> None:
     rows = [(str(number % 7), str(number % 3), "v") for number in range(500)]
     orders = []
     with open_file(written(tmp_path, rows)) as relation:
-        job = prepare(config(s="sensitive"), relation)
+        job = prepare(plan_of(config(s="sensitive")), relation)
         nothing = np.zeros(job.problem.table.combinations, dtype=bool)
         counted = from_table(relation, job, FullDomainRecoding(job.problem.table, [0, 0], nothing, nothing))
         assert counted is not None
-        assert relation.writer is not None
+        assert isinstance(relation, EngineRelation)
         for number in range(2):
             path = tmp_path / f"{number}.parquet"
-            FromTable(relation.writer, counted).write(path, ROW_ORDERS["shuffled"])
+            relation.counted_query(single_shuffled(counted)).copy(path, None)
             orders.append(content(path))
     assert Counter(orders[0]) == Counter(orders[1]) == Counter(rows)
     assert orders[0] != orders[1]
@@ -123,7 +124,7 @@ def test_what_the_table_does_not_tell_is_left_to_the_records(
     roles: dict[str, str], rows: list[tuple[str, ...]], tmp_path: Path
 ) -> None:
     with open_file(written(tmp_path, rows)) as relation:
-        job = prepare(config(**roles), relation)
+        job = prepare(plan_of(config(**roles)), relation)
         assert from_table(relation, job, recoded(job, random.Random(0))) is None
 
 
@@ -132,7 +133,7 @@ def test_nulls_and_numbers_of_a_parquet_file_are_left_to_the_records(value: str,
     path = tmp_path / "in.parquet"
     duckdb.sql(f"SELECT 'x' AS b, {value} AS s, 'y' AS a").write_parquet(str(path))
     with open_file(path) as relation:
-        job = prepare(config(s="sensitive"), relation)
+        job = prepare(plan_of(config(s="sensitive")), relation)
         assert from_table(relation, job, recoded(job, random.Random(0))) is None
 
 
@@ -140,10 +141,10 @@ def test_nulls_and_numbers_of_a_parquet_file_are_left_to_the_records(value: str,
 def test_more_labels_than_one_byte_tells_apart(number: int, tmp_path: Path) -> None:
     rows = [(f"v{value:03d}", "s", str(value % 2)) for value in range(number)]
     with open_file(written(tmp_path, rows)) as relation:
-        job = prepare(config(s="sensitive"), relation)
+        job = prepare(plan_of(config(s="sensitive")), relation)
         nothing = np.zeros(job.problem.table.combinations, dtype=bool)
         counted = from_table(relation, job, FullDomainRecoding(job.problem.table, [0, 0], nothing, nothing))
         assert counted is not None
-        assert relation.writer is not None
-        FromTable(relation.writer, counted).write(tmp_path / "out.parquet", SORTED)
+        assert isinstance(relation, EngineRelation)
+        relation.counted_query(counted).copy(tmp_path / "out.parquet", None)
     assert content(tmp_path / "out.parquet") == rows

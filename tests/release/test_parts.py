@@ -9,10 +9,11 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anonymizer.data.frames import FrameQuery
 from anonymizer.data.open import open_frame
 from anonymizer.model.recoding import NodeRecoding
 from anonymizer.model.table import QuasiIdentifier, Table
-from anonymizer.release.query import project, release_frame
+from anonymizer.release.query import project
 from tests.helpers import build
 from tests.helpers.examples import share
 
@@ -36,7 +37,9 @@ def release(records: list[tuple[str, str]], parts: dict[str, list[int]]) -> list
     frame = pd.DataFrame({"q": [q for q, _ in records], "n": [n for _, n in records]})
     with open_frame(frame) as relation:
         projection = project(relation, codes, recoding, ["q", "n"])
-        data = release_frame(relation, projection, frame)
+        query = relation.records_query(projection)
+        assert isinstance(query, FrameQuery)
+        data = query.frame()
     return list(zip(data["q"], data["n"], strict=True))
 
 

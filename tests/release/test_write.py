@@ -20,12 +20,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anonymizer.data.frames import FrameQuery
 from anonymizer.data.open import open_csv, open_file, open_frame
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CsvDialect
 from anonymizer.errors import OutputError
-from anonymizer.release.formats import FORMATS, ROW_ORDERS, release_format
-from anonymizer.release.query import project, release_frame, write_release
+from anonymizer.release.formats import FORMATS, release_separator
+from anonymizer.release.query import project
 from tests.data.files import frame, rows, texts, write
 from tests.release.recodings import Given, first_letters
 
@@ -36,11 +37,11 @@ tables = st.integers(1, 4).flatmap(
 
 
 def _unchanged(
-    relation: Relation, path: Path, columns: Sequence[str] | None = None, order: str = "sorted"
-) -> int:
+    relation: Relation, path: Path, columns: Sequence[str] | None = None, *, shuffled: bool = False
+) -> None:
     everyone = np.zeros(relation.rows, dtype=np.int32)
     projection = project(relation, everyone, Given((), [False]), columns or relation.columns)
-    return write_release(relation, projection, path, ROW_ORDERS[order])
+    relation.records_query(projection, shuffled=shuffled).copy(path, release_separator(path))
 
 
 @settings(max_examples=8, deadline=None)
@@ -53,7 +54,7 @@ def test_any_text_survives_and_the_order_of_the_input_does_not(
         for part, given_records in (("one", records), ("two", rng.sample(records, len(records)))):
             with open_frame(frame(names, given_records)) as relation:
                 for suffix in SUFFIXES:
-                    assert _unchanged(relation, Path(folder) / f"{part}{suffix}") == len(records)
+                    _unchanged(relation, Path(folder) / f"{part}{suffix}")
         for suffix in SUFFIXES:
             one, two = (Path(folder) / f"{part}{suffix}" for part in ("one", "two"))
             assert one.read_bytes() == two.read_bytes()
@@ -75,9 +76,11 @@ def test_a_recoding_replaces_and_removes(records: list[tuple[str, str, str]], rn
             with open_frame(frame(["x", "y", "z"], given_records)) as relation:
                 combination, recoding = first_letters(relation, ["z", "x"], drop="a")
                 projection = project(relation, combination, recoding, ["z", "y", "x"])
-                assert write_release(relation, projection, path) == len(expected)
+                query = relation.records_query(projection)
+                query.copy(path, ",")
                 contents.add(path.read_bytes())
-                released = release_frame(relation, projection, frame(["x", "y", "z"], given_records))
+                assert isinstance(query, FrameQuery)
+                released = query.frame()
                 assert list(released.itertuples(index=False, name=None)) == expected
                 assert released.index.equals(pd.RangeIndex(len(expected)))
         with path.open(encoding="utf-8", newline="") as file:
@@ -168,15 +171,17 @@ def test_a_shuffle_holds_the_same_rows_in_another_order_each_time(tmp_path: Path
     with open_csv(source) as relation:
         for number in range(2):
             path = tmp_path / f"r{number}.csv"
-            assert _unchanged(relation, path, order="shuffled") == 200
+            _unchanged(relation, path, shuffled=True)
             found.append(path.read_text().splitlines())
         combination, recoding = first_letters(relation, ["b"], drop="3")
         projection = project(relation, combination, recoding, ["a", "b"])
-        kept = ROW_ORDERS["shuffled"].rows(relation, projection)
+        relation.records_query(projection, shuffled=True).copy(tmp_path / "kept.csv", ",")
+    kept = (tmp_path / "kept.csv").read_text().splitlines()[1:]
     assert Counter(found[0]) == Counter(found[1]) == Counter(source.read_text().splitlines())
     assert found[0][0] == found[1][0] == "a,b"
     assert found[0] != found[1]
-    assert sorted(kept) == [i for i in range(200) if i % 7 != 3]
+    expected = {i: i % 7 for i in range(200) if i % 7 != 3}
+    assert sorted(int(line.partition(",")[0]) for line in kept) == list(expected)
 
 
 def test_a_frame_keeps_the_types_of_what_is_unchanged() -> None:
@@ -193,7 +198,9 @@ def test_a_frame_keeps_the_types_of_what_is_unchanged() -> None:
     before = data.copy()
     with open_frame(data) as relation:
         combination, recoding = first_letters(relation, ["age"], drop="7")
-        released = release_frame(relation, project(relation, combination, recoding, list(data.columns)), data)
+        query = relation.records_query(project(relation, combination, recoding, list(data.columns)))
+        assert isinstance(query, FrameQuery)
+        released = query.frame()
     assert released["age"].tolist() == ["3", "4"]
     assert released.dtypes[["day", "note"]].equals(data.dtypes[["day", "note"]])
     assert released["job"].cat.categories.tolist() == ["b", "a"]
@@ -204,10 +211,10 @@ def test_a_frame_keeps_the_types_of_what_is_unchanged() -> None:
 
 def test_kinds_of_file() -> None:
     with pytest.raises(OutputError, match=r"'a\.xlsx'.*\.csv\.gz"):
-        release_format(Path("a.xlsx"))
+        release_separator(Path("a.xlsx"))
     for name in (".csv", "csv"):
         with pytest.raises(OutputError):
-            release_format(Path(name))
+            release_separator(Path(name))
 
 
 FULL_DISK = """
@@ -216,14 +223,14 @@ from pathlib import Path
 import numpy as np
 from anonymizer.data.open import open_csv
 from anonymizer.errors import OutputError
-from anonymizer.release.query import project, write_release
+from anonymizer.release.query import project
 from tests.release.recodings import Given
 with open_csv(Path(sys.argv[1])) as relation:
     everyone = np.zeros(relation.rows, dtype=np.int32)
     projection = project(relation, everyone, Given((), [False]), relation.columns)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
     try:
-        write_release(relation, projection, Path(sys.argv[2]))
+        relation.records_query(projection).copy(Path(sys.argv[2]), ",")
     except OutputError as error:
         print(error)
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from anonymizer.config.load import load_config
 from anonymizer.data.relation import RecodedRows
 from anonymizer.errors import Infeasible, InputError
-from anonymizer.run.run import run
+from anonymizer.run.job import run
 
 TYPES = {
     "free": "VARCHAR",
@@ -135,3 +136,14 @@ def swapped(rows: RecodedRows) -> RecodedRows:
     for codes in places.values():
         codes[[one, other]] = codes[[other, one]]
     return replace(rows, places=places)
+
+
+def swapping(copy: Callable[..., None]) -> Callable[..., None]:
+    """Return how a query of recoded records is copied that lets two of its rows stand for each other."""
+
+    def lying(query: Any, path: Path, separator: str | None) -> None:
+        honest, query.rows = query.rows, swapped(query.rows)
+        copy(query, path, separator)
+        query.rows = honest
+
+    return lying

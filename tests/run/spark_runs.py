@@ -9,7 +9,7 @@ import duckdb
 
 from anonymizer.config.load import load_config
 from anonymizer.model.report import Report
-from anonymizer.run.run import run
+from anonymizer.run.job import run
 
 PEOPLE = (
     "SELECT (i * 7) % 90 AS age, 'z' || ((i * i) % 13) AS zip, "

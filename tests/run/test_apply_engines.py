@@ -12,11 +12,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from anonymizer.data.duckdb.writers import DuckRecodedWriter
-from anonymizer.data.relation import RecodedRows
+from anonymizer.data.duckdb.writers import DuckRecodedQuery
 from tests.run.applied import first_run, go_on
 from tests.run.commands import Done, Job, assert_message, call, people, read_rows, spawn
-from tests.run.joined_runs import swapped
+from tests.run.joined_runs import swapping
 from tests.shared import shared
 
 pytestmark = pytest.mark.usefixtures("without_page")
@@ -256,12 +255,7 @@ def test_a_join_that_swaps_two_combinations_is_noticed(
     rows = people(300, 5)
     job = first_run(tmp_path, rows[:120])
     job.config["engine"] = engine("duckdb", distinct(rows[120:]) - 1)
-    write = DuckRecodedWriter.write_csv
-
-    def lying(writer: DuckRecodedWriter, told: RecodedRows, *others: Any) -> None:
-        write(writer, swapped(told), *others)
-
-    monkeypatch.setattr(DuckRecodedWriter, "write_csv", lying)
+    monkeypatch.setattr(DuckRecodedQuery, "copy", swapping(DuckRecodedQuery.copy))
     done = go_on(job, rows[120:], "--set", "suppression.limit=0.9")
     assert done.code == 1
     assert "some record is not one of the input as recoded" in done.err

@@ -12,8 +12,7 @@ import pytest
 
 import anonymizer as an
 from anonymizer.release.folder import ReleaseFolder
-from anonymizer.release.query import Publishable
-from anonymizer.run import append as run
+from anonymizer.run.append import AppendedShape
 from tests.run.applied import first_run, go_on
 from tests.run.commands import Job, assert_message, call, people, snapshot
 
@@ -209,13 +208,13 @@ def test_a_release_that_changes_after_it_was_read(
     assert job.rows(ROWS[:100]).run("-o", tmp_path / "first", "--quiet").code == 0
     release = job.folder / "first" / "share" / "release.parquet"
     content = release.read_bytes()
-    prepared = run.publishable
+    queries = AppendedShape.queries
 
-    def changed(*given: Any) -> Publishable:
+    def changed(*given: Any) -> Any:
         release.write_bytes(content + b" ")
-        return prepared(*given)
+        return queries(*given)
 
-    monkeypatch.setattr(run, "publishable", changed)
+    monkeypatch.setattr(AppendedShape, "queries", changed)
     done = go_on(job, ROWS[100:])
     assert done.code == 2, done.out
     assert_message(done.err, ("release.parquet", "changed while it was read"))

@@ -11,8 +11,7 @@ import pytest
 
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import AnonymizerError
-from anonymizer.release.query import Publishable
-from anonymizer.run import append as applied
+from anonymizer.run.append import AppendedShape
 from anonymizer.run.audit import audit_release
 from tests.run.spark_runs import config, further, ran, went_on
 from tests.spark import engine, running
@@ -50,16 +49,16 @@ def test_an_earlier_folder_that_changes_is_noticed(
     ran(config(further(tmp_path, 400, "may"), engine()), tmp_path / "first")
     asked = config(further(tmp_path, 400, "june"), engine(), apply=str(tmp_path / "first" / "report.json"))
     asked["suppression"] = {"limit": 0.9}
-    prepared = applied.publishable
+    queries = AppendedShape.queries
 
-    def changed(*given: Any) -> Publishable:
+    def changed(*given: Any) -> Any:
         release = tmp_path / "first" / "share" / "release.parquet"
         part = next(release.iterdir())
         table = pyarrow.parquet.read_table(part)
         pyarrow.parquet.write_table(table, part, compression="gzip")
-        return prepared(*given)
+        return queries(*given)
 
-    monkeypatch.setattr(applied, "publishable", changed)
+    monkeypatch.setattr(AppendedShape, "queries", changed)
     with pytest.raises(AnonymizerError, match=r"release\.parquet"):
         ran(asked, tmp_path / "second")
     assert not (tmp_path / "second").exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.release.query import FromRecords, FromTable
+from anonymizer.data.duckdb.writers import DuckQuery
 from tests.run.commands import Job, call, snapshot
 from tests.run.tampering import TAMPERS, Tamper, lying
 
@@ -26,8 +26,7 @@ def test_a_file_written_otherwise_is_found_out(
 ) -> None:
     job = made.copied(tmp_path) if existing else Job(tmp_path).write()
     before = snapshot(tmp_path)
-    for kind in (FromRecords, FromTable):
-        monkeypatch.setattr(kind, "write", lying(kind.write, tamper))
+    monkeypatch.setattr(DuckQuery, "copy", lying(DuckQuery.copy, tamper))
     done = call("run", job.file, "--overwrite")
     assert (done.code, done.out) == (1, "")
     assert done.err.count("error: ") == 1

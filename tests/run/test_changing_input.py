@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 import anonymizer.data.duckdb.relation as reading
-import anonymizer.run.append as applying
 import anonymizer.run.compare as comparing
-import anonymizer.run.run as running
+import anonymizer.run.job as running
 from anonymizer.data.open import open_csv, open_duckdb
 from anonymizer.data.source import TableName, WholeTable
 from anonymizer.errors import DataError
@@ -144,13 +143,13 @@ def test_further_records_and_the_release_that_goes_on(
     further = written(tmp_path / "further.csv", csv_bytes(people(40, seed=2)))
     path = tmp_path / "first" / "share" / "release.csv" if place == "release.csv" else further
     if place == "late":
-        write = applying.write_reports
+        write = running.write_reports
 
         def changing(*args: Any) -> None:
             write(*args)
             grown(path)
 
-        monkeypatch.setattr(applying, "write_reports", changing)
+        monkeypatch.setattr(running, "write_reports", changing)
     else:
         after_the_hash(path, grown)
     config = job(tmp_path, "further.csv", apply={"report": "first/report.json"})

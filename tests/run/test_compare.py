@@ -24,7 +24,7 @@ from anonymizer.run.compare import (
     open_folder,
     planned,
 )
-from anonymizer.run.run import run
+from anonymizer.run.job import run
 from anonymizer.run.workers import RunResult, WorkerPool, job_of, run_to_result
 from tests.run.commands import ROOT, Job, call
 

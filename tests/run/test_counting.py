@@ -12,7 +12,7 @@ from anonymizer.data.open import open_frame
 from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.errors import ConfigError
 from anonymizer.run import engine
-from anonymizer.run.engine import Counted, combination_bytes, count_distinct_rows, engine_options, room
+from anonymizer.run.engine import Counted, combination_bytes, count_distinct_rows, engine_options, limits_of
 
 DISTINCT, RECORDS = 50, 1000
 
@@ -36,7 +36,9 @@ def found(estimate: int, **engine: Any) -> Counted:
     with open_frame(frame) as relation:
         relation.estimated_combinations = lambda _: estimate  # type: ignore[method-assign]
         read = read_columns(relation, [ColumnRequest("a")])
-        return count_distinct_rows(config(**engine), relation, [each.coding for each in read.values()])
+        return count_distinct_rows(
+            limits_of(config(**engine)), relation, [each.coding for each in read.values()]
+        )
 
 
 @pytest.mark.parametrize(
@@ -72,7 +74,7 @@ def test_it_says_why() -> None:
 def test_half_of_what_the_program_leaves_is_the_database_s() -> None:
     limited = config(memory_limit="500MB")
     assert engine_options(limited).memory_limit == "150000000B"
-    assert room(limited, 8) == 120_000_000 // combination_bytes(8)
+    assert limits_of(limited).room(8) == 120_000_000 // combination_bytes(8)
     scarce = config(memory_limit="200MB")
     assert engine_options(scarce).memory_limit == "50000000B"
 
@@ -81,7 +83,7 @@ def test_what_java_takes_beside_its_heap_is_left_to_it() -> None:
     files = {"input": {"path": "people.parquet"}, "output": {"path": "release.parquet"}}
     limited = load_config(asked({"name": "spark", "memory_limit": "2GB"}, **files))
     assert engine_options(limited).memory_limit == "725000000B"
-    assert room(limited, 8) == 580_000_000 // combination_bytes(8)
+    assert limits_of(limited).room(8) == 580_000_000 // combination_bytes(8)
     scarce = load_config(asked({"name": "spark", "memory_limit": "1GB"}, **files))
     assert engine_options(scarce).memory_limit == "250000000B"
 
@@ -90,7 +92,7 @@ def test_a_limit_beyond_the_machine_is_no_more_than_it_has(monkeypatch: pytest.M
     monkeypatch.setattr(engine, "memory_of_machine", lambda: 500_000_000)
     told = [config(memory_limit=limit) for limit in ("500MB", "64GB")]
     assert [engine_options(each).memory_limit for each in told] == ["150000000B"] * 2
-    assert room(told[0], 8) == room(told[1], 8) == room(config(), 8)
+    assert limits_of(told[0]).room(8) == limits_of(told[1]).room(8) == limits_of(config()).room(8)
 
 
 @pytest.mark.parametrize(

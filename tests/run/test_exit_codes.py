@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.run.job import RunMonitor
+from anonymizer.run.prepare import RunMonitor
 from tests.run.commands import ROOT, Job, call, people, read_rows, snapshot, spawn
 
 
@@ -168,7 +168,7 @@ def test_130_an_interrupt_before_there_is_a_result_leaves_nothing(
         def __init__(self, **settings: object) -> None:
             super().__init__(stopped=lambda: True)
 
-    monkeypatch.setattr("anonymizer.run.job.RunMonitor", Stopped)
+    monkeypatch.setattr("anonymizer.run.prepare.RunMonitor", Stopped)
     done = call("run", job.file)
     assert (done.code, done.out) == (130, "")
     assert "interrupted" in done.err
@@ -178,10 +178,10 @@ def test_130_an_interrupt_before_there_is_a_result_leaves_nothing(
 @pytest.mark.parametrize(
     "phase",
     [
-        "run.publication.project",
-        "release.query.write_release",
-        "run.publication.verify",
-        "run.run.build_report",
+        "run.shape.project",
+        "data.duckdb.writers.DuckQuery.copy",
+        "run.assessment.verify",
+        "run.job.build_report",
         "run.report.page",
         "run.report.public_report",
     ],

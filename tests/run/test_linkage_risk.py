@@ -17,8 +17,9 @@ from anonymizer.errors import AuditFailed, ConfigError
 from anonymizer.privacy.linkage_risk import LinkageRisk
 from anonymizer.run.audit import audit_release
 from anonymizer.run.check import check_config
-from anonymizer.run.job import open_as
-from anonymizer.run.run import run
+from anonymizer.run.job import run
+from anonymizer.run.plan import plan_of
+from anonymizer.run.prepare import open_as
 from anonymizer.search.base import AttackCheck, Stage
 from anonymizer.search.lattice.algorithm import Lattice
 from tests.helpers.adult import ALL
@@ -177,7 +178,7 @@ def test_files(tmp_path: Path) -> None:
     assert audited.constraints[0]["satisfied"] is True
     assert any("linkage-risk" in finding for finding in audited.findings)
     with open_as(loaded, tmp_path / "people.csv") as relation:
-        checked = check_config(relation, loaded)
+        checked = check_config(relation, plan_of(loaded))
     own, other = checked.constraints
     assert (own.measured, own.satisfied, own.verifiable_from_release) == (None, None, False)
     assert other.satisfied is False

@@ -16,7 +16,7 @@ from anonymizer.audit.classes import count_classes
 from anonymizer.data.open import open_file
 from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.privacy.t_closeness import TCloseness
-from anonymizer.run.attributes import constraints_of, sensitive_attributes
+from anonymizer.run.plan import plan_of
 from tests.attacks.literature import TABLES
 from tests.run.commands import call
 from tests.shared import shared
@@ -194,13 +194,13 @@ def test_published_distances(name: str) -> None:
 def test_distances_class_by_class(name: str) -> None:
     figures = known(name)["computed"]["per_class"]
     tree = shared("data", "literature", "tcloseness_disease_hierarchy.csv")
-    config = an.load_config(closeness(str(tree), "1/2", "1/2", Fraction(0)))
+    plan = plan_of(an.load_config(closeness(str(tree), "1/2", "1/2", Fraction(0))))
     with open_file(shared("data", "literature", f"{name}.csv")) as relation:
         read = read_columns(relation, [ColumnRequest("salary"), ColumnRequest("disease")])
-        attributes = sensitive_attributes(config, {key: each.column for key, each in read.items()})
+        attributes = plan.sensitive_attributes({key: each.column for key, each in read.items()})
         classes = count_classes(relation, ["zip", "age"], attributes)
     for constraint, key in zip(
-        constraints_of(config, ["salary", "disease"]),
+        plan.constraints(["salary", "disease"]),
         ("salary_ordered_emd", "disease_hierarchical_emd"),
         strict=True,
     ):

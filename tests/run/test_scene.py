@@ -10,7 +10,8 @@ import pytest
 from anonymizer.config.load import load_config
 from anonymizer.errors import InputError
 from anonymizer.run.adversary import adversary_from_files, read_release
-from anonymizer.run.job import open_as, open_release
+from anonymizer.run.plan import plan_of
+from anonymizer.run.prepare import open_as, open_release
 from tests.attacks.published import one
 
 CONFIG = {
@@ -32,7 +33,7 @@ def written(path: Path, *lines: str) -> Path:
 def test_weights_are_added_up(tmp_path: Path) -> None:
     path = written(tmp_path / "r.csv", "10,m,flu,2.5", "10,m,flu,4", "10,m,cold,1", "11,f,flu,8")
     with open_release(path) as relation:
-        table = read_release(load_config(CONFIG), relation, ["w"])
+        table = read_release(plan_of(load_config(CONFIG)), relation, ["w"])
     assert sorted(zip(table.counts.tolist(), table.weights["w"].tolist(), strict=True)) == [
         (1, 1.0),
         (1, 8.0),
@@ -57,7 +58,7 @@ def test_bad_weights_are_refused(tmp_path: Path, line: str, name: str, message: 
         open_release(written(tmp_path / "r.csv", line)) as relation,
         pytest.raises(InputError, match=message),
     ):
-        read_release(load_config(CONFIG), relation, [name])
+        read_release(plan_of(load_config(CONFIG)), relation, [name])
 
 
 def test_second_release(tmp_path: Path) -> None:
@@ -68,6 +69,6 @@ def test_second_release(tmp_path: Path) -> None:
     second = written(tmp_path / "b.csv", "*,m,flu,1", "*,f,cold,1", "*,m,cough,1", "*,f,asthma,1")
     config = load_config(CONFIG)
     with open_release(first) as one_, open_release(second) as other, open_as(config, original) as own:
-        scene = adversary_from_files(config, one_, own, other)
+        scene = adversary_from_files(plan_of(config), one_, own, other)
     found = one("intersection", scene)
     assert (found.success, found.baseline, found.records) == (Fraction(1), Fraction(0), 4)

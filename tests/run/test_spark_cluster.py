@@ -13,8 +13,8 @@ import pytest
 
 from anonymizer.config.load import load_config
 from anonymizer.data_spark.session import Session
-from anonymizer.run.job import RunMonitor
-from anonymizer.run.run import run
+from anonymizer.run.job import run
+from anonymizer.run.prepare import RunMonitor
 from tests.run.spark_runs import config, facts, people, ran, released, went_on
 from tests.spark import engine, running
 

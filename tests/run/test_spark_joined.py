@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from anonymizer.config.load import load_config
-from anonymizer.data_spark.relation import SparkRecodedWriter
+from anonymizer.data_spark.relation import SparkRecodedQuery
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import AuditFailed
 from anonymizer.run import report as output
-from anonymizer.run.run import run
-from tests.run.joined_runs import ALGORITHMS, Row, asked, made, ran, rows_drawn, swapped, written
+from anonymizer.run.job import run
+from tests.run.joined_runs import ALGORITHMS, Row, asked, made, ran, rows_drawn, swapping, written
 from tests.spark import engine, running
 
 pytestmark = pytest.mark.spark
@@ -72,12 +72,7 @@ def test_a_join_that_swaps_two_classes_is_noticed(
     run(few, tmp_path / "honest")
     run(load_config(config | {"engine": {"name": "memory"}}), tmp_path / "memory")
     assert released(tmp_path / "honest") == released(tmp_path / "memory")
-    write = SparkRecodedWriter.write_parquet
-    monkeypatch.setattr(
-        SparkRecodedWriter,
-        "write_parquet",
-        lambda writer, rows, path, secret: write(writer, swapped(rows), path, secret),
-    )
+    monkeypatch.setattr(SparkRecodedQuery, "copy", swapping(SparkRecodedQuery.copy))
     with pytest.raises(AuditFailed, match="some record is not one of the input as recoded"):
         run(few, tmp_path / "lying")
     assert not (tmp_path / "lying").exists()

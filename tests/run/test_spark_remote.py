@@ -12,8 +12,8 @@ from anonymizer.config.load import load_config
 from anonymizer.data_spark.release import RemoteFolder
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import ConfigError, OutputError
-from anonymizer.run.job import RunMonitor
-from anonymizer.run.run import run
+from anonymizer.run.job import run
+from anonymizer.run.prepare import RunMonitor
 from tests.run.spark_runs import config, people, ran, released
 from tests.spark import engine, options, running
 

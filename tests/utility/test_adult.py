@@ -12,6 +12,7 @@ import pytest
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
 from anonymizer.run.adversary import adversary_from_files
+from anonymizer.run.plan import plan_of
 from anonymizer.utility.comparison import comparison_of
 from anonymizer.utility.query_error import QueryShape, random_query
 from tests.helpers.adult import cells, paths
@@ -60,7 +61,7 @@ def test_a_locally_recoded_adult_is_read_by_its_hierarchies(records: dict[str, l
     }
     release = pd.DataFrame({**texts, SENSITIVE: records[SENSITIVE]})
     with open_frame(release) as first, open_frame(pd.DataFrame(records)) as second:
-        comparison = comparison_of(adversary_from_files(config, first, second))
+        comparison = comparison_of(adversary_from_files(plan_of(config), first, second))
     names = [*LEVELS, SENSITIVE]
     domains = {name: sorted(set(records[name])) for name in names}
     meanings = {

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import chain
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -38,17 +38,27 @@ from anonymizer.data.duckdb.columns import (
     packed_groups,
     told_codes,
 )
-from anonymizer.data.duckdb.database import WIDE, Database, as_few_keys, copy_csv, copy_parquet, text_of
+from anonymizer.data.duckdb.database import WIDE, Database, text_of
 from anonymizer.data.duckdb.distinct_rows import DuckCombinations, RecordCode, by_text, counted_records
-from anonymizer.data.duckdb.writers import DuckRecodedWriter, DuckWriter, RecordColumns, plan, sources
+from anonymizer.data.duckdb.writers import (
+    DuckCountedQuery,
+    DuckQuery,
+    DuckRecodedQuery,
+    DuckRecordsQuery,
+    RecordColumns,
+    Selected,
+    shuffled_by_secret,
+    sum_of,
+)
 from anonymizer.data.relation import (
-    AppendedFile,
-    AppendWriter,
     Coding,
     ColumnStatistics,
+    CountedRows,
+    EngineRelation,
     Groups,
     Projection,
-    Relation,
+    RecodedRows,
+    ReleaseQuery,
     column_statistics,
     fitting,
 )
@@ -72,7 +82,7 @@ from anonymizer.model.counting import SPACE, Packing
 from anonymizer.system import link_to
 
 
-class DuckRelation(Relation):
+class DuckRelation(EngineRelation):
     """An input in the table ``records`` of a database, whose columns are c0, c1, … in its order.
 
     Where a file can be read again, ``records`` is a view of it until records are asked for.
@@ -197,23 +207,6 @@ class DuckRelation(Relation):
         for each in self._watched:
             each.check()
 
-    @property
-    def writer(self) -> DuckWriter:
-        """What writes counted rows, with the same database."""
-        return DuckWriter(self._database)
-
-    @property
-    def append_writer(self) -> AppendWriter:
-        """What writes the records together with those of a file, in the same database."""
-
-        return DuckBesideWriter(self, self._database)
-
-    @property
-    def recoded_writer(self) -> DuckRecodedWriter:
-        """What writes the records as recoded, by a join in the database."""
-        columns = RecordColumns(self.columns, self._values.texts, self._values.nullable)
-        return DuckRecodedWriter(self._database, columns, self._coded)
-
     def is_text(self, column: str) -> bool:
         """Tell whether the values of a column are texts."""
         return self._values.holds_texts[self.position(column)]
@@ -223,46 +216,33 @@ class DuckRelation(Relation):
         index = self.position(column)
         return self._values.holds_texts[index] and not self._values.nullable(index)
 
-    def sorted_rows(self, projection: Projection) -> IntArray:
-        """Return the numbers of the published records, sorted by what is published of them."""
-        # Records that differ only in a null against an empty text must not stay as they came.
-        unchanged = [
-            self.position(each) for each in projection.columns if each not in projection.replacements
-        ]
-        nulls = [f"c{index} IS NULL" for index in unchanged if self._values.nullable(index)]
-        keys = self._sort_keys(projection)
-        self.load()
-        with self._database.holding("plan", plan(projection, kept=projection.kept)):
-            fetched = self._database.arrays(
-                "SELECT r FROM (SELECT *, records.rowid AS r FROM records POSITIONAL JOIN plan) "
-                f"WHERE kept ORDER BY {', '.join(keys + as_few_keys(nulls))}"
-            )
-        rows: IntArray = fetched["r"].astype(np.int64, copy=False)
-        return rows
+    def records_query(self, projection: Projection, *, shuffled: bool = False) -> DuckRecordsQuery:
+        """Return the published records, with what replaces their columns beside them in the database."""
+        return DuckRecordsQuery(self._database, self._columns, projection, self.load, shuffled=shuffled)
 
-    def _sort_keys(self, projection: Projection) -> list[str]:
-        """Return SQL for what the published columns are sorted by, left to right."""
-        keys: list[str] = []
-        for replaced, run in groupby(
-            enumerate(projection.columns), lambda each: each[1] in projection.replacements
-        ):
-            if replaced:
-                keys += [f"r{place}" for place, _ in run]
-            else:
-                texts = [self._values.texts[self.position(column)] for _, column in run]
-                keys += as_few_keys([f"coalesce({text}, '')" for text in texts])
-        return keys
+    def counted_query(self, rows: CountedRows) -> DuckCountedQuery:
+        """Return counted rows, whose labels the database looks up."""
+        return DuckCountedQuery(self._database, rows)
 
-    def write_csv(self, projection: Projection, rows: IntArray, path: Path, separator: str) -> None:
-        """Write records as CSV: quotes where needed, nothing at all for a null or an empty text."""
-        label = "CAST(list_extract(?, {} + 1) AS VARCHAR)"
-        texts = sources(projection, lambda name: self._values.texts[self.position(name)], label)
-        self._copy(projection, rows, copy_csv(projection.columns, texts, path, separator), path)
+    def recoded_query(self, rows: RecodedRows, *, shuffled: bool = False) -> DuckRecodedQuery:
+        """Return the records as recoded, by a join in the database."""
+        return DuckRecodedQuery(self._database, self._columns, self._coded, rows, shuffled=shuffled)
 
-    def write_parquet(self, projection: Projection, rows: IntArray, path: Path) -> None:
-        """Write records as Parquet; replaced columns have their labels' type, others their own and nulls."""
-        values = sources(projection, lambda name: f"c{self.position(name)}", "list_extract(?, {} + 1)")
-        self._copy(projection, rows, copy_parquet(projection.columns, values, path), path)
+    def appended_query(
+        self, new: ReleaseQuery, path: Path, scratch: Path, *, shuffled: bool = False
+    ) -> DuckAppendedQuery:
+        """Return the records together with those of a file, which the database reads beside them."""
+        return DuckAppendedQuery(self, self._database, new, path, scratch, shuffled=shuffled)
+
+    def checksum(self, recoded: Collection[str]) -> int:
+        """Sum up a hash of each record."""
+        labels = self._columns.hashed("''", recoded)
+        others = [name for name in self.columns if name not in recoded]
+        return sum_of(self._database, f"SELECT {self._columns.hashed(labels, others)} AS h FROM records")
+
+    @property
+    def _columns(self) -> RecordColumns:
+        return RecordColumns(self.columns, self.position, self._values.texts, self._values.nullable)
 
     def load(self) -> None:
         """Load the records where so far their file was read again for each query."""
@@ -275,15 +255,6 @@ class DuckRelation(Relation):
     def close(self) -> None:
         """Give back memory and temporary files; a second call does nothing."""
         self._database.close()
-
-    def _copy(self, projection: Projection, rows: IntArray, statement: str, path: Path) -> None:
-        self.load()
-        place = np.full(self.rows, -1, dtype=np.int64)
-        place[rows] = np.arange(len(rows), dtype=np.int64)
-        replaced = [column for column in projection.columns if column in projection.replacements]
-        labels = [list(projection.replacements[column].labels) for column in replaced]
-        with self._database.holding("plan", plan(projection, place=place)):
-            self._database.copy(statement, labels, path)
 
     def _coded(self, coding: Coding) -> RecordCode:
         """Return SQL for the code of a column in each record."""
@@ -543,68 +514,69 @@ class Union:
     records: str
     texts: tuple[str, ...]
 
-    def ordered(self, secret: bytes | None) -> str:
-        """Return SQL for the records in the order that ``AppendWriter`` describes."""
-        if secret is not None:
-            # Nobody who lacks the secret tells the order of the sums, whatever is known of the records.
-            numbered = f"SELECT *, row_number() OVER () AS number FROM {self.records}"
-            key = f"unhex(sha256({quoted(secret.hex())} || number))"
-            return f"(SELECT * FROM ({numbered}) ORDER BY {key})"
+    def ordered(self, *, shuffled: bool) -> str:
+        """Return SQL for the records in the order that ``Relation.records_query`` describes."""
+        if shuffled:
+            return shuffled_by_secret(self.records)
         # Records that differ only in a null against an empty text must not stay as they came.
         keys = [f"coalesce({text}, '')" for text in self.texts]
         nulls = [f"c{index} IS NULL" for index in range(len(self.texts))]
         return f"(SELECT * FROM {self.records} ORDER BY {', '.join(chain(keys, nulls))})"
 
 
-class DuckBesideWriter(AppendWriter):
-    """Sorts in a database, which spills what does not fit its memory.
+class DuckAppendedQuery(DuckQuery):
+    """An earlier release and further records, sorted in a database, on disk where its limit asks for it.
 
     Parameters
     ----------
-    relation: stays the caller's.
+    relation: the earlier release; stays the caller's.
     database: of the relation.
+    new, path, scratch: as for ``Relation.appended_query``.
     """
 
-    def __init__(self, relation: DuckRelation, database: Database) -> None:
+    def __init__(
+        self,
+        relation: DuckRelation,
+        database: Database,
+        new: ReleaseQuery,
+        path: Path,
+        scratch: Path,
+        *,
+        shuffled: bool,
+    ) -> None:
+        super().__init__(database)
         self._relation = relation
-        self._database = database
+        self._new = new
+        self._further = scratch / f"new{''.join(path.suffixes[-2:])}"
+        self._shuffled = shuffled
 
-    def write_csv(self, further: AppendedFile, path: Path, separator: str, secret: bytes | None) -> None:
-        """Write CSV: quotes where needed, nothing at all for a null or an empty text."""
-        with self._with(further) as union:
-            columns = self._relation.columns
-            statement = copy_csv(columns, union.texts, path, separator, union.ordered(secret))
-            self._copy(statement, path)
-
-    def write_parquet(self, further: AppendedFile, path: Path, secret: bytes | None) -> None:
-        """Write Parquet."""
-        with self._with(further) as union:
-            columns = self._relation.columns
-            values = [f"c{index}" for index in range(len(columns))]
-            self._copy(copy_parquet(columns, values, path, union.ordered(secret)), path)
-
-    def _copy(self, statement: str, path: Path) -> None:
-        source = self._database.source
-        try:
-            self._database.copy(statement, [], path)
-        finally:
-            # A file that is another one by now may be why it failed, or what was written.
-            if source is not None:
-                source.check()
+    def copy(self, path: Path, separator: str | None) -> None:
+        """Write the further records to a file of their own first, which is gone afterwards."""
+        self._new.copy(self._further, self._relation.separator)
+        super().copy(path, separator)
+        self._further.unlink()
 
     @contextmanager
-    def _with(self, further: AppendedFile) -> Iterator[Union]:
+    def _selected(self) -> Iterator[Selected]:
         """Let both be known in one database for a while; where that fails, the relation is of no more use."""
         database, source = self._database, self._database.source
         types, kind = _types(database), _kind(database)
         database.run(f"ALTER {kind} records RENAME TO {FIRST}")
         database.source = None
-        other = self._loaded(further.path)
-        further.compare(other)
+        other = self._loaded(self._further)
+        self._new.check(other)
         other_kind = _kind(database)
         database.source = source
         database.run(f"ALTER {other_kind} records RENAME TO {FURTHER}")
-        yield self._union(other, types, _types(database, FURTHER))
+        union = self._union(other, types, _types(database, FURTHER))
+        columns = self._relation.columns
+        values = [f"c{index}" for index in range(len(columns))]
+        try:
+            yield Selected(columns, union.texts, values, union.ordered(shuffled=self._shuffled))
+        finally:
+            # A file that is another one by now may be why it failed, or what was written.
+            if source is not None:
+                source.check()
         database.run(f"DROP {other_kind} {FURTHER}")
         database.run(f"ALTER {kind} {FIRST} RENAME TO records")
 

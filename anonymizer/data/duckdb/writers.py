@@ -1,39 +1,63 @@
-"""Releases written by DuckDB: counted rows, or records joined to their recoding.
+"""Releases as queries of DuckDB: records with their replacements, counted rows, records joined to a recoding.
 
 The table ``plan`` holds what replaces the columns of the table ``records``.
 """
 
 from __future__ import annotations
 
+import os
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from anonymizer.data.distinct_rows import names_of, packed, places_of
-from anonymizer.data.duckdb.database import Database, copy_csv, copy_parquet
+from anonymizer.data.duckdb.database import RELEASED, Database, as_few_keys, copy_csv, copy_parquet
 from anonymizer.data.duckdb.distinct_rows import EndingRegions, RecordCode, keyed_records
 from anonymizer.data.relation import (
     ByCodes,
     ByRegion,
     Coding,
     CountedRows,
-    CountedWriter,
     Projection,
     RecodedRows,
-    RecodedWriter,
+    Relation,
+    ReleaseQuery,
+    check_sum,
+    shuffled_rows,
 )
+from anonymizer.model.arrays import IntArray
 
 SPARE = 384 << 20
 """Bytes that writing may take; a row group of many columns has to fit."""
 
 
-class DuckWriter(CountedWriter):
-    """Writes with a database, which looks the labels up on their way to the file.
+@dataclass(frozen=True)
+class Selected:
+    """The rows of a query of a release.
+
+    Attributes
+    ----------
+    columns: their names.
+    texts, values: SQL for the text of each column, and for its value, over the rows.
+    source: SQL for the rows in their order.
+    parameters: of the whole statement.
+    """
+
+    columns: Sequence[str]
+    texts: Sequence[str]
+    values: Sequence[str]
+    source: str
+    parameters: Sequence[Any] = ()
+
+
+class DuckQuery(ReleaseQuery):
+    """Rows that a database has, and copies to a file.
 
     Parameters
     ----------
@@ -43,24 +67,41 @@ class DuckWriter(CountedWriter):
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def write_csv(self, rows: CountedRows, path: Path, separator: str) -> None:
-        """Write CSV: quotes where needed, nothing at all for an empty text."""
-        values = ["CAST(" + each + " AS VARCHAR)" for each in _labels(rows)]
-        self._copy(rows, copy_csv(rows.columns, values, path, separator, "plan"), path)
+    def copy(self, path: Path, separator: str | None) -> None:
+        """Write the rows in one statement."""
+        with self._selected() as rows:
+            if separator is None:
+                statement = copy_parquet(rows.columns, rows.values, path, rows.source)
+            else:
+                statement = copy_csv(rows.columns, rows.texts, path, separator, rows.source)
+            self._database.copy(statement, rows.parameters, path)
 
-    def write_parquet(self, rows: CountedRows, path: Path) -> None:
-        """Write Parquet, all columns as texts."""
-        self._copy(rows, copy_parquet(rows.columns, _labels(rows), path, "plan"), path)
+    @abstractmethod
+    def _selected(self) -> AbstractContextManager[Selected]:
+        """Yield the rows, for as long as what they are read from is there."""
 
-    def _copy(self, rows: CountedRows, statement: str, path: Path) -> None:
-        plan = {f"r{place}": _places(rows, place) for place in range(len(rows.columns))}
+
+def shuffled_by_secret(source: str) -> str:
+    """Return SQL for rows in an order that nobody tells who lacks a secret, whatever is known of them."""
+    drawn = f"md5_number(concat('{os.urandom(16).hex()}', row_number() OVER ()))"
+    return f"(SELECT * FROM (SELECT *, {drawn} AS drawn FROM {source}) ORDER BY drawn)"
+
+
+class DuckCountedQuery(DuckQuery):
+    """Rows whose labels are looked up on their way to the file."""
+
+    def __init__(self, database: Database, rows: CountedRows) -> None:
+        super().__init__(database)
+        self._rows = rows
+
+    @contextmanager
+    def _selected(self) -> Iterator[Selected]:
+        rows, places = self._rows, range(len(self._rows.columns))
+        plan = {f"r{place}": _places(rows, place) for place in places}
+        labels = [f"list_extract(?, r{place})" for place in places]
+        texts = [f"CAST({each} AS VARCHAR)" for each in labels]
         with self._database.sparing(SPARE), self._database.holding("plan", plan):
-            self._database.copy(statement, [list(labels) for labels in rows.labels], path)
-
-
-def _labels(rows: CountedRows) -> list[str]:
-    """Return SQL for the label of each column, an element of a parameter."""
-    return [f"list_extract(?, r{place})" for place in range(len(rows.columns))]
+            yield Selected(rows.columns, texts, labels, "plan", [list(each) for each in rows.labels])
 
 
 def _places(rows: CountedRows, column: int) -> Any:
@@ -70,26 +111,6 @@ def _places(rows: CountedRows, column: int) -> Any:
     """
     narrow = np.min_scalar_type(len(rows.labels[column]))
     return np.repeat((rows.codes[column] + 1).astype(narrow), rows.counts)
-
-
-def plan(projection: Projection, **arrays: Any) -> dict[str, Any]:
-    """Return per-record arrays together with the codes of replaced columns as r0, r1, …"""
-    codes = {f"r{projection.columns.index(name)}": new.codes for name, new in projection.replacements.items()}
-    return {**arrays, **codes}
-
-
-def sources(projection: Projection, unchanged: Callable[[str], str], label: str) -> list[str]:
-    """Return SQL for each released column.
-
-    Parameters
-    ----------
-    unchanged: SQL for a column that is released as it is.
-    label: for a replaced one, with a place for its code: an element of a parameter.
-    """
-    return [
-        label.format(f"r{place}") if column in projection.replacements else unchanged(column)
-        for place, column in enumerate(projection.columns)
-    ]
 
 
 _NUMBERS = count()
@@ -103,88 +124,168 @@ class RecordColumns:
     Attributes
     ----------
     names: in the order of the input.
+    position: returns that of a name among them.
     texts: SQL for the text of each.
     nullable: tells of a column by its position whether some record has a null.
     """
 
     names: Sequence[str]
+    position: Callable[[str], int]
     texts: Sequence[str]
     nullable: Callable[[int], bool]
 
     def column(self, name: str) -> str:
         """Return a column as it is called in the database."""
-        return f"c{self.names.index(name)}"
+        return f"c{self.position(name)}"
+
+    def bare(self, name: str) -> str:
+        """Return SQL for the text of a column, null for a null."""
+        return self.texts[self.position(name)]
 
     def text(self, name: str) -> str:
         """Return SQL for the text of a column, that of a null being the empty one."""
-        return f"coalesce({self.texts[self.names.index(name)]}, '')"
+        return f"coalesce({self.bare(name)}, '')"
 
     def null(self, name: str) -> list[str]:
         """Return SQL that tells nulls from empty texts, if a column has any."""
-        return [f"{self.column(name)} IS NULL"] if self.nullable(self.names.index(name)) else []
+        return [f"{self.column(name)} IS NULL"] if self.nullable(self.position(name)) else []
 
     def hashed(self, first: str, columns: Collection[str]) -> str:
         """Return SQL for a hash of an expression and the texts of columns."""
         return f"hash({', '.join([first, *(self.text(name) for name in self.names if name in columns)])})"
 
 
-class DuckRecodedWriter(RecodedWriter):
-    """Joins the records to their rows, and sorts them, in the database: on disk where its limit asks for it.
+def sum_of(database: Database, query: str, parameters: Sequence[Any] = ()) -> int:
+    """Return the sum of the numbers h of a query."""
+    ((found,),) = database.rows(f"SELECT coalesce(sum(h), 0) FROM ({query})", parameters)
+    return int(found)
+
+
+class DuckRecordsQuery(DuckQuery):
+    """Records with what replaces their columns, found in this process.
+
+    Parameters
+    ----------
+    columns: of the records.
+    load: puts the records into a table of their own, where a file would be read anew.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        columns: RecordColumns,
+        projection: Projection,
+        load: Callable[[], None],
+        *,
+        shuffled: bool,
+    ) -> None:
+        super().__init__(database)
+        self._columns = columns
+        self._projection = projection
+        self._load = load
+        self._shuffled = shuffled
+
+    def ordered(self) -> IntArray:
+        """Return the numbers of the published records in their order, shape (released,), int64."""
+        projection = self._projection
+        return shuffled_rows(projection) if self._shuffled else self._sorted()
+
+    def _sorted(self) -> IntArray:
+        projection = self._projection
+        # Records that differ only in a null against an empty text must not stay as they came.
+        unchanged = [name for name in projection.columns if name not in projection.replacements]
+        nulls = [null for name in unchanged for null in self._columns.null(name)]
+        self._load()
+        with self._database.holding("plan", self._plan(kept=projection.kept)):
+            fetched = self._database.arrays(
+                "SELECT r FROM (SELECT *, records.rowid AS r FROM records POSITIONAL JOIN plan) "
+                f"WHERE kept ORDER BY {', '.join(self._sort_keys() + as_few_keys(nulls))}"
+            )
+        rows: IntArray = fetched["r"].astype(np.int64, copy=False)
+        return rows
+
+    def _sort_keys(self) -> list[str]:
+        """Return SQL for what the published columns are sorted by, left to right."""
+        keys: list[str] = []
+        replacements = self._projection.replacements
+        for replaced, run in groupby(
+            enumerate(self._projection.columns), lambda each: each[1] in replacements
+        ):
+            if replaced:
+                keys += [f"r{place}" for place, _ in run]
+            else:
+                keys += as_few_keys([self._columns.text(column) for _, column in run])
+        return keys
+
+    @contextmanager
+    def _selected(self) -> Iterator[Selected]:
+        projection, rows = self._projection, self.ordered()
+        self._load()
+        place = np.full(len(projection.kept), -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows), dtype=np.int64)
+        replaced = [column for column in projection.columns if column in projection.replacements]
+        labels = [list(projection.replacements[column].labels) for column in replaced]
+        label = "list_extract(?, {} + 1)"
+        texts = _values(projection.columns, replaced, f"CAST({label} AS VARCHAR)", self._columns.bare)
+        values = _values(projection.columns, replaced, label, self._columns.column)
+        with self._database.holding("plan", self._plan(place=place)):
+            yield Selected(projection.columns, texts, values, RELEASED, labels)
+
+    def _plan(self, **arrays: Any) -> dict[str, Any]:
+        """Return per-record arrays together with the codes of replaced columns as r0, r1, …"""
+        columns = self._projection.columns
+        codes = {f"r{columns.index(name)}": new.codes for name, new in self._projection.replacements.items()}
+        return {**arrays, **codes}
+
+
+class DuckRecodedQuery(DuckQuery):
+    """Records joined to their rows, and sorted, in the database: on disk where its limit asks for it.
 
     No combination of what it is given has several rows.
 
     Parameters
     ----------
-    database: stays the caller's.
     columns: of the records.
     coded: gives SQL for the code of a column in each record.
     """
 
     def __init__(
-        self, database: Database, columns: RecordColumns, coded: Callable[[Coding], RecordCode]
+        self,
+        database: Database,
+        columns: RecordColumns,
+        coded: Callable[[Coding], RecordCode],
+        rows: RecodedRows,
+        *,
+        shuffled: bool,
     ) -> None:
-        self._database = database
+        super().__init__(database)
         self._columns = columns
         self._coded = coded
+        self.rows = rows
+        self._shuffled = shuffled
 
-    def write_csv(self, rows: RecodedRows, path: Path, separator: str, secret: bytes | None) -> None:
-        """Write CSV: quotes where needed, nothing at all for a null or an empty text."""
-        values = _values(rows, "CAST(list_extract(?, {}) AS VARCHAR)", self._columns.text)
-        with self._joined(rows) as (joined, parameters):
-            ordered = self._ordered(rows, joined, secret)
-            statement = copy_csv(rows.columns, values, path, separator, ordered)
-            self._database.copy(statement, [*_lists(rows), *parameters], path)
+    @contextmanager
+    def _selected(self) -> Iterator[Selected]:
+        rows = self.rows
+        texts = _values(rows.columns, rows.labels, "CAST(list_extract(?, {}) AS VARCHAR)", self._columns.text)
+        values = _values(rows.columns, rows.labels, "list_extract(?, {})", self._columns.column)
+        with self._joined() as (joined, parameters):
+            source = shuffled_by_secret(f"({joined})") if self._shuffled else self._sorted(joined)
+            yield Selected(rows.columns, texts, values, source, [*_lists(rows), *parameters])
 
-    def write_parquet(self, rows: RecodedRows, path: Path, secret: bytes | None) -> None:
-        """Write Parquet; replaced columns are text, others have their own type and nulls."""
-        values = _values(rows, "list_extract(?, {})", self._columns.column)
-        with self._joined(rows) as (joined, parameters):
-            ordered = self._ordered(rows, joined, secret)
-            statement = copy_parquet(rows.columns, values, path, ordered)
-            self._database.copy(statement, [*_lists(rows), *parameters], path)
+    def check(self, release: Relation) -> None:
+        """Compare whole records: the audit does not see what stands beside the columns that it counts."""
+        check_sum(release, self.rows.labels, self.checksum())
 
-    def checksum(self, rows: RecodedRows) -> int:
+    def checksum(self) -> int:
         """Sum up a hash of each record as recoded; that of its labels is found once for each row."""
-        hashed = self._columns.hashed("labels", _unchanged(rows))
-        with self._joined(rows) as (joined, parameters):
-            return self._sum(f"SELECT {hashed} AS h FROM ({joined})", parameters)
+        hashed = self._columns.hashed("labels", _unchanged(self.rows))
+        with self._joined() as (joined, parameters):
+            return sum_of(self._database, f"SELECT {hashed} AS h FROM ({joined})", parameters)
 
-    def own_checksum(self, recoded: Collection[str]) -> int:
-        """Return the same of the records as they are."""
-        labels = self._columns.hashed("''", recoded)
-        others = [name for name in self._columns.names if name not in recoded]
-        return self._sum(f"SELECT {self._columns.hashed(labels, others)} AS h FROM records", ())
-
-    def _sum(self, query: str, parameters: Sequence[Any]) -> int:
-        ((found,),) = self._database.rows(f"SELECT coalesce(sum(h), 0) FROM ({query})", parameters)
-        return int(found)
-
-    def _ordered(self, rows: RecodedRows, joined: str, secret: bytes | None) -> str:
-        """Return SQL for the records in their order, as ``DuckRelation.sorted_rows`` has it."""
-        if secret is not None:
-            drawn = f"md5_number(concat('{secret.hex()}', row_number() OVER ()))"
-            return f"(SELECT * FROM (SELECT *, {drawn} AS drawn FROM ({joined})) ORDER BY drawn)"
-        keys, nulls = [], []
+    def _sorted(self, joined: str) -> str:
+        """Return SQL for the records sorted, as ``Relation.records_query`` has it."""
+        rows, keys, nulls = self.rows, [], []
         for place, name in enumerate(rows.columns):
             if name in rows.labels:
                 keys.append(f"r{place}")
@@ -194,22 +295,23 @@ class DuckRecodedWriter(RecodedWriter):
         return f"(SELECT * FROM ({joined}) ORDER BY {', '.join(keys + nulls)})"
 
     @contextmanager
-    def _joined(self, rows: RecodedRows) -> Iterator[tuple[str, Sequence[Any]]]:
+    def _joined(self) -> Iterator[tuple[str, Sequence[Any]]]:
         """Yield SQL, with parameters, for released records: columns that stay, and what their row tells."""
+        rows = self.rows
         unchanged = [self._columns.column(name) for name in _unchanged(rows)]
         told = [f"r{place}" for place in _replaced(rows)]
         wanted = ", ".join([*unchanged, *told, "labels"])
         with (
             keyed_records(self._database, rows.found.codings, self._coded, unchanged) as keyed,
-            self._told(rows) as table,
+            self._told() as table,
         ):
             found = _rows_of(rows.found, f"({keyed.query})", table)
             yield f"SELECT {wanted} FROM {found}", keyed.parameters
 
     @contextmanager
-    def _told(self, rows: RecodedRows) -> Iterator[str]:
+    def _told(self) -> Iterator[str]:
         """Make a table of the rows that are released: what finds them, places of labels, and a hash."""
-        kept = rows.kept
+        rows, kept = self.rows, self.rows.kept
         told: dict[str, Any] = {}
         if isinstance(rows.found, ByCodes):
             places = places_of([coding.size for coding in rows.found.codings])
@@ -267,9 +369,11 @@ def _lists(rows: RecodedRows) -> list[list[str]]:
     return [list(rows.labels[rows.columns[place]]) for place in _replaced(rows)]
 
 
-def _values(rows: RecodedRows, label: str, unchanged: Callable[[str], str]) -> list[str]:
-    """Return SQL for each released column, given that for a label and for a column that stays."""
+def _values(
+    columns: Sequence[str], replaced: Collection[str], label: str, unchanged: Callable[[str], str]
+) -> list[str]:
+    """Return SQL for each released column, given that for a label of some code, and for other columns."""
     return [
-        label.format(f"r{place}") if name in rows.labels else unchanged(name)
-        for place, name in enumerate(rows.columns)
+        label.format(f"r{place}") if name in replaced else unchanged(name)
+        for place, name in enumerate(columns)
     ]

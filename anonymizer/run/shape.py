@@ -1,0 +1,443 @@
+"""The shape of a release: what each of its tables publishes, and how it is counted when it is read back.
+
+One table; or with Anatomy two that are joined by a group, quasi-identifiers in one and the sensitive values
+of each group in the other. ``verify`` is the same for all.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from anonymizer.attacks.adversary_view import known_original, known_truth
+from anonymizer.audit.anatomy import measure_pair, read_pair
+from anonymizer.audit.classes import classes_of, count_reference, measure
+from anonymizer.audit.comparison import misassigned_records, mismatched_records
+from anonymizer.config.attribute import Role
+from anonymizer.config.search import EngineName
+from anonymizer.data.relation import EngineRelation, Relation, ReleaseQuery
+from anonymizer.errors import AuditFailed, DataError, InputError
+from anonymizer.model.adversary import AdversaryView
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCounts
+from anonymizer.model.counting import count
+from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import GROUP, GroupRecoding, Recoding
+from anonymizer.release.anatomy import pair_columns, pair_named, project_pair
+from anonymizer.release.query import counted_rows, project, recoded_rows, regions_rows, single_shuffled
+from anonymizer.run.adversary import read_release, scene_of_run
+from anonymizer.run.plan import Plan
+from anonymizer.run.prepare import Prepared, countable_constraints
+
+Tables = Sequence[Relation]
+"""A release that was read back: one table, or two."""
+
+RelationPair = tuple[Relation, Relation]
+"""The quasi-identifier table and the sensitive table."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search found.
+
+    Attributes
+    ----------
+    prepared: the records, in whose table the recoding tells what becomes of them.
+    outcome: with a recoding.
+    promised: what is released.
+    """
+
+    prepared: Prepared
+    outcome: Outcome
+    promised: Released
+
+    @property
+    def recoding(self) -> Recoding:
+        """What becomes of each row of the table."""
+        return self.promised.recoding
+
+
+@dataclass(frozen=True)
+class SecondTable:
+    """The other file of a release in two.
+
+    Attributes
+    ----------
+    sha256: of the file; None for a DataFrame.
+    rows: groups and their values.
+    """
+
+    sha256: str | None
+    rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class Audited:
+    """What a release was found to be.
+
+    Attributes
+    ----------
+    sha256: of the file that was read back, the first of two; None for a DataFrame.
+    rows: counted in the release.
+    sizes: of its classes, shape (classes,), int64.
+    measurements: every constraint, measured on the release; of ``verify`` those that are counted.
+    second: the other file of a release in two; None for one in one.
+    """
+
+    sha256: str | None
+    rows: int
+    sizes: IntArray
+    measurements: list[Measurement]
+    second: SecondTable | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ReadBack:
+    """A release as it was counted.
+
+    Attributes
+    ----------
+    measurements: of the counted constraints.
+    wrong: counts the records that are not what the recoding publishes.
+    """
+
+    classes: Classes
+    measurements: list[Measurement]
+    wrong: Callable[[], int]
+
+
+class Shape(ABC):
+    """Which tables a release has.
+
+    Attributes
+    ----------
+    fault: what a message says of records that are not what the recoding publishes.
+    whole: whether all records of the release were searched for at once, so that what was rejected tells
+        something of them.
+    columns: of each table, in their order.
+    """
+
+    fault: ClassVar[str]
+    whole: ClassVar[bool] = True
+    columns: Sequence[Sequence[str]]
+
+    @abstractmethod
+    def queries(self, found: Found, scratch: Path | None) -> tuple[ReleaseQuery, ...]:
+        """Return the tables, ready to be copied.
+
+        Parameters
+        ----------
+        scratch: a folder for temporary files; None in memory.
+        """
+
+    @abstractmethod
+    def count(self, tables: Tables, found: Found) -> ReadBack:
+        """Count tables that were read back.
+
+        Raises
+        ------
+        DataError: they have a value that the input has not, or do not belong together.
+        """
+
+    def check_sizes(self, release: Relation, classes: Classes, found: Found) -> None:
+        """Check that the classes have the sizes that the search counted.
+
+        Raises
+        ------
+        AuditFailed: they have not.
+        """
+        kept = found.promised.kept_suppressed
+        expected = np.sort([*found.promised.class_sizes, *([kept] if kept else [])])
+        if not np.array_equal(np.sort(classes.sizes), expected):
+            raise AuditFailed(
+                f"{release.name}: {classes.number} classes of {classes.records} records, where the search "
+                f"counted {len(expected)} classes of {int(expected.sum())} records"
+            )
+
+    @abstractmethod
+    def check_untouched(self, release: Relation, found: Found) -> None:
+        """Check that no value of the other columns was added or changed, and as many lost as records.
+
+        Raises
+        ------
+        AuditFailed: one was.
+        """
+
+    @abstractmethod
+    def view(self, tables: Tables, found: Found) -> AdversaryView:
+        """Return what adversaries have of tables that were read back."""
+
+
+class TableShape(Shape):
+    """All columns of a record in one row."""
+
+    fault = "are not as the recoding publishes them"
+
+    def __init__(self, plan: Plan, relation: Relation) -> None:
+        self._plan = plan
+        self.columns = [plan.released(relation.columns)]
+
+    def queries(
+        self,
+        found: Found,
+        scratch: Path | None,  # noqa: ARG002 - the input's engine needs none
+    ) -> tuple[ReleaseQuery, ...]:
+        """Return the table, from the frequency table where that tells all that is released."""
+        return (released_query(found, self.columns[0], shuffled=self._plan.shuffled),)
+
+    def count(self, tables: Tables, found: Found) -> ReadBack:
+        """Count the table by quasi-identifiers and sensitive attributes."""
+        prepared, (release,) = found.prepared, tables
+        table = prepared.problem.table
+        groups = release.group_counts([*_names(prepared), *table.sensitive_names])
+        classes = classes_of(release.name, groups, table.sensitive)
+        asked = countable_constraints(prepared.constraints)
+        measured = measure(classes, asked, references_of(prepared), prepared.grown)
+        return ReadBack(classes, measured, lambda: mismatched_records(release.name, groups, found.recoding))
+
+    def check_untouched(self, release: Relation, found: Found) -> None:
+        """Compare every column that is not recoded."""
+        check_untouched(release, found, _names(found.prepared))
+
+    def view(self, tables: Tables, found: Found) -> AdversaryView:
+        """Return the table, and the input with what became of each record."""
+        return scene_of_run(self._plan, found.prepared, found.recoding, tables[0], self._plan.weights)
+
+
+def released_query(found: Found, columns: Sequence[str], *, shuffled: bool) -> ReleaseQuery:
+    """Return what is released of the records of an input in one table."""
+    prepared, recoding = found.prepared, found.recoding
+    relation = prepared.encoded.relation
+    if isinstance(relation, EngineRelation):
+        rows = counted_rows(relation, recoding, prepared.positions, columns)
+        if rows is not None:
+            return relation.counted_query(single_shuffled(rows) if shuffled else rows)
+    # Which record goes to which part of a combination is found in memory, where records have an order.
+    in_memory = prepared.engine.name == EngineName.MEMORY or recoding.owner is not None
+    if isinstance(relation, EngineRelation) and not (relation.ordered and in_memory):
+        return joined_query(relation, found, columns, shuffled=shuffled)
+    projection = project(relation, prepared.rows(recoding), recoding, columns)
+    return relation.records_query(projection, shuffled=shuffled)
+
+
+def joined_query(
+    relation: EngineRelation, found: Found, columns: Sequence[str], *, shuffled: bool
+) -> ReleaseQuery:
+    """Return the records of an input as its engine joins them to their recoding."""
+    prepared, recoding = found.prepared, found.recoding
+    if prepared.problem.placing:
+        codings = [read.coding for read in prepared.encoded.columns]
+        rows = regions_rows(recoding, codings, columns, found.outcome.ends)
+    else:
+        rows = recoded_rows(recoding, prepared.codings(recoding), columns)
+    return relation.recoded_query(rows, shuffled=shuffled)
+
+
+class AnatomyShape(Shape):
+    """Quasi-identifiers with a group in one table, the sensitive values of each group in another.
+
+    Raises
+    ------
+    InputError: there is not exactly one sensitive attribute, or a column is named like a new one.
+    """
+
+    fault = "are not in the groups that they were put in"
+
+    def __init__(self, plan: Plan, relation: Relation) -> None:
+        self._plan = plan
+        self._released = plan.released(relation.columns)
+        self._attribute = attribute_in_groups(plan)
+        self.columns = pair_columns(self._released, self._attribute)
+
+    def queries(
+        self,
+        found: Found,
+        scratch: Path | None,  # noqa: ARG002 - the input's engine needs none
+    ) -> tuple[ReleaseQuery, ...]:
+        """Return both tables."""
+        relation = found.prepared.encoded.relation
+        rows, groups = found.prepared.rows(found.recoding), groups_of_run(found)
+        projections = project_pair(relation, rows, groups, self._released)
+        return tuple(relation.records_query(each, shuffled=self._plan.shuffled) for each in projections)
+
+    def count(self, tables: Tables, found: Found) -> ReadBack:
+        """Count the groups."""
+        prepared, (records, values) = found.prepared, tables
+        recoding, names = groups_of_run(found), _names(prepared)
+        grouped = read_pair(records, values, names, prepared.problem.table.sensitive[0])
+        asked = countable_constraints(prepared.constraints)
+        measured = measure_pair(grouped, asked, references_of(prepared), prepared.grown)
+
+        def wrong() -> int:
+            strangers = misassigned_records(records.group_counts([*names, GROUP]), recoding)
+            return strangers + _misplaced(grouped.groups, grouped.sensitive, recoding)
+
+        return ReadBack(grouped.values.classes(), measured, wrong)
+
+    def check_untouched(self, release: Relation, found: Found) -> None:
+        """Compare every column that is neither recoded nor in groups."""
+        check_untouched(release, found, [*_names(found.prepared), self._attribute, GROUP])
+
+    def view(self, tables: Tables, found: Found) -> AdversaryView:
+        """Return the tables, and the input with what became of each record."""
+        records, values = tables
+        table, recoding = found.prepared.problem.table, groups_of_run(found)
+        grouped = read_pair(records, values, _names(found.prepared), table.sensitive[0])
+        grouped = replace(grouped, truth=known_truth(grouped, recoding))
+        release = read_release(self._plan, records, self._plan.weights)
+        original = known_original(self._plan.input, table, recoding, release, self._plan.missing)
+        return AdversaryView(release, original=original, grouped=grouped)
+
+
+def shape_of(plan: Plan, relation: Relation) -> Shape:
+    """Return the shape of what the algorithm of a plan finds in an input.
+
+    Raises
+    ------
+    InputError: the input cannot be published so.
+    """
+    return AnatomyShape(plan, relation) if plan.algorithm.in_groups else TableShape(plan, relation)
+
+
+def release_names(plan: Plan, path: str) -> tuple[str, ...]:
+    """Return the names of the files of a release, given what the config calls it."""
+    return pair_named(Path(path)).names if plan.algorithm.in_groups else (path,)
+
+
+def verify(shape: Shape, tables: Tables, found: Found) -> Audited:
+    """Measure a release that was read back, and compare it with what was promised.
+
+    Raises
+    ------
+    AuditFailed: it is not what was promised, or does not satisfy every constraint.
+    DataError: it has a column or value that the input has not; see ``auditing``.
+    """
+    release = tables[0]
+    for table, columns in zip(tables, shape.columns, strict=True):
+        check_columns(table, columns)
+    counted = shape.count(tables, found)
+    check_measurements(release.name, counted.measurements)
+    shape.check_sizes(release, counted.classes, found)
+    wrong = counted.wrong()
+    if wrong:
+        raise AuditFailed(f"{release.name}: {wrong:,} records {shape.fault}")
+    shape.check_untouched(release, found)
+    second = SecondTable(tables[1].sha256, tables[1].rows) if len(tables) > 1 else None
+    return Audited(release.sha256, release.rows, counted.classes.sizes, counted.measurements, second)
+
+
+@contextmanager
+def auditing() -> Iterator[None]:
+    """Take a release that cannot be read back as one that is not what was promised.
+
+    Raises
+    ------
+    AuditFailed: in place of a DataError.
+    """
+    try:
+        yield
+    except DataError as error:
+        raise AuditFailed(str(error)) from error
+
+
+def check_columns(release: Relation, expected: Sequence[str]) -> None:
+    """Check that a release has the columns that it should have, in their order.
+
+    Raises
+    ------
+    AuditFailed: it has not.
+    """
+    if tuple(expected) != release.columns:
+        raise AuditFailed(f"{release.name}: has columns {release.columns}, expected {tuple(expected)}")
+
+
+def check_measurements(source: str, measurements: Sequence[Measurement]) -> None:
+    """Check that every constraint holds.
+
+    Raises
+    ------
+    AuditFailed: one does not.
+    """
+    broken = next((each for each in measurements if not each.satisfied), None)
+    if broken is not None:
+        raise AuditFailed(f"{source}: {broken.model} measures {broken.measured} and does not hold")
+
+
+def check_untouched(release: Relation, found: Found, recoded: Sequence[str]) -> None:
+    """Check that the columns of a release that are not recoded have the values of the input.
+
+    Raises
+    ------
+    AuditFailed: one has not.
+    """
+    source = found.prepared.encoded.relation
+    for name in release.columns:
+        if name not in recoded and source.changed_records(name, release) != (0, source.rows - release.rows):
+            raise AuditFailed(f"{release.name}: column '{name}' does not hold the values of the input")
+
+
+def references_of(prepared: Prepared) -> dict[str, Reference] | None:
+    """Return the distribution p of each sensitive attribute in the input, None for that of the release."""
+    if prepared.problem.moving_reference:
+        return None
+    relation = prepared.encoded.relation
+    return {each.name: count_reference(relation, each) for each in prepared.problem.table.sensitive}
+
+
+def _names(prepared: Prepared) -> list[str]:
+    return [each.name for each in prepared.problem.table.quasi_identifiers]
+
+
+def attribute_in_groups(plan: Plan) -> str:
+    """Return the one attribute whose values are published in groups.
+
+    Raises
+    ------
+    InputError: the config has none, or several.
+    """
+    names = plan.with_role(Role.SENSITIVE)
+    if len(names) != 1:
+        found = f"{len(names)} ({', '.join(names)})" if names else "none"
+        raise InputError(
+            f"{plan.config}: attributes: a release in groups has one sensitive attribute; found {found}; "
+            "give exactly one column role: sensitive, or use another algorithm, such as local"
+        )
+    return names[0]
+
+
+def groups_of_run(found: Found) -> GroupRecoding:
+    """Return the recoding of an algorithm that says that it finds groups.
+
+    Raises
+    ------
+    TypeError: it found something else.
+    """
+    if not isinstance(found.recoding, GroupRecoding):
+        raise TypeError(f"{type(found.recoding).__name__} is no recoding in groups, as the algorithm says")
+    return found.recoding
+
+
+def _misplaced(names: Sequence[str], found: SensitiveCounts, recoding: GroupRecoding) -> int:
+    """Count the records whose value stands in another group than the recoding put them in."""
+    table, kept, size = recoding.table, ~recoding.removed, found.attribute.column.size
+    number = np.array([int(name) - 1 if name.isdigit() else -1 for name in names], dtype=np.int64)
+    known = (number >= 0) & (number < recoding.groups)
+    strange = int(found.counts[~known[found.owners]].sum())
+    inside = known[found.owners]
+    own = number[found.owners[inside]] * size + found.values[inside]
+    value = table.sensitive_codes(found.attribute.name)[kept].astype(np.int64)
+    promised = recoding.group_of[kept] * size + value
+    distinct, keys = np.unique(np.concatenate([own, promised]), return_inverse=True)
+    surplus = _sums(keys[: len(own)], found.counts[inside], len(distinct))
+    surplus -= _sums(keys[len(own) :], table.counts[kept], len(distinct))
+    return strange + int(surplus.clip(min=0).sum())
+
+
+def _sums(keys: IntArray, counts: IntArray, size: int) -> IntArray:
+    return count(keys.astype(np.int64), counts, size)
