@@ -117,13 +117,15 @@ def test_an_original_of_another_release_is_refused() -> None:
     table = paired(4)
     assert table.truth is not None
     strange = replace(table.truth, values=(table.truth.values + 1) % 3)
-    with pytest.raises(InputError, match=r"group 000\d has not the values of the original records"):
+    with pytest.raises(
+        InputError, match=r"group 000\d does not have the sensitive values of its original records"
+    ):
         one("definetti", scene(replace(table, truth=strange)), **QUICK)
 
 
 def test_groups_publish_no_nodes_to_be_like() -> None:
     lacking = attack("definetti", features="similar").missing_requirement(scene(paired(4)))
-    assert lacking == "published nodes that values can be like, which a release in groups has not"
+    assert lacking == "generalized values; an Anatomy release has none"
     with pytest.raises(InputError, match="cannot know 'shoe'"):
         run("definetti", scene(paired(4)), knowledge=["shoe"])
 

@@ -147,7 +147,7 @@ def test_it_says_what_it_lacks() -> None:
         == "original records"
     )
     lone = scene(NAMES, [("a", "x", "1")], [("a", "x", "1")], ("s",), TREES)  # type: ignore[arg-type]
-    assert attack("inference").missing_requirement(lone) == "two released records of people who are known"
+    assert attack("inference").missing_requirement(lone) == "two released records with links to original ones"
     with pytest.raises(InputError, match="the attack inference needs two released records"):
         run("inference", lone)
 

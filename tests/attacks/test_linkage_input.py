@@ -62,7 +62,7 @@ def test_files_without_a_common_column_are_refused():
 
 def test_a_share_of_no_record_is_refused():
     original, masked = noisy(14)
-    with pytest.raises(InputError, match=r"a share 0\.001 of 60 records is none"):
+    with pytest.raises(InputError, match=r"overlap 0\.001 of 60 records rounds to zero records"):
         linkage(scene(original, masked), aligned=True, overlap=0.001)
 
 
@@ -110,7 +110,7 @@ def test_masked_numbers_do_not_tell_which_record_is_whose():
     [
         ({"distance": "rank", "linkage": "probabilistic"}, "not by a distance"),
         ({"distance": "rank", "linkage": "learned"}, "nothing to learn"),
-        ({"false_links": 0.1}, "go with linkage: probabilistic"),
+        ({"false_links": 0.1}, "need linkage: probabilistic"),
         ({"proof": 3}, "needs linkage: learned"),
         ({"metric": True}, "distance: bilinear"),
         ({"overlap": 0}, "greater than 0"),

@@ -100,7 +100,7 @@ def test_build_writes_one_row_per_value(
     [
         (["show", "none.csv"], "none.csv: no such file, and no ready hierarchy"),
         (["show", "contry"], "did you mean 'country'?"),
-        (["show", "age"], "ready hierarchy 'age' is made from the values of a column"),
+        (["show", "age"], "ready hierarchy 'age' is built from the values of a column"),
         (["build", "--data", "data.csv", "--column", "age", "-o", "h.csv"], "missing option '--by'"),
         (
             ["build", "--data", "data.csv", "--column", "age", "--by", "intervals=5,x", "-o", "h.csv"],
@@ -108,7 +108,7 @@ def test_build_writes_one_row_per_value(
         ),
         (
             ["build", "--data", "data.csv", "--column", "age", "--by", "auto", "-o", "grades.csv"],
-            "grades.csv: exists; name another file, or give --overwrite",
+            "grades.csv: exists; give another path, or --overwrite",
         ),
         (
             [
@@ -123,7 +123,7 @@ def test_build_writes_one_row_per_value(
                 "data.csv",
                 "--overwrite",
             ],
-            "data.csv: is the file that is read",
+            "data.csv: is the input, which is never modified",
         ),
         (["validate", "grades.csv", "--data", "data.csv", "--column", "grad"], "grad"),
     ],

@@ -110,7 +110,7 @@ def test_an_original_of_other_people_is_told(tmp_path: Path) -> None:
     said = done.err.splitlines()
     assert all(line.startswith("not run: ") for line in said)
     (line,) = (line for line in said if line.startswith("not run: linkage"))
-    assert "no published value stands for those of an original record" in line
+    assert "no published value stands for the values of an original record" in line
     refused = attacked(tmp_path, PAIR, others, attacks=["linkage"], options=["--force"])
     assert refused.code == 2
     assert_message(refused.err, ("attacks[0]", "linkage", "aligned: true"))
@@ -150,7 +150,7 @@ def test_how_many_records_can_stem_from_the_original_is_said_first(
     first, *others = forced.out.splitlines()
     assert first.startswith(said.removeprefix("only "))
     assert "original.csv" in first
-    assert all("guess" in line for line in others)
+    assert all("baseline" in line for line in others)
     assert others
     if not code:
         assert done.out == forced.out

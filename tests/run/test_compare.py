@@ -263,14 +263,14 @@ def test_a_comparison_goes_on_after_a_kill_without_redoing(job: Job, tmp_path: P
 
     again = call(*vary)
     assert again.code == 0
-    assert "1/2  kept from an earlier time" in again.err
+    assert "1/2  reused from an earlier comparison" in again.err
     assert {name: each for name, each in results(job).items() if name in done} == done
     assert len(results(job)) == 2
     assert (job.folder / "comparison" / "compare.csv").read_text(encoding="utf-8").count("\n") == 3
     assert not job.output.exists()
 
     third = call(*vary, "--json")
-    assert third.err == "2/2  kept from an earlier time\n"
+    assert third.err == "2/2  reused from an earlier comparison\n"
     assert [each["status"] for each in third.json["runs"]] == ["satisfied", "infeasible"]
     assert [each["run"] for each in third.json["recommended"]] == [
         each["run"] for each in third.json["runs"] if each["unbeaten"]

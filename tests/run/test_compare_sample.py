@@ -51,7 +51,7 @@ def test_four_algorithms_by_three_k(tmp_path: Path) -> None:
 
     done = call(*command, "--json")
     assert done.code == 0, done.err
-    assert f"{len(kept)}/12  kept from an earlier time" in done.err
+    assert f"{len(kept)}/12  reused from an earlier comparison" in done.err
     after = {path.name: path.stat().st_mtime_ns for path in (output / "runs").glob("*.json")}
     assert len(after) == 12
     assert {name: after[name] for name in kept} == kept

@@ -55,7 +55,7 @@ def measured(tmp_path: Path) -> Job:
     lines = [line for line in done.out.splitlines() if line.startswith("Utility ")]
     assert len(lines) == 4
     assert lines[3].startswith("Utility prediction of diagnosis: ")
-    assert all("(originals " in line for line in lines)
+    assert all("(original data " in line for line in lines)
     return job
 
 

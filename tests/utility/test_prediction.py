@@ -159,7 +159,9 @@ def test_what_it_needs() -> None:
     comparison = identity(random_rows(20, 1)).comparison
     measure = UTILITY_MEASURES["prediction"]()
     assert measure.missing_requirement(comparison) is None
-    assert "what became of each" in str(measure.missing_requirement(replace(comparison, scene=None)))
+    assert "links from original to released records" in str(
+        measure.missing_requirement(replace(comparison, scene=None))
+    )
     assert "a sensitive attribute" in str(measure.missing_requirement(replace(comparison, sensitive=())))
     scene = comparison.scene
     assert scene is not None
