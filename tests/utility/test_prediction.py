@@ -168,6 +168,6 @@ def test_what_it_needs() -> None:
     assert scene.original is not None
     nothing = np.zeros(0, dtype=np.int64)
     unknown = replace(scene.original, links=Links(nothing, nothing, nothing))
-    assert "what became" in str(
+    assert "links from original" in str(
         measure.missing_requirement(replace(comparison, scene=replace(scene, original=unknown)))
     )
