@@ -86,6 +86,12 @@ ALWAYS_INTERNAL: Mapping[str, Sequence[str]] = {
 }
 """Keys that every internal report has beside those."""
 
+OF_APPENDED = ("rows_before", "rows_added")
+"""Keys of ``applied`` where a report has it, as that of a release with further records."""
+
+OF_APPENDED_INTERNAL = ("report", "recoding", "batch_classes", "smallest_batch_class", "difference")
+"""Keys that an internal report has there beside those."""
+
 
 class Claims:
     """The content of a report, and what became of each of its figures.
@@ -107,6 +113,8 @@ class Claims:
         for expected in (ALWAYS, ALWAYS_INTERNAL) if self.internal else (ALWAYS,):
             for section, names in expected.items():
                 self.expect((section,) if section else (), names)
+        if "applied" in content:
+            self.expect(("applied",), (*OF_APPENDED, *(OF_APPENDED_INTERNAL if self.internal else ())))
 
     def expect(self, section: Key, names: Iterable[str]) -> None:
         """List the keys of a section that should be in the report and are not."""
@@ -147,12 +155,8 @@ class Claims:
         value = self.get(key)
         return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
-    def compare(self, key: Key, found: Any, *, rounded: bool = False) -> bool:
+    def compare(self, key: Key, found: Any) -> bool:
         """Compare what the report says with what was found; a figure that it hides is not checked.
-
-        Parameters
-        ----------
-        rounded: whether the public report may round the figure though it is a whole number.
 
         Returns
         -------
@@ -166,7 +170,7 @@ class Claims:
         if claimed is None and found is not None:
             return False
         digits = None if self.internal else PUBLIC_DIGITS
-        same = agrees(claimed, found, digits, whole=rounded)
+        same = agrees(claimed, found, digits)
         if same:
             self.agree(key)
         else:
@@ -232,17 +236,16 @@ def as_reported(found: Any) -> Any:
     return json.loads(to_json(found))
 
 
-def agrees(claimed: Any, found: Any, digits: int | None = None, *, whole: bool = False) -> bool:
+def agrees(claimed: Any, found: Any, digits: int | None = None) -> bool:
     """Tell whether a reported value is the one that was found, as far as rounding lets it.
 
     A number with a fraction agrees when the found one rounds to it at ``digits`` significant digits, or at as
-    many as are reported, at least two; a count or a text must be equal. Types are part of a value: neither
-    ``true`` nor ``"1"`` is ``1``.
+    many as are reported, at least two; a whole number or a text must be equal. Types are part of a value:
+    neither ``true`` nor ``"1"`` is ``1``.
 
     Parameters
     ----------
     digits: significant digits of a rounded figure; None where nothing is rounded.
-    whole: whether a whole number may be rounded as well.
 
     >>> agrees(0.228, 0.2280701, 3), agrees(0.229, 0.2280701, 3), agrees(0.2, 0.24, 3)
     (True, False, False)
@@ -251,14 +254,14 @@ def agrees(claimed: Any, found: Any, digits: int | None = None, *, whole: bool =
     """
     if isinstance(claimed, Mapping) and isinstance(found, Mapping):
         return claimed.keys() == found.keys() and all(
-            agrees(claimed[name], found[name], digits, whole=whole) for name in claimed
+            agrees(claimed[name], found[name], digits) for name in claimed
         )
     if isinstance(claimed, list) and isinstance(found, list):
         return len(claimed) == len(found) and all(
-            agrees(one, other, digits, whole=whole) for one, other in zip(claimed, found, strict=True)
+            agrees(one, other, digits) for one, other in zip(claimed, found, strict=True)
         )
     if _is_number(claimed) and _is_number(found):
-        return _same_number(claimed, found, digits, whole=whole)
+        return _same_number(claimed, found, digits)
     return type(claimed) is type(found) and bool(claimed == found)
 
 
@@ -266,18 +269,20 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _same_number(claimed: float, found: float, digits: int | None, *, whole: bool) -> bool:
-    if isinstance(found, int) and not isinstance(claimed, int) and not whole:
+def _same_number(claimed: float, found: float, digits: int | None) -> bool:
+    if isinstance(found, int) and not isinstance(claimed, int):
         return False
     if claimed == found:
         return True
-    counts = isinstance(claimed, int) and isinstance(found, int)
-    if (counts and not whole) or not (isfinite(claimed) and isfinite(found)):
+    if isinstance(found, int) or not (isfinite(claimed) and isfinite(found)):
         return False
     if digits is None:
-        return not counts and isclose(claimed, found, rel_tol=1e-9, abs_tol=1e-12)
-    shown = max(2, min(_significant(claimed), digits))
-    return any(isclose(float(f"{found:.{each}g}"), claimed, rel_tol=1e-12) for each in (digits, shown))
+        return isclose(claimed, found, rel_tol=1e-9, abs_tol=1e-12)
+    if isinstance(claimed, int):
+        return False
+    shown, told = max(2, min(_significant(claimed), digits)), float(f"{found:.12g}")
+    # Of sums of floats, the public report rounds what twelve digits tell.
+    return any(isclose(float(f"{told:.{each}g}"), claimed, rel_tol=1e-12) for each in (digits, shown))
 
 
 def _significant(number: float) -> int:

@@ -22,6 +22,9 @@ OF_THE_RELEASE = frozenset(
 HIDDEN_THREATS = frozenset({"linkage", "inference"})
 """Threats of the attack matrix that other attacks measure."""
 
+BY_TYPE = frozenset({"t-closeness"})
+"""Models that measure by the type of the sensitive values where no distance without order is named."""
+
 RELEASE_METRICS = ("discernibility", "average-class-size", "precision", "height")
 """Objectives that the release, its levels and the number of suppressed records determine."""
 
@@ -50,12 +53,18 @@ class _Terms:
     records: in the release.
     metric: of the objective.
     place: name of a release that is kept as a table or under a URL; None for a file in ``share/``.
+    proven: whether such a search always ends with a proof, so that the proof tells nothing.
+    suppressed: whether records or cells are.
+    attributes: settings of the columns in the config.
     """
 
     smallest: int
     records: int
     metric: str
     place: str | None
+    proven: bool
+    suppressed: bool
+    attributes: Mapping[str, Mapping[str, Any]]
 
     @classmethod
     def of(cls, content: Mapping[str, Any], smallest: int) -> _Terms:
@@ -63,7 +72,21 @@ class _Terms:
         output = config.get("output", {})
         path = output.get("path") or ""
         place = output.get("table") or (_last_part(path) if "://" in path else None)
-        return cls(smallest, records, config["objective"]["metric"], place)
+        proven = content["search"].get("algorithm") == "lattice" and not any(_budget(config).values())
+        release = content["release"]
+        return cls(
+            smallest,
+            records,
+            config["objective"]["metric"],
+            place,
+            proven and config.get("suppression", {}).get("method", "classes") == "classes",
+            bool(release["suppressed_records"] or release["suppressed_cells"]),
+            config["attributes"],
+        )
+
+
+def _budget(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    return config.get("budget") or {}
 
 
 Rule = Callable[[Any, Mapping[str, Any], _Terms], Any]
@@ -152,8 +175,12 @@ def _count(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa:
 
 
 def _rounded(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
-    """Round what the release determines to three significant digits."""
-    return float(f"{value:.3g}") if isinstance(value, float) else value
+    """Round what the release determines to three significant digits.
+
+    Hidden values can decide in which order floats were summed, and so on which side of a tie the sum is. To
+    twelve digits it is the same.
+    """
+    return float(f"{float(f'{value:.12g}'):.3g}") if isinstance(value, float) else value
 
 
 def _coarse(value: Any, records: int, smallest: int) -> float | None:
@@ -174,13 +201,29 @@ def _bound(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa:
     return _coarse(value, terms.records, terms.smallest) if terms.metric == "precision" else None
 
 
+def _optimal(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
+    """Show a proof that every run ends with; elsewhere the bound depends on hidden values."""
+    return value if terms.proven else None
+
+
 def _measured(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
     """Show exactly what an audit measures again; compared with the input, it tells who was suppressed."""
-    return _exact(value, entry, terms) if entry["verifiable_from_release"] else None
+    return _exact(value, entry, terms) if _of_released_values(entry, terms) else None
 
 
 def _worst_classes(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
-    return _count(value, entry, terms) if entry["verifiable_from_release"] else None
+    return _count(value, entry, terms) if _of_released_values(entry, terms) else None
+
+
+def _of_released_values(entry: Mapping[str, Any], terms: _Terms) -> bool:
+    """Tell whether the released values determine a measure, whatever type the suppressed ones gave them."""
+    if not entry["verifiable_from_release"]:
+        return False
+    if entry.get("model") not in BY_TYPE or not terms.suppressed:
+        return True
+    settings = terms.attributes.get(entry["attribute"], {})
+    distance = entry["parameters"].get("distance") or settings.get("distance")
+    return settings.get("type") is not None or distance not in (None, "ordered")
 
 
 def _success(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
@@ -191,6 +234,11 @@ def _success(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
 def _strongest(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
     """Show what the strongest attack reached where that attack's own entry shows it."""
     return None if entry["threat"] in HIDDEN_THREATS else _rounded(value, entry, terms)
+
+
+def _contradicted(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
+    """Show whether a claim is contradicted where the figure that decides it is shown."""
+    return None if _strongest(entry["success"], entry, terms) is None else value
 
 
 def _warning(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
@@ -277,7 +325,7 @@ PLACED: Mapping[str, Rule] = {
     "search/candidates": _null,
     "search/evaluated": _null,
     "search/steps": _left_out,
-    "search/optimal": _exact,
+    "search/optimal": _optimal,
     "search/objective": _objective,
     "search/bound": _bound,
     "search/gap": _bound,
@@ -338,7 +386,7 @@ PLACED: Mapping[str, Rule] = {
     "attack_matrix/[]/claimed_by": _exact,
     "attack_matrix/[]/success": _strongest,
     "attack_matrix/[]/baseline": _strongest,
-    "attack_matrix/[]/contradicted": _exact,
+    "attack_matrix/[]/contradicted": _contradicted,
     "utility": _left_out,
     "steps": _left_out,
     "diagnosis": _left_out,

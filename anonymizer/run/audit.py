@@ -26,7 +26,7 @@ from anonymizer.config.attribute import Role
 from anonymizer.config.document import distinct_keys
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
-from anonymizer.data.relation import Projection, Relation
+from anonymizer.data.relation import Projection, Relation, changed
 from anonymizer.data.source import is_url, sha256_of
 from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.errors import ConfigError, HierarchyError, InputError, OutputError
@@ -51,7 +51,7 @@ from anonymizer.release.anatomy import AnatomyFiles, find_anatomy_files
 from anonymizer.release.folder import PUBLIC_REPORT, RECODING
 from anonymizer.release.formats import release_separator
 from anonymizer.run.adversary import read_release
-from anonymizer.run.audit_checks import CHECKS, AuditCase
+from anonymizer.run.audit_checks import CHECKS, AuditCase, missing_cells
 from anonymizer.run.plan import Plan, plan_of
 from anonymizer.run.prepare import open_as, open_release, prepare_table
 from anonymizer.run.shape import attribute_in_groups
@@ -83,19 +83,20 @@ def check_input(case: AuditCase, report: Path) -> list[str]:
     InputError: the input cannot be read as the config says.
     """
     nothing = [AGAINST_THE_INPUT, *([GROUP_ORDER] if case.in_groups else [])]
-    if case.appended:
-        return nothing
-    folder = _folder_of_input(case, report)
+    folder = None if case.appended else _folder_of_input(case, report)
     if folder is None:
-        return nothing
+        return [*nothing, COLUMN_ORDER]
     config = case.config.located(Origin(str(report), folder))
     with _opened_input(config) as source:
         _check_facts(case, source)
-        compared = _check_untouched(case, source)
+        _check_column_order(case, source)
+        _check_untouched(case, source)
         job = prepare_table(plan_of(config), source)
         if job.problem.source is not None:
             return nothing
         table = job.problem.table
+        if case.in_groups:
+            _check_lowest(case, table)
         columns = [each.column for each in table.quasi_identifiers]
         for column in (*columns, *(each.column for each in table.sensitive)):
             case.claims.compare(("attributes", column.name, "type"), column.type.value)
@@ -105,7 +106,7 @@ def check_input(case: AuditCase, report: Path) -> list[str]:
         if case.in_groups:
             _check_group_order(case, table)
             return [AGAINST_THE_INPUT]
-        return [] if _check_losses(case, job.problem, matched) and compared else nothing
+        return [] if _check_losses(case, job.problem, matched) else nothing
 
 
 def check_recoding_file(case: AuditCase, report: Path) -> None:
@@ -154,16 +155,56 @@ def _check_facts(case: AuditCase, source: Relation) -> None:
     claims.compare(("input", "separator"), source.separator)
 
 
-def _check_untouched(case: AuditCase, source: Relation) -> bool:
-    """Compare the columns that are released as they are; tell whether they are in the release."""
+def _check_column_order(case: AuditCase, source: Relation) -> None:
+    """Refuse columns in another order than the input's, which could tell anything.
+
+    Raises
+    ------
+    InputError: they are.
+    """
+    release = case.relations[0]
+    own = [name for name in release.columns if name in source.columns]
+    if own != [name for name in source.columns if name in release.columns]:
+        raise InputError(f"{release.name}: the columns are in another order than those of the input")
+
+
+def _check_untouched(case: AuditCase, source: Relation) -> None:
+    """Compare the columns that are released as they are.
+
+    Raises
+    ------
+    InputError: one holds other values, or other missing cells as nulls or as empty texts.
+    """
     release, roles = case.relations[0], case.config.attributes
     removed = source.rows - release.rows
     for name in release.columns:
-        if name not in roles or (roles[name].role is Role.QUASI_IDENTIFIER and not case.in_groups):
+        if name not in roles or roles[name].role is Role.QUASI_IDENTIFIER:
             continue
         if source.changed_records(name, release) != (0, removed):
             raise InputError(f"{release.name}: column '{name}' does not hold the values of the input")
-    return True
+        if release.separator is None and any(
+            own > given
+            for own, given in zip(missing_cells(release, name), missing_cells(source, name), strict=True)
+        ):
+            raise InputError(
+                f"{release.name}: column '{name}' has nulls where the input has empty texts, or the reverse"
+            )
+
+
+def _check_lowest(case: AuditCase, table: Table) -> None:
+    """Compare the quasi-identifiers of records in groups, which are published at their lowest levels.
+
+    Raises
+    ------
+    InputError: one holds other values.
+    """
+    release, nothing = case.relations[0], np.zeros(table.combinations, dtype=bool)
+    lowest = [each.minimum for each in table.quasi_identifiers]
+    for column in FullDomainRecoding(table, lowest, nothing, nothing).published():
+        records = count(column.codes.astype(np.int64), table.counts, len(column.labels)).tolist()
+        known = zip(column.labels, records, strict=True)
+        if changed(known, release.dictionary(column.name)) != (0, table.records - release.rows):
+            raise InputError(f"{release.name}: column '{column.name}' does not hold the values of the input")
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,7 +339,13 @@ def _check_losses(case: AuditCase, problem: SearchProblem, matched: _Matched) ->
     texts = _texts(own, table, matched)
     kept_suppressed = np.zeros(len(removed), dtype=bool)
     if case.config.suppression.keep_rows:
-        kept_suppressed = np.logical_and.reduce([each == SUPPRESSED for each in texts]) & ~removed
+        starred = np.logical_and.reduce([each == SUPPRESSED for each in texts]) & ~removed
+        number = _kept_suppressed(case, matched)
+        if number is None or number == int(matched.table.counts[starred].sum()):
+            kept_suppressed = starred
+        elif number:
+            # Some are of a class at all roots, and the release does not tell which.
+            return False
     fate = (removed | kept_suppressed, removed)
     along_hierarchies = _recoding(case, matched, texts, fate)
     settings = _mondrian_settings(case, along_hierarchies)
@@ -324,6 +371,18 @@ def _check_losses(case: AuditCase, problem: SearchProblem, matched: _Matched) ->
     for name, loss in losses.items():
         claims.compare(("loss", name), loss)
     return settings is None or regions is not None
+
+
+def _kept_suppressed(case: AuditCase, matched: _Matched) -> int | None:
+    """Return how many rows of ``*`` alone are suppressed by the report; None where all of them must be."""
+    levels = case.claims.section(("recoding", "levels"))
+    attributes = matched.table.quasi_identifiers
+    suppressed = case.claims.number(("release", "suppressed_records"))
+    if suppressed is None or any(
+        levels.get(each.name, each.hierarchy.height) != each.hierarchy.height for each in attributes
+    ):
+        return None
+    return int(suppressed) - int(matched.table.counts[matched.published < 0].sum())
 
 
 def _mondrian_settings(case: AuditCase, along_hierarchies: Recoding | None) -> MondrianSettings | None:
@@ -625,6 +684,15 @@ AGAINST_THE_INPUT = "values of the release against the input"
 AROUND_VALUES = "bytes of the files around their values"
 """What is not checked where values are written otherwise: quotes, metadata of Parquet, gzip's header."""
 
+COLUMN_ORDER = "order of the columns"
+"""What is not checked where the input is not at hand."""
+
+COLUMN_TYPES = "types of the columns"
+"""What is not checked of files that have types, such as Parquet, but for recoded columns."""
+
+MISSING_CELLS = "missing cells: null or empty text"
+"""What is not checked where a column of the release has both."""
+
 MOST_REWRITTEN = 1_000_000
 """Rows of a file that is written again for its bytes."""
 
@@ -685,6 +753,7 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
                         check(case)
                 if not all(map(_is_as_written, case.relations, files)):
                     found.not_checked.append(AROUND_VALUES)
+                found.not_checked += _of_types(case)
                 with _noting(found):
                     check_recoding_file(case, given)
                     found.not_checked += check_input(case, given)
@@ -692,6 +761,13 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
         found.refute(disagreement)
     found.not_checked = [*claims.not_checked(), LEFT_OUT, *found.not_checked]
     return found
+
+
+def _of_types(case: AuditCase) -> list[str]:
+    """Return what is not checked of files whose columns have types and nulls."""
+    typed = [each for each in case.relations if each.separator is None]
+    both = any(all(missing_cells(each, name)) for each in typed for name in each.columns)
+    return [*([COLUMN_TYPES] if typed else []), *([MISSING_CELLS] if both else [])]
 
 
 def _is_as_written(relation: Relation, path: Path) -> bool:
@@ -853,9 +929,9 @@ def _counted_pair(
     records, values = relations
     plan = plan_of(config)
     name = attribute_in_groups(plan)
-    if not _as_expected(records, (_released(config) - {name}) | {GROUP}, found):
+    if not _as_expected(records, (_released(config) - {name}) | {GROUP}, found, (GROUP,)):
         return None
-    if not _as_expected(values, {GROUP, name, COUNT}, found):
+    if not _as_expected(values, {GROUP, name, COUNT}, found, (GROUP, name, COUNT)):
         return None
     attribute = _sensitive(plan, values, [name], reported, found)[0]
     own = [each for each in records.columns if each in config.with_role(Role.QUASI_IDENTIFIER)]
@@ -893,9 +969,17 @@ def _released(config: Config) -> set[str]:
     return {name for name, each in config.attributes.items() if each.role is not Role.IDENTIFIER}
 
 
-def _as_expected(relation: Relation, expected: set[str], found: ReleaseAudit) -> bool:
-    """Tell whether a file has the columns that it should have, and note where it has not."""
-    if set(relation.columns) != expected:
+def _as_expected(
+    relation: Relation, expected: set[str], found: ReleaseAudit, last: tuple[str, ...] = ()
+) -> bool:
+    """Tell whether a file has the columns that it should have, and note where it has not.
+
+    Parameters
+    ----------
+    last: the columns that are the last ones, in their order.
+    """
+    ordered = tuple(relation.columns)[len(relation.columns) - len(last) :] == last
+    if set(relation.columns) != expected or not ordered:
         found.refute(f"{Path(relation.name).name}: has columns {', '.join(relation.columns)}")
     return set(relation.columns) == expected
 

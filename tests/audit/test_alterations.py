@@ -22,7 +22,16 @@ import pytest
 
 from anonymizer.audit.claims import Key, dotted_key
 from anonymizer.errors import InputError
-from anonymizer.run.audit import AGAINST_THE_INPUT, AROUND_VALUES, GROUP_ORDER, LEFT_OUT, audit_release
+from anonymizer.run.audit import (
+    AGAINST_THE_INPUT,
+    AROUND_VALUES,
+    COLUMN_ORDER,
+    COLUMN_TYPES,
+    GROUP_ORDER,
+    LEFT_OUT,
+    MISSING_CELLS,
+    audit_release,
+)
 from tests.run.commands import Job, people, read_rows
 
 ATTACKS = ["vulnerability", "uniqueness", "homogeneity", "background", "skewness"]
@@ -686,3 +695,206 @@ def test_bytes_around_values_are_compared_or_listed(
     digest = hashlib.sha256(job.release.read_bytes()).hexdigest()
     found = audit_release(job.release, altered_report(job, (("release", "sha256"), digest)))
     assert not found.verified or AROUND_VALUES in found.not_checked
+
+
+def reordered(path: Path, order: Callable[[list[int]], list[int]]) -> str:
+    """Put the columns of a file in another order, and its rows in theirs again; return the hash."""
+    header, *rows = csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline=""))
+    places = order(list(range(len(header))))
+    counted = [header[place] in ("group", "count") for place in places]
+    changed = [[row[place] for place in places] for row in rows]
+    changed.sort(key=lambda row: [int(x) if whole else x for x, whole in zip(row, counted, strict=True)])
+    stream = io.StringIO(newline="")
+    csv.writer(stream, lineterminator="\n").writerows([[header[place] for place in places], *changed])
+    path.write_bytes(stream.getvalue().encode())
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def rehashed(job: Job, *changes: tuple[Key, Any]) -> None:
+    for internal in (False, True):
+        altered_report(job, *changes, internal=internal)
+
+
+def test_the_order_of_columns_is_compared_by_the_owner_and_listed_for_others(
+    releases: Mapping[str, Job], tmp_path: Path
+) -> None:
+    """It could carry log2 of n! bits."""
+    for name in ("classes", "mondrian", "anatomy"):
+        job = releases[name].copied(tmp_path / name)
+        path = job.release if name != "anatomy" else job.release.with_name("release.qit.csv")
+        assert COLUMN_ORDER in audit_release(path).not_checked
+        assert COLUMN_ORDER not in audit_release(path, report_of(job, internal=True)).not_checked
+        # The group stays the last one.
+        digest = reordered(path, lambda places: [places[-2], *places[:-2], places[-1]])
+        rehashed(job, (("release", "sha256"), digest))
+        found = audit_release(path)
+        assert not found.verified or COLUMN_ORDER in found.not_checked
+        owner = audit_release(path, report_of(job, internal=True))
+        assert any("in another order than those of the input" in each for each in owner.findings), name
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("release.qit.csv", ("release", "sha256")),
+        ("release.st.csv", ("release", "sensitive_table", "sha256")),
+    ],
+)
+def test_columns_of_groups_have_their_places(
+    name: str, key: Key, releases: Mapping[str, Job], tmp_path: Path
+) -> None:
+    job = releases["anatomy"].copied(tmp_path)
+    path = job.release.with_name(name)
+    rehashed(job, (key, reordered(path, lambda places: [places[-1], *places[:-1]])))
+    found = audit_release(path)
+    assert any(f"{name}: has columns " in each for each in found.findings), found.findings
+
+
+def parquet_job(folder: Path) -> Job:
+    """A release whose notes are missing in every third record."""
+    rows = [(*row[:5], "" if place % 3 else row[5]) for place, row in enumerate(people(60))]
+    job = Job(folder).rows(rows).set("output", path="release.parquet")
+    assert job.run().code == 0
+    return job
+
+
+def rewritten_parquet(job: Job, selected: str) -> None:
+    import duckdb
+
+    other = job.release.with_name("other.parquet")
+    duckdb.sql(f"COPY (SELECT {selected} FROM '{job.release}') TO '{other}' (FORMAT parquet)")
+    other.replace(job.release)
+    rehashed(job, (("release", "sha256"), hashlib.sha256(job.release.read_bytes()).hexdigest()))
+
+
+def test_nulls_and_empty_texts_are_told_apart(tmp_path: Path) -> None:
+    """One of each kind in every record with a missing value could tell which ones the publisher marked."""
+    job = parquet_job(tmp_path)
+    assert MISSING_CELLS not in audit_release(job.release).not_checked
+    marked = "CASE WHEN note = '' AND hash(age || zip) % 2 = 0 THEN NULL ELSE note END"
+    rewritten_parquet(job, f"* REPLACE ({marked} AS note)")
+    assert MISSING_CELLS in audit_release(job.release).not_checked
+    owner = audit_release(job.release, report_of(job, internal=True))
+    assert any("has nulls where the input has empty texts" in each for each in owner.findings)
+
+
+@pytest.mark.parametrize("kind", ["blob", "enum"])
+def test_types_of_columns_are_listed_and_recoded_ones_are_texts(kind: str, tmp_path: Path) -> None:
+    job = parquet_job(tmp_path)
+    for internal in (False, True):
+        assert COLUMN_TYPES in audit_release(job.release, report_of(job, internal=internal)).not_checked
+    changed = {"blob": "zip::BLOB AS zip", "enum": "sex::ENUM('F', 'M', '*') AS sex"}[kind]
+    rewritten_parquet(job, f"* REPLACE ({changed})")
+    found = audit_release(job.release)
+    assert kind == "enum" or any("was recoded, but holds other than texts" in each for each in found.findings)
+    assert not found.verified or {COLUMN_TYPES, AROUND_VALUES} <= set(found.not_checked)
+
+
+def test_types_are_not_listed_for_separated_text(releases: Mapping[str, Job]) -> None:
+    assert COLUMN_TYPES not in audit_release(releases["classes"].release).not_checked
+
+
+def test_whole_numbers_are_exact(releases: Mapping[str, Job], tmp_path: Path) -> None:
+    job = releases["classes"].copied(tmp_path)
+    loss = json.loads(job.public_report.read_text(encoding="utf-8"))["loss"]["discernibility"]
+    cut = int(float(f"{loss:.2g}"))
+    assert (cut != loss, isinstance(loss, int)) == (True, True)
+    found = audit_release(job.release, altered_report(job, (("loss", "discernibility"), cut)))
+    assert any(each.startswith("loss.discernibility: ") for each in found.findings)
+
+
+def test_options_of_attacks_that_no_entry_shows_are_listed(tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    job.config["attacks"] = [
+        {"attack": "uniqueness", "population": 1000},
+        {"attack": "skewness", "rare": 0.2},
+    ]
+    assert job.run().code == 0
+    found = audit_release(job.release, altered_report(job, (("config", "attacks", 0, "population"), 777)))
+    assert found.verified
+    assert [each for each in found.not_checked if each.startswith("config.attacks")] == [
+        "config.attacks[0].population"
+    ]
+    other = (("config", "attacks", 1, "rare"), 0.25)
+    found = audit_release(job.release, altered_report(job, other))
+    assert not found.verified or "config.attacks[1].rare" in found.not_checked
+    assert audit_release(job.release, report_of(job, internal=True)).verified
+
+
+def rooted_job(folder: Path, name: str) -> Job:
+    """A release that keeps suppressed rows, of which there are none, and has a class at all roots."""
+    rows = [f"{10 + each % 10},p,{each % 3}" for each in range(12)]
+    rows += ["35,q,0", "47,r,1", "58,t,2", "65,u,0", "99,z,5"]
+    job = Job(folder)
+    job.data = "\n".join(["a,b,s", *rows, ""]).encode()
+    job.config["attributes"] = {
+        "a": {"role": "quasi-identifier", "hierarchy": {"intervals": {"width": [10]}}},
+        "b": {"role": "quasi-identifier"},
+        "s": {"role": "sensitive"},
+    }
+    job.config["algorithm"] = {"name": name}
+    job.config["suppression"] = {"limit": 0, "keep_rows": True}
+    assert job.run().code == 0
+    return job
+
+
+@pytest.mark.parametrize("name", ["local", "mondrian"])
+def test_a_class_at_all_roots_is_not_taken_for_suppressed(name: str, tmp_path: Path) -> None:
+    job = rooted_job(tmp_path, name)
+    alone = sum(row[:2] == ["*", "*"] for row in read_rows(job.release))
+    assert alone > 0
+    own = job.report()
+    assert own["release"]["suppressed_records"] == 0
+    for internal in (False, True):
+        found = audit_release(job.release, report_of(job, internal=internal))
+        assert (found.verified, found.findings) == (True, [])
+        assert "release.suppressed_records" in found.not_checked
+    loss = own["loss"]["discernibility"] - alone**2 + alone * own["input"]["rows"]
+    lie: list[tuple[Key, Any]] = [
+        (("release", "suppressed_records"), alone),
+        (("loss", "discernibility"), loss),
+        (("config", "suppression", "limit"), 0.5),
+    ]
+    for internal in (False, True):
+        found = audit_release(job.release, altered_report(job, *lie, internal=internal))
+        assert not found.verified or "release.suppressed_records" in found.not_checked
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("lowest", [0, 1])
+def test_groups_at_their_lowest_levels_are_no_alarm(lowest: int, *, missing: bool, tmp_path: Path) -> None:
+    random = Random(5)
+    rows = [(*row[:1], "" if missing and random.random() < 0.2 else row[1], *row[2:]) for row in people(40)]
+    job = Job(tmp_path).rows(rows).constraints({"model": "l-diversity", "l": 2})
+    job.config |= {"algorithm": {"name": "anatomy"}, "suppression": {"limit": 0.3}}
+    job.config["attributes"]["age"]["levels"] = {"min": lowest}
+    done = job.run()
+    assert done.code == 0, done.err
+    for internal in (False, True):
+        found = audit_release(job.release, report_of(job, internal=internal))
+        assert (found.verified, found.findings) == (True, [])
+    path = job.release.with_name("release.qit.csv")
+    header, first, *others = path.read_text(encoding="utf-8").splitlines()
+    cells = first.split(",")
+    cells[0] = next(row.split(",")[0] for row in others if row.split(",")[0] not in (cells[0], "<missing>"))
+    path.write_text("\n".join([header, ",".join(cells), *others]) + "\n", encoding="utf-8")
+    rehashed(job, (("release", "sha256"), hashlib.sha256(path.read_bytes()).hexdigest()))
+    owner = audit_release(path, report_of(job, internal=True))
+    assert any("column 'age' does not hold the values of the input" in each for each in owner.findings)
+
+
+def test_keys_of_further_records_that_are_missing_are_listed(tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    assert job.run().code == 0
+    earlier = job.output.rename(tmp_path / "earlier")
+    job.config["apply"] = str(earlier / "report.json")
+    done = job.rows([(f"new {each}", *row[1:]) for each, row in enumerate(people(30, seed=2))]).run()
+    assert done.code == 0, done.err
+    path = report_of(job, internal=True)
+    report = json.loads(path.read_text(encoding="utf-8"))
+    for name in ("recoding", "rows_added"):
+        altered = deepcopy(report)
+        del altered["applied"][name]
+        path.write_text(json.dumps(altered), encoding="utf-8")
+        found = audit_release(job.release, path)
+        assert not found.verified or {"applied", f"applied.{name}"} & set(found.not_checked)

@@ -451,3 +451,91 @@ def test_types_are_shown_where_the_config_declares_them(tmp_path: Path) -> None:
     assert plain == types("99.5", tmp_path / "fraction")
     assert (plain["age"], plain["zip"], plain["diagnosis"], plain["name"]) == (None, "text", None, None)
     assert types("99", tmp_path / "declared", type="number")["age"] == "number"
+
+
+def pairs(frame: pd.DataFrame, config: dict[str, Any], row: int, **changes: Any) -> list[dict[str, Any]]:
+    """Return the public reports of two tables of equal releases, the second with a hidden value changed."""
+    other = frame.copy()
+    for name, value in changes.items():
+        other.loc[row, name] = value
+    results = [an.anonymize(each, config) for each in (frame, other)]
+    assert results[0].data.astype(str).equals(results[1].data.astype(str))
+    return [public_report(each.report, 3).to_dict() for each in results]
+
+
+def test_a_verdict_about_hidden_figures_is_hidden(tmp_path: Path) -> None:
+    """Whether linkage finds more than 1 / k depends on values below the published labels."""
+    job = Job(tmp_path)
+    job.config["attacks"] = ["linkage", "uniqueness", "homogeneity", "inference"]
+    assert job.run().code == 0
+    public = json.loads(job.public_report.read_text(encoding="utf-8"))["attack_matrix"]
+    own = {row["threat"]: row for row in job.report()["attack_matrix"]}
+    assert {own["linkage"]["contradicted"], own["inference"]["contradicted"]} <= {True, False}
+    for row in public:
+        shown = None if row["success"] is None else own[row["threat"]]["contradicted"]
+        assert row["contradicted"] is shown, row["threat"]
+    assert {row["threat"] for row in public if row["contradicted"] is not None} == {"homogeneity"}
+
+
+def test_a_tie_of_the_third_digit_is_rounded_in_one_way() -> None:
+    """A sum of floats ends above or below 0.4225 by its order, which hidden values can decide."""
+    tied = [0.42249999999999993, 0.4225, 0.42250000000000004]
+    assert len({f"{each:.3g}" for each in tied}) == 2
+    reports = [content() for _ in tied]
+    for report, value in zip(reports, tied, strict=True):
+        report["loss"]["precision"] = report["search"]["objective"] = value
+        report["config"]["objective"]["metric"] = "precision"
+    public = [public_report(Report(each), None).to_dict() for each in reports]
+    assert len({each["loss"]["precision"] for each in public}) == 1
+    assert len({each["search"]["objective"] for each in public}) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({}, True),
+        ({"budget": {"nodes": 10_000}}, None),
+        ({"algorithm": {"name": "local"}}, None),
+        ({"algorithm": {"name": "mondrian"}}, None),
+        ({"suppression": {"limit": 0.1, "method": "cells"}}, None),
+    ],
+)
+def test_a_proof_is_shown_where_every_run_ends_with_one(
+    changes: dict[str, Any], shown: bool | None, tmp_path: Path
+) -> None:
+    job = Job(tmp_path)
+    job.config.update(changes)
+    assert job.run().code == 0
+    assert json.loads(job.public_report.read_text(encoding="utf-8"))["search"]["optimal"] is shown
+
+
+@pytest.mark.parametrize(
+    ("settings", "constraint", "shown"),
+    [
+        ({}, {}, False),
+        ({"type": "text"}, {}, True),
+        ({"distance": "equal"}, {}, True),
+        ({}, {"distance": "equal"}, True),
+    ],
+)
+def test_a_measure_does_not_tell_the_kind_of_a_suppressed_value(
+    settings: dict[str, Any], constraint: dict[str, Any], *, shown: bool
+) -> None:
+    """One suppressed code makes texts of numbers, and another ground distance."""
+    rows = [*((10, each) for each in "11223"), *((11, each) for each in "34421"), (90, "1"), (91, "2")]
+    frame = pd.DataFrame(rows, columns=["a", "s"])
+    config = {
+        "attributes": {
+            "a": {"role": "quasi-identifier", "levels": {"max": 0}},
+            "s": {"role": "sensitive", **settings},
+        },
+        "constraints": [
+            {"model": "k-anonymity", "k": 3},
+            {"model": "t-closeness", "t": 1, **constraint},
+        ],
+        "suppression": {"limit": 0.5},
+    }
+    one, other = pairs(frame, config, 11, s="007")
+    assert one["constraints"] == other["constraints"]
+    assert (one["constraints"][1]["measured"] is not None) is shown
+    assert one["constraints"][0]["measured"] is not None
