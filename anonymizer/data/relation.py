@@ -24,7 +24,7 @@ from anonymizer.data.source import CsvDialect, EngineOptions
 from anonymizer.errors import DataError, suggestion
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.counting import Packing
-from anonymizer.model.out_of_core import RegionStore
+from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.system import Closing
 
 
@@ -208,17 +208,17 @@ class ByCodes:
 
 @dataclass(frozen=True, eq=False)
 class ByRegion:
-    """Rows that are regions of combinations that an engine keeps.
+    """Rows that are regions of combinations.
 
     Attributes
     ----------
     codings: of the columns that tell the combinations.
-    regions: region i is row i; None where all combinations are in none.
+    regions: region i is row i, keys being as ``DistinctRows`` has them; None where all are in none.
     rest: row of the combinations that are in no region; None where none is to be released.
     """
 
     codings: Sequence[Coding]
-    regions: RegionStore | None
+    regions: PlacedRows | None
     rest: int | None
 
 

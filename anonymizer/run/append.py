@@ -592,9 +592,8 @@ def run_applied(config: Config, directory: Path, *, overwrite: bool, watch: RunM
         facts = input_facts(source, relation)
         decider = Decider(config, previous, sources, new, facts)
         decision = decider.decide(watch)
-        with decision.outcome.keeping_ends():
-            written = publishable(new.config, sources, decision, decider.groups, folder.scratch)
-            verified, sizes = _write_and_verify(new.config, sources, decision, (target, written), watch)
+        written = publishable(new.config, sources, decision, decider.groups, folder.scratch)
+        verified, sizes = _write_and_verify(new.config, sources, decision, (target, written), watch)
         report = _report(config, facts, decision, verified, (target, previous))
         watch.phase("drawing the report")
         write_reports(folder, report, _facts_of(decision, sizes), decision.job, decision.kept)

@@ -324,7 +324,10 @@ def job_of(
     attributes, sensitive = quasi_identifiers(config, known, sources), sensitive_attributes(config, known)
     constraints = tuple(constraints_of(config, [attribute.name for attribute in sensitive]))
     found = count_distinct_rows(config, relation, [read.coding for read in columns.values()])
-    source = EngineTables(attributes, sensitive, found.combinations) if found.beyond else None
+    source = None
+    if found.beyond:
+        folder = engine_options(config).temp_directory
+        source = EngineTables(attributes, sensitive, found.combinations, folder)
     table = finest(attributes, sensitive, found) if source is None else coarsest(source, attributes, found)
     problem = replace(_problem(config, table, constraints), source=source, most=found.most)
     if source is not None and not config.algorithm.plug_in.by_codes:

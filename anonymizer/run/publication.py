@@ -12,7 +12,7 @@ from anonymizer.config.search import EngineName
 from anonymizer.data.relation import Projection, Relation
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.classes import Released
-from anonymizer.model.out_of_core import RegionStore
+from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.release.anatomy import pair_columns, pair_named, project_pair
 from anonymizer.release.query import (
     FromEngine,
@@ -74,7 +74,7 @@ class Publication(ABC):
         job: Job,
         relation: Relation,
         promised: Released,
-        ends: RegionStore | None = None,  # noqa: ARG002 - what is beyond memory is one table
+        ends: PlacedRows | None = None,  # noqa: ARG002 - what is beyond memory is one table
     ) -> tuple[Publishable, ...]:
         """Return the tables of the release, ready to be written.
 
@@ -132,7 +132,7 @@ class SingleTablePublication(Publication):
         job: Job,
         relation: Relation,
         promised: Released,
-        ends: RegionStore | None = None,
+        ends: PlacedRows | None = None,
     ) -> tuple[Publishable, ...]:
         """Return the table, from the frequency table where that tells all that is released."""
         columns = released_columns(config, relation)

@@ -137,7 +137,7 @@ def _write_and_verify(
 ) -> Verified:
     watch.phase("writing")
     outcome, promised = found
-    with outcome.keeping_ends(), ExitStack() as stack:
+    with ExitStack() as stack:
         written = publication_of(config).publishable(config, job, relation, promised, outcome.ends)
         target.write(written)
         watch.phase("reading back and verifying")
