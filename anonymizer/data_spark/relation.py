@@ -22,6 +22,7 @@ from anonymizer.data.relation import (
     Coding,
     ColumnStatistics,
     Groups,
+    Profiling,
     Projection,
     RecodedRows,
     RecodedWriter,
@@ -406,6 +407,48 @@ class Dictionary:
     positions: CodeArray
 
 
+class SparkProfiling(Profiling):
+    """The same counted by Spark.
+
+    Parameters
+    ----------
+    relation: stays the caller's.
+    """
+
+    def __init__(self, relation: SparkRelation) -> None:
+        super().__init__(relation)
+        self._spark = relation
+
+    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
+        """Return how records are spread over the texts of a column; only a sample of many comes here."""
+        texts = self._spark.texts_of(column)
+        if not texts.canonical:
+            return super().spread(column, limit, absent)
+        with reading(self._spark.name):
+            return spread_of_frame(self._spark.frame, texts.key, limit, absent)
+
+    def count_matching(self, column: str, pattern: str) -> int:
+        """Return the records whose text matches a regular expression from end to end."""
+        texts = self._spark.texts_of(column)
+        if not texts.canonical:
+            return super().count_matching(column, pattern)
+        with reading(self._spark.name):
+            return matching_in_frame(self._spark.frame, texts.key, pattern)
+
+    def in_small_classes(self, columns: Sequence[str], least: int) -> tuple[int, int]:
+        """Return the records that no other has the same texts as, and those in small classes."""
+        keys = [f"{self._spark.texts_of(column).key} AS t{place}" for place, column in enumerate(columns)]
+        with reading(self._spark.name):
+            sizes = (
+                self._spark.frame.selectExpr(*keys)
+                .groupBy(*(f"t{place}" for place in range(len(keys))))
+                .count()
+            )
+            small = f"coalesce(sum(IF(count < {least}, count, 0)), 0)"
+            alone, below = sizes.selectExpr("count_if(count = 1)", small).collect()[0]
+        return int(alone), int(below)
+
+
 class SparkRelation(Relation):
     """A frame of Spark whose columns are c0, c1, … in the order of the input.
 
@@ -468,30 +511,10 @@ class SparkRelation(Relation):
         """Return the distinct texts of a column with their records, sorted, a null last."""
         return list(self.known(column).entries)
 
-    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
-        """Return how records are spread over the texts of a column; only a sample of many comes here."""
-        texts = self.texts_of(column)
-        if not texts.canonical:
-            return super().spread(column, limit, absent)
-        with reading(self.name):
-            return spread_of_frame(self.frame, texts.key, limit, absent)
-
-    def count_matching(self, column: str, pattern: str) -> int:
-        """Return the records whose text matches a regular expression from end to end."""
-        texts = self.texts_of(column)
-        if not texts.canonical:
-            return super().count_matching(column, pattern)
-        with reading(self.name):
-            return matching_in_frame(self.frame, texts.key, pattern)
-
-    def in_small_classes(self, columns: Sequence[str], least: int) -> tuple[int, int]:
-        """Return the records that no other has the same texts as, and those in small classes."""
-        keys = [f"{self.texts_of(column).key} AS t{place}" for place, column in enumerate(columns)]
-        with reading(self.name):
-            sizes = self.frame.selectExpr(*keys).groupBy(*(f"t{place}" for place in range(len(keys)))).count()
-            small = f"coalesce(sum(IF(count < {least}, count, 0)), 0)"
-            alone, below = sizes.selectExpr("count_if(count = 1)", small).collect()[0]
-        return int(alone), int(below)
+    @property
+    def profiling(self) -> SparkProfiling:
+        """What a profile asks."""
+        return SparkProfiling(self)
 
     @property
     def ordered(self) -> bool:

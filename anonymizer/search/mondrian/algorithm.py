@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
@@ -58,7 +58,7 @@ class LabelName(StrEnum):
     SET = "set"
 
 
-LABELLINGS: dict[LabelName, type[Labelling]] = {
+LABELLINGS: dict[LabelName, type[Labelling[Any, Any]]] = {
     LabelName.HIERARCHY: NodeLabelling,
     LabelName.INTERVAL: IntervalLabelling,
     LabelName.SET: SetLabelling,
@@ -143,12 +143,12 @@ class Mondrian(SearchAlgorithm):
         return outcome
 
 
-def _labelling(problem: SearchProblem, settings: MondrianSettings) -> Labelling:
+def _labelling(problem: SearchProblem, settings: MondrianSettings) -> Labelling[Any, Any]:
     guide = problem.metric if isinstance(problem.metric, CellMetric) else LeafShareLoss()
     return LABELLINGS[settings.labels](problem.table, guide)
 
 
-def _mode(labelling: Labelling, settings: MondrianSettings) -> Mode:
+def _mode(labelling: Labelling[Any, Any], settings: MondrianSettings) -> Mode:
     return Relaxed(labelling.sharing) if settings.mode is ModeName.RELAXED else Strict()
 
 
@@ -162,7 +162,7 @@ class _HeldRows:
 
     ends = None
 
-    def __init__(self, problem: SearchProblem, start: Start, labelling: Labelling) -> None:
+    def __init__(self, problem: SearchProblem, start: Start, labelling: Labelling[Any, Any]) -> None:
         table = problem.table
         kept = table.counts - start.gone
         rows = np.flatnonzero(kept)
@@ -270,7 +270,9 @@ class _Run:
         return log.tree(store.coding, store.traces(), self._levels, self._rows.first)
 
 
-def _require_value(problem: SearchProblem, labelling: Labelling, settings: MondrianSettings) -> None:
+def _require_value(
+    problem: SearchProblem, labelling: Labelling[Any, Any], settings: MondrianSettings
+) -> None:
     """Refuse a metric without a value for the kind of recoding, of which one record tells."""
     table = problem.table
     one = replace(table, codes=table.codes[:1], counts=table.counts[:1])

@@ -20,7 +20,7 @@ from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import Table
 from anonymizer.search.base import SearchProblem
-from anonymizer.search.mondrian.labelling import Labelling, hides
+from anonymizer.search.mondrian.labelling import Labelling, Rows, hides
 from anonymizer.search.mondrian.regions import Checks
 from anonymizer.search.mondrian.store import Coding, Span, Store
 from anonymizer.system import DiskArrays
@@ -100,7 +100,7 @@ class DiskRows:
     checks: the models.
     """
 
-    def __init__(self, problem: SearchProblem, start: Start, labelling: Labelling) -> None:
+    def __init__(self, problem: SearchProblem, start: Start, labelling: Labelling[Any, Any]) -> None:
         assert problem.source is not None, "rows that fit are searched in memory"
         self._problem, self._start, self._labelling = problem, start, labelling
         self._source = problem.source
@@ -199,7 +199,7 @@ class DiskRows:
         reduced = Table(attributes, table.sensitive, codes.T, records, coarse=True)
         # One after the other: those of all axes are longer than all else that is known of regions.
         numbers = (coding.numbers(traces, position) for position in range(len(coding.axes)))
-        return self._labelling.traced_recoding(reduced, numbers, region_of, suppressed, removed)
+        return self._labelling.traced_recoding(Rows(reduced, None, region_of, suppressed, removed), numbers)
 
     def _ended(self) -> tuple[Traces, IntArray, IntArray, IntArray]:
         """Return the traces of regions, and their records by region and combination of sensitive values."""
