@@ -23,7 +23,7 @@ from anonymizer.search.base import SearchProblem
 from anonymizer.search.mondrian.labelling import Labelling, Rows, hides
 from anonymizer.search.mondrian.regions import Checks
 from anonymizer.search.mondrian.store import Coding, Span, Store
-from anonymizer.system import DiskArrays
+from anonymizer.system import DiskArrays, release_free_memory
 
 if TYPE_CHECKING:
     from anonymizer.search.mondrian.start import Start
@@ -178,6 +178,8 @@ class DiskRows:
         AuditFailed: the rows that are told where they are have something else in common than was searched.
         """
         table, coding = self._start.table, self.store.coding
+        # What cutting took is free by now, but kept by the C library in pieces.
+        release_free_memory()
         traces, region_of, cell, counts = self._ended()
         gone = np.flatnonzero(self._start.gone)
         suppressed = np.arange(len(counts) + len(gone)) >= len(counts)
