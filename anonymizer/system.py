@@ -1,12 +1,14 @@
 """All that differs between Linux, macOS and Windows, each call with what is done where it is absent.
 
-Locks of folders, exchanges of two paths, links, durable writes, processors, memory limits, processes apart,
-and the console. Native work runs in a thread so that Ctrl-C is heard, and its output is silenced.
+Locks of folders, exchanges of two paths, links, durable writes, arrays on disk, processors, memory limits,
+processes apart, and the console. Native work runs in a thread so that Ctrl-C is heard, and its output is
+silenced.
 """
 
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import re
 import shutil
@@ -19,9 +21,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from anonymizer.errors import OutputError
+from anonymizer.errors import InputError, OutputError
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
 
 try:
     import fcntl
@@ -155,6 +160,69 @@ def release_free_memory() -> None:
     trim = _c_function("malloc_trim")
     if trim is not None:
         trim(0)
+
+
+def no_space(folder: Path) -> InputError:
+    """Return the error of a disk that is full."""
+    return InputError(
+        f"engine.options.temp_directory: {folder}: no space left for what does not fit in memory; make room, "
+        "name another folder, or allow more memory with engine.memory_limit"
+    )
+
+
+class DiskArrays:
+    """Arrays in files without a name, which are gone with the last use of an array, however that ends.
+
+    The system holds of them in memory what it has room for.
+
+    Parameters
+    ----------
+    folder: where the files are; None for the system's folder of temporary files.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = Path(tempfile.gettempdir() if folder is None else folder)
+        self._maps: list[mmap.mmap] = []
+
+    def zeros(self, rows: int, kind: DTypeLike) -> NDArray[Any]:
+        """Return an array of zeros, shape (rows,).
+
+        Raises
+        ------
+        InputError: there is no space left, or no file can be made.
+        """
+        import numpy as np  # noqa: PLC0415 - starting up needs it nowhere
+
+        size = max(rows * np.dtype(kind).itemsize, 1)
+        try:
+            with tempfile.TemporaryFile(dir=self._folder) as file:
+                _allocate(file.fileno(), size)
+                made = mmap.mmap(file.fileno(), size)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise no_space(self._folder) from None
+            raise InputError(
+                f"engine.options.temp_directory: {self._folder}: {error.strerror}; accepted: a folder that "
+                "exists and can be written to"
+            ) from None
+        self._maps.append(made)
+        return np.frombuffer(made, dtype=kind, count=rows)
+
+    def forget(self) -> None:
+        """Let the system take the memory of all arrays for something else; what they hold stays the same."""
+        if sys.platform == "linux":
+            for each in self._maps:
+                each.madvise(mmap.MADV_DONTNEED)
+
+
+def _allocate(descriptor: int, size: int) -> None:
+    """Give a file its length and take the space for it: a full disk that is met later ends the process."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, 0, size)
+        return
+    zeros = bytes(1 << 20)
+    for first in range(0, size, len(zeros)):
+        os.write(descriptor, zeros[: size - first])
 
 
 _AT_FDCWD = -100

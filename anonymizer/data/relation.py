@@ -25,7 +25,7 @@ from anonymizer.data.source import CsvDialect, EngineOptions
 from anonymizer.errors import AuditFailed, DataError, suggestion
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.counting import Packing
-from anonymizer.model.out_of_core import RegionStore
+from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.system import Closing
 
 
@@ -172,17 +172,17 @@ class ByCodes:
 
 @dataclass(frozen=True, eq=False)
 class ByRegion:
-    """Rows that are regions of combinations that an engine keeps.
+    """Rows that are regions of combinations.
 
     Attributes
     ----------
     codings: of the columns that tell the combinations.
-    regions: region i is row i; None where all combinations are in none.
+    regions: region i is row i, keys being as ``DistinctRows`` has them; None where all are in none.
     rest: row of the combinations that are in no region; None where none is to be released.
     """
 
     codings: Sequence[Coding]
-    regions: RegionStore | None
+    regions: PlacedRows | None
     rest: int | None
 
 
@@ -330,7 +330,7 @@ def entropy_bits(records: int, scores: float) -> float:
     return max(math.log2(records) - scores / records, 0.0) if records else 0.0
 
 
-__all__ = ["CsvDialect", "EngineOptions", "Groups", "Projection", "Relation", "Replacement"]
+__all__ = ["CsvDialect", "EngineOptions", "Groups", "Profiling", "Projection", "Relation", "Replacement"]
 
 
 class Relation(Closing):
@@ -380,45 +380,6 @@ class Relation(Closing):
         """
         return packed_column_by_column(self, codings)
 
-    def keys(self, column: str) -> IntArray:
-        """Return an integer of each record, the same where the texts are, from 0 on but in no certain order.
-
-        Cheaper than ``codes`` for columns of very many texts; shape (records,), int64, in the input's order.
-
-        Raises
-        ------
-        DataError: no such column.
-        """
-        return self.codes(column).astype(np.int64)
-
-    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
-        """Return how records are spread over the texts of a column.
-
-        Parameters
-        ----------
-        limit: number of distinct texts up to which the sample holds all of them; beyond it, about as many.
-        absent: texts that count as nulls.
-
-        Raises
-        ------
-        DataError: no such column.
-        """
-        return column_statistics(self.dictionary(column), limit, absent)
-
-    def count_matching(self, column: str, pattern: str) -> int:
-        """Return the records whose text matches a regular expression from end to end; a null does not.
-
-        Parameters
-        ----------
-        pattern: what Python's ``re`` and RE2 read alike.
-
-        Raises
-        ------
-        DataError: no such column.
-        """
-        match = re.compile(pattern).fullmatch
-        return sum(count for text, count in self.dictionary(column) if text is not None and match(text))
-
     @abstractmethod
     def group_counts(self, columns: Sequence[str]) -> Groups:
         """Return the distinct combinations of the texts of columns with their records.
@@ -450,20 +411,6 @@ class Relation(Closing):
         """
         return self.combinations(codings)
 
-    def in_small_classes(self, columns: Sequence[str], least: int) -> tuple[int, int]:
-        """Return the records that no other has the same texts as, and those in small classes.
-
-        Parameters
-        ----------
-        least: records of a class that is not small.
-
-        Raises
-        ------
-        DataError: no such column.
-        """
-        sizes = self.group_counts(columns).counts
-        return int(np.count_nonzero(sizes == 1)), int(sizes[sizes < least].sum())
-
     def estimated_combinations(self, columns: Sequence[str]) -> int:  # noqa: ARG002 - of any columns
         """Return about how many distinct combinations of texts columns have, or an upper bound.
 
@@ -494,6 +441,11 @@ class Relation(Closing):
         ------
         DataError: it has changed.
         """
+
+    @property
+    def profiling(self) -> Profiling:
+        """What a profile asks beyond the operations here."""
+        return Profiling(self)
 
     @property
     def ordered(self) -> bool:
@@ -584,3 +536,70 @@ def check_sum(release: Relation, recoded: Collection[str], expected: int) -> Non
     """
     if not isinstance(release, EngineRelation) or release.checksum(recoded) != expected:
         raise AuditFailed(f"{release.name}: some record is not one of the input as recoded")
+
+
+class Profiling:
+    """What a profile asks of a relation, from what every relation tells; an engine may be quicker.
+
+    Parameters
+    ----------
+    relation: stays the caller's.
+    """
+
+    def __init__(self, relation: Relation) -> None:
+        self._relation = relation
+
+    def keys(self, column: str) -> IntArray:
+        """Return an integer of each record, the same where the texts are, from 0 on but in no certain order.
+
+        Cheaper than ``codes`` for columns of very many texts; shape (records,), int64, in the input's order.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        return self._relation.codes(column).astype(np.int64)
+
+    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
+        """Return how records are spread over the texts of a column.
+
+        Parameters
+        ----------
+        limit: number of distinct texts up to which the sample holds all of them; beyond it, about as many.
+        absent: texts that count as nulls.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        return column_statistics(self._relation.dictionary(column), limit, absent)
+
+    def count_matching(self, column: str, pattern: str) -> int:
+        """Return the records whose text matches a regular expression from end to end; a null does not.
+
+        Parameters
+        ----------
+        pattern: what Python's ``re`` and RE2 read alike.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        match = re.compile(pattern).fullmatch
+        return sum(
+            count for text, count in self._relation.dictionary(column) if text is not None and match(text)
+        )
+
+    def in_small_classes(self, columns: Sequence[str], least: int) -> tuple[int, int]:
+        """Return the records that no other has the same texts as, and those in small classes.
+
+        Parameters
+        ----------
+        least: records of a class that is not small.
+
+        Raises
+        ------
+        DataError: no such column.
+        """
+        sizes = self._relation.group_counts(columns).counts
+        return int(np.count_nonzero(sizes == 1)), int(sizes[sizes < least].sum())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -18,13 +18,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from anonymizer.data.distinct_rows import DistinctRows
+from anonymizer.data.distinct_rows import DistinctRows, places_of, unpacked
 from anonymizer.data.open import open_file
 from anonymizer.data.relation import Coding, Relation
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, freeze
 from anonymizer.model.counting import rank
-from anonymizer.model.out_of_core import CodedRows, FirstRegions, RegionStore, TableSource
+from anonymizer.model.out_of_core import RowPiece, TableSource
 from anonymizer.model.table import (
     MISSING,
     POINT,
@@ -379,6 +379,7 @@ class EngineTables(TableSource):
     Parameters
     ----------
     combinations: of the codes of the quasi-identifiers and then the sensitive attributes; stays the caller's.
+    folder: as every source has it.
     """
 
     def __init__(
@@ -386,7 +387,9 @@ class EngineTables(TableSource):
         quasi_identifiers: Sequence[QuasiIdentifier],
         sensitive: Sequence[SensitiveAttribute],
         combinations: DistinctRows,
+        folder: Path | None = None,
     ) -> None:
+        self.folder = folder
         self._quasi_identifiers = tuple(quasi_identifiers)
         self._sensitive = tuple(sensitive)
         self._combinations = combinations
@@ -410,13 +413,18 @@ class EngineTables(TableSource):
         """Count the records in equivalence classes of fewer than some number of records."""
         return self._rolled_up(levels).records_in_small_groups(len(self._quasi_identifiers), least)
 
-    def in_regions(
-        self, levels: Sequence[int], codes: CodeArray, coded: CodedRows, *, every: bool
-    ) -> RegionStore:
-        """Return all combinations in the regions that a search begins to cut."""
-        of_code = tuple(map(lowest_of_node, self._quasi_identifiers, levels))
-        own = np.stack([new[codes[:, place]] for place, new in enumerate(of_code)], axis=1)
-        return self._combinations.in_regions(FirstRegions(of_code, own, every), coded)
+    @property
+    def number(self) -> int:
+        """How many distinct rows there are."""
+        return self._combinations.number
+
+    def pieces(self) -> Iterator[RowPiece]:
+        """Return all distinct rows, some at a time."""
+        return self._combinations.pieces()
+
+    def codes(self, keys: Sequence[IntArray]) -> CodeArray:
+        """Return the codes that keys stand for."""
+        return unpacked(places_of(self._combinations.sizes), keys)
 
     def _rolled_up(self, levels: Sequence[int]) -> DistinctRows:
         """Return the combinations at levels, from the coarsest that the engine still has.

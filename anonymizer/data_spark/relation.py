@@ -5,14 +5,17 @@ Each record is joined to the row that holds its recoding, and may be appended to
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from anonymizer.data.csv import pandas_index
+from anonymizer.data.distinct_rows import DistinctRows
 from anonymizer.data.relation import (
     ByCodes,
     ByRegion,
@@ -21,6 +24,7 @@ from anonymizer.data.relation import (
     CountedRows,
     EngineRelation,
     Groups,
+    Profiling,
     Projection,
     RecodedRows,
     Relation,
@@ -32,12 +36,12 @@ from anonymizer.data.source import location_of
 from anonymizer.data_spark.columns import (
     ColumnTexts,
     KeyWords,
+    lookup,
     matching_in_frame,
     small_frame,
     spread_of_frame,
     to_spark,
 )
-from anonymizer.data_spark.distinct_rows import SparkCombinations, SparkRegions
 from anonymizer.data_spark.files import (
     Files,
     Parts,
@@ -52,12 +56,115 @@ from anonymizer.data_spark.options import SparkOptions
 from anonymizer.data_spark.session import Session, close_session, open_session, reading, writing
 from anonymizer.errors import DataError, InputError
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.out_of_core import PIECE, PlacedRows, RowPiece
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 BATCH = 1_000_000
 """Rows that are handed to Spark in one piece."""
+
+
+class SparkCombinations(DistinctRows):
+    """Combinations of codes in a frame of Spark.
+
+    Parameters
+    ----------
+    session: stays the caller's.
+    frame: with the words of the packed codes and ``n``, the records of each; not yet distinct.
+    keys: how codes are packed.
+    name: of the input, for messages.
+    records: that there must be.
+    """
+
+    def __init__(self, session: Session, frame: DataFrame, keys: KeyWords, name: str, records: int) -> None:
+        from pyspark import StorageLevel  # noqa: PLC0415 - comes with the extra
+
+        self.sizes = keys.sizes
+        self._session = session
+        self._keys = keys
+        self._name = name
+        self._records = records
+        self._number: int | None = None
+        with reading(name):
+            self.frame = frame.groupBy(*keys.names).agg({"n": "sum"}).withColumnRenamed("sum(n)", "n")
+            self.frame.persist(StorageLevel.MEMORY_AND_DISK)
+
+    @property
+    def number(self) -> int:
+        """How many distinct combinations there are, and thus whether every record is in one of them."""
+        if self._number is None:
+            with reading(self._name):
+                counted = self.frame.selectExpr(
+                    "count(*)", "sum(n)", *(f"count({word})" for word in self._keys.names)
+                ).collect()[0]
+            if counted[1] != self._records or any(each != counted[0] for each in counted[2:]):
+                raise DataError(
+                    f"{self._name}: changed while it was read; start again when nobody writes to it"
+                )
+            self._number = int(counted[0])
+        return self._number
+
+    def fetch(self) -> tuple[CodeArray, IntArray]:
+        """Return them into memory, in lexicographic order."""
+        expected = self.number
+        with reading(self._name):
+            table = self.frame.toArrow()
+        words: list[IntArray] = [table.column(word).to_numpy() for word in self._keys.names]
+        counts: IntArray = table.column("n").to_numpy()
+        if len(counts) != expected:
+            raise DataError(f"{self._name}: changed while it was read; start again when nobody writes to it")
+        order = np.lexsort(words[::-1])
+        return self._keys.unpack([word[order] for word in words]), counts[order].astype(np.int64, copy=False)
+
+    def rolled_up(self, codes: Sequence[CodeArray | None]) -> SparkCombinations:
+        """Return the distinct combinations of coarser codes, counted anew by Spark."""
+        coarser = [
+            self._keys.code(place) if new is None else lookup(new.tolist(), self._keys.code(place))
+            for place, new in enumerate(codes)
+        ]
+        frame = self.frame.selectExpr(*self._keys.packed(coarser), "n")
+        return SparkCombinations(self._session, frame, self._keys, self._name, self._records)
+
+    def records_in_small_groups(self, columns: int, least: int) -> int:
+        """Count the records in groups of fewer than some number of records."""
+        groups = [f"{self._keys.code(place)} AS g{place}" for place in range(columns)]
+        with reading(self._name):
+            sizes = self.frame.selectExpr(*groups, "n").groupBy(*(f"g{place}" for place in range(columns)))
+            summed = sizes.agg({"n": "sum"}).where(f"`sum(n)` < {least}")
+            found = summed.selectExpr("sum(`sum(n)`)").collect()[0][0]
+        return int(found or 0)
+
+    def pieces(self) -> Iterator[RowPiece]:
+        """Return all of them, a share at a time, which goes by their keys."""
+        shares = -(-2 * self.number // PIECE)
+        for share in range(shares):
+            with reading(self._name):
+                hashed = f"pmod(xxhash64({', '.join(self._keys.names)}), {shares}) = {share}"
+                table = self.frame.where(hashed).toArrow()
+            columns = [
+                table.column(name).to_numpy().astype(np.int64, copy=False)
+                for name in (*self._keys.names, "n")
+            ]
+            for first in range(0, len(columns[-1]), PIECE):
+                *keys, counts = (own[first : first + PIECE] for own in columns)
+                yield RowPiece(tuple(keys), counts)
+
+    def close(self) -> None:
+        """Let Spark forget them; a second call does nothing."""
+        with suppress(Exception):
+            self.frame.unpersist()
+
+
+def placed_frame(session: Session, placed: PlacedRows, keys: KeyWords) -> DataFrame:
+    """Return the words of rows and their region."""
+    import pyarrow as pa  # noqa: PLC0415 - comes with the extra
+
+    frames = []
+    for words, region in placed.pieces():
+        columns = {**dict(zip(keys.names, words, strict=True)), "region": region.astype(np.int32)}
+        frames.append(to_spark(session, pa.table(columns).to_batches()))
+    return reduce(type(frames[0]).unionAll, frames)
 
 
 class SparkRecodedQuery(ReleaseQuery):
@@ -137,9 +244,8 @@ class SparkRecodedQuery(ReleaseQuery):
         if found.regions is None:
             records = records.selectExpr("*", f"CAST({rest} AS INT) AS region")
         else:
-            assert isinstance(found.regions, SparkRegions), "regions are kept where the records are"
-            ends = found.regions.frame.select(*keys.names, "region")
-            records = records.join(ends, on=list(keys.names), how="inner" if found.rest is None else "left")
+            placed = placed_frame(self.relation.session, found.regions, keys)
+            records = records.join(placed, on=list(keys.names), how="inner" if found.rest is None else "left")
             others = [name for name in records.columns if name != "region"]
             records = records.selectExpr(*others, f"coalesce(region, {rest}) AS region")
         told: dict[str, Any] = {"region": np.flatnonzero(rows.kept).astype(np.int32)}
@@ -307,6 +413,48 @@ class Dictionary:
     positions: CodeArray
 
 
+class SparkProfiling(Profiling):
+    """The same counted by Spark.
+
+    Parameters
+    ----------
+    relation: stays the caller's.
+    """
+
+    def __init__(self, relation: SparkRelation) -> None:
+        super().__init__(relation)
+        self._spark = relation
+
+    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
+        """Return how records are spread over the texts of a column; only a sample of many comes here."""
+        texts = self._spark.texts_of(column)
+        if not texts.canonical:
+            return super().spread(column, limit, absent)
+        with reading(self._spark.name):
+            return spread_of_frame(self._spark.frame, texts.key, limit, absent)
+
+    def count_matching(self, column: str, pattern: str) -> int:
+        """Return the records whose text matches a regular expression from end to end."""
+        texts = self._spark.texts_of(column)
+        if not texts.canonical:
+            return super().count_matching(column, pattern)
+        with reading(self._spark.name):
+            return matching_in_frame(self._spark.frame, texts.key, pattern)
+
+    def in_small_classes(self, columns: Sequence[str], least: int) -> tuple[int, int]:
+        """Return the records that no other has the same texts as, and those in small classes."""
+        keys = [f"{self._spark.texts_of(column).key} AS t{place}" for place, column in enumerate(columns)]
+        with reading(self._spark.name):
+            sizes = (
+                self._spark.frame.selectExpr(*keys)
+                .groupBy(*(f"t{place}" for place in range(len(keys))))
+                .count()
+            )
+            small = f"coalesce(sum(IF(count < {least}, count, 0)), 0)"
+            alone, below = sizes.selectExpr("count_if(count = 1)", small).collect()[0]
+        return int(alone), int(below)
+
+
 class SparkRelation(EngineRelation):
     """A frame of Spark whose columns are c0, c1, … in the order of the input.
 
@@ -369,30 +517,10 @@ class SparkRelation(EngineRelation):
         """Return the distinct texts of a column with their records, sorted, a null last."""
         return list(self.known(column).entries)
 
-    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
-        """Return how records are spread over the texts of a column; only a sample of many comes here."""
-        texts = self.texts_of(column)
-        if not texts.canonical:
-            return super().spread(column, limit, absent)
-        with reading(self.name):
-            return spread_of_frame(self.frame, texts.key, limit, absent)
-
-    def count_matching(self, column: str, pattern: str) -> int:
-        """Return the records whose text matches a regular expression from end to end."""
-        texts = self.texts_of(column)
-        if not texts.canonical:
-            return super().count_matching(column, pattern)
-        with reading(self.name):
-            return matching_in_frame(self.frame, texts.key, pattern)
-
-    def in_small_classes(self, columns: Sequence[str], least: int) -> tuple[int, int]:
-        """Return the records that no other has the same texts as, and those in small classes."""
-        keys = [f"{self.texts_of(column).key} AS t{place}" for place, column in enumerate(columns)]
-        with reading(self.name):
-            sizes = self.frame.selectExpr(*keys).groupBy(*(f"t{place}" for place in range(len(keys)))).count()
-            small = f"coalesce(sum(IF(count < {least}, count, 0)), 0)"
-            alone, below = sizes.selectExpr("count_if(count = 1)", small).collect()[0]
-        return int(alone), int(below)
+    @property
+    def profiling(self) -> SparkProfiling:
+        """What a profile asks."""
+        return SparkProfiling(self)
 
     @property
     def ordered(self) -> bool:

@@ -5,12 +5,11 @@ The cuts determine the region of every record.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.model.out_of_core import RegionStore
+from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Status
 
@@ -79,8 +78,8 @@ class Outcome:
     reasons: why it was chosen, a sentence each.
     best_possible: proven lower bound on the loss of any recoding along the hierarchies, local ones too.
     cuts: how ``recoding`` came about, where by cuts along the hierarchies that keep equal values together.
-    ends: where the combinations stayed in an engine, and the problem asks for it, in which region of
-        ``recoding`` each is, these being numbered as there; to be closed. None too where all are suppressed.
+    ends: where the combinations do not fit in memory, and the problem asks for it, in which region of
+        ``recoding`` each is, these being numbered as there. None too where all are suppressed.
     """
 
     status: Status
@@ -96,11 +95,7 @@ class Outcome:
     reasons: tuple[str, ...] = ()
     best_possible: float | None = None
     cuts: CutTree | None = None
-    ends: RegionStore | None = None
-
-    def keeping_ends(self) -> AbstractContextManager[object]:
-        """Return what closes ``ends`` once it is left, if there are any."""
-        return nullcontext() if self.ends is None else self.ends
+    ends: PlacedRows | None = None
 
     @property
     def optimal(self) -> bool:

@@ -188,9 +188,9 @@ def clear_texts(relation: Relation, column: str, spread: ColumnStatistics) -> se
 
 def texts_among(relation: Relation, column: str, texts: Collection[str]) -> set[str]:
     """Return which of some texts a column holds."""
-    if not relation.count_matching(column, "|".join(map(re.escape, texts))):
+    if not relation.profiling.count_matching(column, "|".join(map(re.escape, texts))):
         return set()
-    return {text for text in texts if relation.count_matching(column, re.escape(text))}
+    return {text for text in texts if relation.profiling.count_matching(column, re.escape(text))}
 
 
 def as_setting(found: Collection[str]) -> tuple[str, ...]:
@@ -379,7 +379,7 @@ class Measured:
 
 def measure(relation: Relation) -> Measured:
     """Return the facts of every column."""
-    spreads = {name: relation.spread(name, SAMPLE, ABSENT) for name in relation.columns}
+    spreads = {name: relation.profiling.spread(name, SAMPLE, ABSENT) for name in relation.columns}
     texts = {name: spread.sample for name, spread in spreads.items() if relation.is_text(name)}
     writing = writing_of(texts, relation.separator)
     missing: set[str] = set()
@@ -435,7 +435,7 @@ def _without_words(
     numbers = sum(key(text) is not None for text, _ in spread.sample)
     if not spread.whole and 2 * numbers < len(spread.sample):
         return None
-    return relation.spread(name, SAMPLE, (*ABSENT, *BESIDE_NUMBERS))
+    return relation.profiling.spread(name, SAMPLE, (*ABSENT, *BESIDE_NUMBERS))
 
 
 def _type(relation: Relation, name: str, spread: ColumnStatistics, numerals: Numerals) -> ValueType:
@@ -459,10 +459,10 @@ def _all_are(
     present = relation.rows - spread.nulls
     if kind in (ValueType.INTEGER, ValueType.NUMBER):
         pattern = _INTEGER if kind is ValueType.INTEGER else _NUMBER[numerals]
-        if relation.count_matching(name, pattern) < present:
+        if relation.profiling.count_matching(name, pattern) < present:
             return False
         # No integer is written as a code is, but a number may be.
-        return kind is ValueType.INTEGER or not relation.count_matching(name, _CODED)
+        return kind is ValueType.INTEGER or not relation.profiling.count_matching(name, _CODED)
     key = key_of(kind)
     absent = (*ABSENT, *BESIDE_NUMBERS)
     # There are not many more dates than the sample holds in a human life.

@@ -263,7 +263,7 @@ class UniquenessProfile:
         keys = np.zeros(self._relation.rows, dtype=np.int64)
         size = 1
         for name in names:
-            codes = self._codes[name] if name in self._codes else self._relation.keys(name)
+            codes = self._codes[name] if name in self._codes else self._relation.profiling.keys(name)
             width = self._widths.get(name) or int(codes.max()) + 1
             if size * width >= 2**62:
                 keys, distinct = group_keys(keys, size)
@@ -383,7 +383,7 @@ class CountedCombinations(UniquenessProfile):
 
     def together(self, names: Sequence[str], k: int) -> JointUniqueness:
         """Return how many records some columns single out together."""
-        alone, below = self._relation.in_small_classes(names, k)
+        alone, below = self._relation.profiling.in_small_classes(names, k)
         return JointUniqueness(len(names), self._relation.rows, k, alone, below)
 
     def _tables(self, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], IntArray]]:

@@ -24,7 +24,7 @@ from anonymizer.data.relation import (
 )
 from anonymizer.model.arrays import CodeArray, IntArray, ranks_of
 from anonymizer.model.counting import Packing, add_up, count, rank
-from anonymizer.model.out_of_core import RegionStore
+from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.recoding import PublishedColumn, Recoding, SharedRecoding
 
 
@@ -221,7 +221,7 @@ def recoded_rows(recoding: Recoding, codings: Sequence[Coding], columns: Sequenc
 
 
 def regions_rows(
-    recoding: Recoding, codings: Sequence[Coding], columns: Sequence[str], regions: RegionStore | None
+    recoding: Recoding, codings: Sequence[Coding], columns: Sequence[str], regions: PlacedRows | None
 ) -> RecodedRows:
     """Return what becomes of each region of a recoding.
 

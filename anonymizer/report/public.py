@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any
 
 from anonymizer.model.report import Report
-from anonymizer.report.distribution import is_small_count, share_step, smallest_shown
+from anonymizer.report.distribution import is_small_count, smallest_shown
 
 OF_THE_RELEASE = frozenset(
     {"vulnerability", "uniqueness", "homogeneity", "background", "skewness", "similarity", "wildcard"}
@@ -183,22 +183,9 @@ def _rounded(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noq
     return float(f"{float(f'{value:.12g}'):.3g}") if isinstance(value, float) else value
 
 
-def _coarse(value: Any, records: int, smallest: int) -> float | None:
-    """Round a mean over records to a step that is larger than what one record can change."""
-    step = share_step(records, smallest)
-    if step is None or not isinstance(value, (int, float)):
-        return None
-    return round(round(value / step) * step, 4)
-
-
 def _objective(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
     """Show the objective where the release determines it, as it does class sizes and levels."""
     return _rounded(value, entry, terms) if terms.metric in RELEASE_METRICS else None
-
-
-def _bound(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
-    """Show what other candidates reach; class sizes of candidates that are not published stay hidden."""
-    return _coarse(value, terms.records, terms.smallest) if terms.metric == "precision" else None
 
 
 def _optimal(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
@@ -327,9 +314,9 @@ PLACED: Mapping[str, Rule] = {
     "search/steps": _left_out,
     "search/optimal": _optimal,
     "search/objective": _objective,
-    "search/bound": _bound,
-    "search/gap": _bound,
-    "search/best_possible": _bound,
+    "search/bound": _null,
+    "search/gap": _null,
+    "search/best_possible": _null,
     "search/seconds": _left_out,
     "search/seed": _left_out,
     "recoding/levels/*": _exact,

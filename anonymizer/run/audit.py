@@ -439,7 +439,9 @@ def _regions(
     return recoding
 
 
-def _refuse_wide_labels(case: AuditCase, labelling: Labelling, matched: _Matched, table: Table) -> None:
+def _refuse_wide_labels(
+    case: AuditCase, labelling: Labelling[Any, Any], matched: _Matched, table: Table
+) -> None:
     """Refuse labels that cover more than those of all records that can be in their class.
 
     Raises
@@ -464,7 +466,7 @@ def _refuse_wide_labels(case: AuditCase, labelling: Labelling, matched: _Matched
 
 
 def _by_regions(
-    labelling: Labelling,
+    labelling: Labelling[Any, Any],
     table: Table,
     region_of: IntArray,
     fate: tuple[BoolArray, BoolArray] | None = None,

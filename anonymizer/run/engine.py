@@ -9,6 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from anonymizer.config.files import URL
 from anonymizer.config.model import Config
@@ -87,18 +88,23 @@ def engine_options(config: Config) -> EngineOptions:
     problems += _problems_without_plug_in(config) if plugged is None else plugged.problems(config)
     if problems:
         raise ConfigError(config.source, problems)
-    threads, folder = options.get("threads"), options.get("temp_directory")
-    combinations = options.get("combinations")
+    threads, combinations = options.get("threads"), options.get("combinations")
     limit = config.engine.memory_limit
     return EngineOptions(
         None if limit is None else f"{int(_free(config) * DATABASE_SHARE)}B",
         None if threads is None else int(threads),
-        None if folder is None else config.folder / str(folder),
+        _temp_directory(config),
         None if combinations is None else int(combinations),
         None if plugged is None else plugged.name,
         tuple(sorted(_as_texts(own))),
         frozenset(config.attributes),
     )
+
+
+def _temp_directory(config: Config) -> Path | None:
+    """Return where what does not fit in memory goes; None for the system's folder."""
+    folder = config.engine.options.get("temp_directory")
+    return None if folder is None else config.folder / str(folder)
 
 
 def _as_texts(options: Mapping[str, bool | int | str]) -> Iterator[tuple[str, str]]:
@@ -161,18 +167,20 @@ def combination_bytes(columns: int) -> int:
 
 @dataclass(frozen=True)
 class EngineLimits:
-    """What a search may hold in memory.
+    """What a search may hold in memory, and where the rest goes.
 
     Attributes
     ----------
     name: of the engine, as in the config.
     space: bytes.
     combinations: distinct ones, where the config says so.
+    temp_directory: for what does not fit; None for the system's.
     """
 
     name: str
     space: int
     combinations: int | None
+    temp_directory: Path | None
 
     def room(self, columns: int) -> int:
         """Return how many combinations of some columns a search may hold in memory, at least 1."""
@@ -185,7 +193,8 @@ def limits_of(config: Config) -> EngineLimits:
     """Return what a search may hold as a config says."""
     given = config.engine.options.get("combinations")
     space = int(_free(config) * SEARCH_SHARE)
-    return EngineLimits(config.engine.name, space, None if given is None else int(given))
+    most = None if given is None else int(given)
+    return EngineLimits(config.engine.name, space, most, _temp_directory(config))
 
 
 KEY_BYTES = 16

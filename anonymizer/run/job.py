@@ -92,7 +92,7 @@ def publish(plan: Plan, shape: Shape, found: Found, sink: Sink, watch: RunMonito
     AuditFailed: what was written is not what the search promised.
     """
     watch.phase("writing")
-    with found.outcome.keeping_ends(), ExitStack() as stack:
+    with ExitStack() as stack:
         queries = shape.queries(found, sink.scratch)
         sink.write(queries)
         watch.phase("reading back and verifying")

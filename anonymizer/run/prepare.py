@@ -328,7 +328,9 @@ def problem_of(
     attributes, sensitive = plan.quasi_identifiers(known, sources), plan.sensitive_attributes(known)
     constraints = tuple(plan.constraints([attribute.name for attribute in sensitive]))
     found = count_distinct_rows(plan.engine, relation, [read.coding for read in columns.values()])
-    source = EngineTables(attributes, sensitive, found.combinations) if found.beyond else None
+    source = None
+    if found.beyond:
+        source = EngineTables(attributes, sensitive, found.combinations, plan.engine.temp_directory)
     table = finest(attributes, sensitive, found) if source is None else coarsest(source, attributes, found)
     problem = replace(_problem(plan, table, constraints), source=source, most=found.most)
     if source is not None and not plan.algorithm.by_codes:

@@ -11,14 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonymizer.data.distinct_rows import DistinctRows, counted_keys, places_of
+from anonymizer.data.distinct_rows import DistinctRows, counted_keys, places_of, unpacked
 from anonymizer.data.duckdb.columns import packed_sql
 from anonymizer.data.duckdb.database import Database
-from anonymizer.data.duckdb.distinct_rows import DuckCombinations
+from anonymizer.data.duckdb.distinct_rows import DuckCombinations, placed_table
 from anonymizer.data.open import open_csv
 from anonymizer.data.relation import Coding
 from anonymizer.data.source import EngineOptions
 from anonymizer.model.counting import Packing
+from anonymizer.model.out_of_core import PlacedRows
 
 Records = list[tuple[int, int, int]]
 Count = Callable[[Records], DistinctRows]
@@ -103,6 +104,30 @@ def test_coarser_codes_are_counted_anew(
         with combinations, combinations.rolled_up(coarser) as rolled:
             assert told(rolled) == expected
             assert rolled.sizes == VALUES
+
+
+@SHARED
+@given(drawn=records(), most=st.sampled_from([1, 3, 1 << 18]))
+def test_they_come_in_pieces(count: Count, drawn: Records, most: int) -> None:
+    with pytest.MonkeyPatch.context() as patch, count(drawn) as combinations:
+        for module in ("anonymizer.data.distinct_rows", "anonymizer.data.duckdb.distinct_rows"):
+            patch.setattr(f"{module}.PIECE", most)
+        places, found = places_of(combinations.sizes), Counter[tuple[int, ...]]()
+        for piece in combinations.pieces():
+            assert 0 < len(piece.counts) <= most
+            codes = unpacked(places, piece.keys)
+            found.update(dict(zip(map(tuple, codes.tolist()), piece.counts.tolist(), strict=True)))
+    assert found == Counter(drawn)
+
+
+def test_a_database_takes_the_regions_of_rows(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anonymizer.model.out_of_core.PIECE", 3)
+    before = database.rows("SELECT count(*) FROM duckdb_tables()")
+    placed = PlacedRows((np.arange(7), np.arange(7) * 5), np.array([2, 1, 4]))
+    with placed_table(database, (2**40, 2**40), placed) as table:
+        rows = database.rows(f"SELECT w0, w1, region FROM {table} ORDER BY w0")
+    assert rows == [(row, row * 5, region) for row, region in enumerate([0, 0, 1, 2, 2, 2, 2])]
+    assert database.rows("SELECT count(*) FROM duckdb_tables()") == before
 
 
 def test_a_closed_one_leaves_no_table(database: Database) -> None:

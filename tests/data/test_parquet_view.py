@@ -50,10 +50,12 @@ def test_all_that_is_counted_is_the_same(both: tuple[Relation, Relation]) -> Non
     view, loaded = both
     assert (view.rows, view.columns, view.name) == (loaded.rows, loaded.columns, loaded.name)
     for column in view.columns:
-        assert view.spread(column, 500, ("x1",)) == loaded.spread(column, 500, ("x1",))
+        assert view.profiling.spread(column, 500, ("x1",)) == loaded.profiling.spread(column, 500, ("x1",))
         assert view.dictionary(column) == loaded.dictionary(column)
         assert np.array_equal(view.codes(column), loaded.codes(column))
-        assert view.count_matching(column, "[0-9]+") == loaded.count_matching(column, "[0-9]+")
+        assert view.profiling.count_matching(column, "[0-9]+") == loaded.profiling.count_matching(
+            column, "[0-9]+"
+        )
 
 
 def test_ranks_are_in_the_order_of_the_file(
@@ -68,8 +70,8 @@ def test_ranks_are_in_the_order_of_the_file(
 def test_keys_tell_records_apart_as_codes_do_and_in_their_order(both: tuple[Relation, Relation]) -> None:
     for relation in both:
         for column in relation.columns:
-            relation.spread(column, 500)
-            keys = relation.keys(column)
+            relation.profiling.spread(column, 500)
+            keys = relation.profiling.keys(column)
             assert keys.min() >= 0
             assert same_classes(keys, relation.codes(column).astype(np.int64))
 
@@ -80,15 +82,15 @@ def test_hashes_that_share_a_place_of_the_table_are_told_apart(
 ) -> None:
     monkeypatch.setattr(duckdb_spread, "BUCKETS", buckets)
     view, loaded = both
-    view.spread("many", 500)
-    assert same_classes(view.keys("many"), loaded.codes("many").astype(np.int64))
+    view.profiling.spread("many", 500)
+    assert same_classes(view.profiling.keys("many"), loaded.codes("many").astype(np.int64))
 
 
 @pytest.mark.parametrize("last", ["'P1'", "''", "NULL", "'?'"])
 def test_a_column_of_different_texts_but_one_is_counted_exactly(tmp_path: Path, last: str) -> None:
     query = f"SELECT 'P' || i AS person FROM range(30000) AS t(i) UNION ALL SELECT {last}"
     with open_parquet(written(tmp_path / "a.parquet", query)) as relation:
-        found = relation.spread("person", 1000, ("", "?"))
+        found = relation.profiling.spread("person", 1000, ("", "?"))
         repeated = last == "'P1'"
         assert (found.distinct, found.singles) == (30_000, 29_999 if repeated else 30_000)
         assert (found.largest, found.nulls) == ((2, 0) if repeated else (1, 1))
@@ -98,7 +100,7 @@ def counted(path: Path) -> None:
     """Count every column of a file."""
     with open_parquet(path) as relation:
         for column in relation.columns:
-            relation.spread(column, 500)
+            relation.profiling.spread(column, 500)
 
 
 @pytest.mark.parametrize("start", [100, 60_000, 120_000])

@@ -51,13 +51,13 @@ def alike(found: ColumnStatistics, expected: ColumnStatistics) -> bool:
 def test_a_frame_and_a_file_are_spread_alike(texts: list[str]) -> None:
     expected = counted(texts)
     with open_frame(frame(["v"], [[text] for text in texts])) as relation:
-        found = relation.spread("v", 100, ABSENT)
+        found = relation.profiling.spread("v", 100, ABSENT)
         assert alike(found, expected)
         assert found.sample == expected.sample
     with tempfile.TemporaryDirectory() as folder:
         quoted = "".join(f'"{text}"\n' for text in texts)
         with open_csv(write(Path(folder) / "a.csv", f"v\n{quoted}")) as relation:
-            found = relation.spread("v", 100, ABSENT)
+            found = relation.profiling.spread("v", 100, ABSENT)
             assert alike(found, expected)
             assert found.sample == expected.sample
 
@@ -66,7 +66,7 @@ def test_of_many_values_a_sample_is_fetched_and_all_are_counted(tmp_path: Path) 
     texts = [str(number % 700) for number in range(1_000)] + ["", "?", "?"]
     path = write(tmp_path / "a.csv", "v,w\n" + "".join(f"{text},1\n" for text in texts))
     with open_csv(path) as relation:
-        found = relation.spread("v", 50, ABSENT)
+        found = relation.profiling.spread("v", 50, ABSENT)
         assert alike(found, counted(texts))
         assert not found.whole
         assert 25 <= len(found.sample) <= 200
@@ -79,7 +79,7 @@ def test_the_sample_does_not_depend_on_the_order_of_the_records(tmp_path: Path) 
     found = []
     for name, order in (("a.csv", texts), ("b.csv", texts[::-1])):
         with open_csv(write(tmp_path / name, "v\n" + "".join(f"{text}\n" for text in order))) as relation:
-            found.append(relation.spread("v", 100).sample)
+            found.append(relation.profiling.spread("v", 100).sample)
     assert found[0] == found[1]
 
 
@@ -89,7 +89,11 @@ def test_records_that_match(pattern: str, tmp_path: Path) -> None:
     expected = sum(re.fullmatch(pattern, text) is not None for text in texts)
     path = write(tmp_path / "a.csv", "v,w\n" + "".join(f"{text},1\n" for text in texts))
     with open_csv(path) as file, open_frame(frame(["v"], [[text] for text in texts])) as table:
-        assert file.count_matching("v", pattern) == table.count_matching("v", pattern) == expected
+        assert (
+            file.profiling.count_matching("v", pattern)
+            == table.profiling.count_matching("v", pattern)
+            == expected
+        )
 
 
 @pytest.mark.parametrize("pattern", [r"-?[0-9]+", r"a[0-4]?", r"nothing"])
@@ -97,8 +101,8 @@ def test_records_that_match_where_few_texts_repeat(pattern: str, tmp_path: Path)
     texts = ["", "-12", *(f"a{number}" for number in range(40))] * 3
     expected = sum(re.fullmatch(pattern, text) is not None for text in texts)
     with open_csv(write(tmp_path / "a.csv", "v,w\n" + "".join(f"{text},1\n" for text in texts))) as file:
-        assert not file.spread("v", 10).whole  # from then on it is known how many there are
-        assert file.count_matching("v", pattern) == expected
+        assert not file.profiling.spread("v", 10).whole  # from then on it is known how many there are
+        assert file.profiling.count_matching("v", pattern) == expected
 
 
 @settings(max_examples=15, deadline=None)
@@ -107,9 +111,9 @@ def test_keys_are_the_same_where_the_texts_are(texts: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         quoted = "".join(f'"{text}"\n' for text in texts)
         with open_csv(write(Path(folder) / "a.csv", f"v\n{quoted}")) as relation:
-            by_hash = relation.keys("v").tolist()
+            by_hash = relation.profiling.keys("v").tolist()
             relation.dictionary("v")
-            by_code = relation.keys("v").tolist()
+            by_code = relation.profiling.keys("v").tolist()
     for keys in (by_hash, by_code):
         assert len(set(zip(keys, texts, strict=True))) == len(set(keys)) == len(set(texts))
         assert set(keys) == set(range(len(set(texts))))
@@ -120,6 +124,6 @@ def test_keys_of_nulls(tmp_path: Path) -> None:
 
     pd.DataFrame({"v": ["a", None, "", None, "a"], "w": 1}).to_parquet(tmp_path / "a.parquet")
     with open_parquet(tmp_path / "a.parquet") as relation:
-        keys = relation.keys("v").tolist()
+        keys = relation.profiling.keys("v").tolist()
     assert len(set(keys)) == 3
     assert (keys[1], keys[0]) == (keys[3], keys[4])

@@ -1,9 +1,7 @@
-"""The kernel of Mondrian from sums and in parts: the same cuts as from all rows at once."""
+"""The coding of rows and the axes of Mondrian: parts, their names, and the nodes of a path."""
 
 from __future__ import annotations
 
-import pickle
-from collections import Counter
 from random import Random
 
 import numpy as np
@@ -12,121 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer.loss.leaf_share import LeafShareLoss
-from anonymizer.model.arrays import IntArray
-from anonymizer.model.outcome import Outcome
-from anonymizer.model.report import Status
 from anonymizer.model.table import Hierarchy
-from anonymizer.search.base import Control, SearchProblem
-from anonymizer.search.mondrian.algorithm import LabelName, ModeName, Mondrian, MondrianSettings, part_kernel
 from anonymizer.search.mondrian.axes import NodeAxis
-from anonymizer.search.mondrian.cuts import Groups, PartSummary
-from anonymizer.search.mondrian.kernel import RowSource
-from anonymizer.search.mondrian.level import Level, Source
-from anonymizer.search.mondrian.out_of_core import PartKernel, PartRegions, SummedSource, by_size
-from anonymizer.search.mondrian.regions import references
+from anonymizer.search.mondrian.labelling import NodeLabelling
 from anonymizer.search.mondrian.store import Batch, Coding
 from tests.helpers.problems import problem
 from tests.search.test_mondrian import decided_by_cuts
-
-LABELS = tuple(LabelName)
-MODES = tuple(ModeName)
-
-
-def kernel_of(asked: SearchProblem, labels: LabelName, mode: ModeName = ModeName.STRICT) -> PartKernel:
-    own = references(asked.table, asked.table.counts)
-    kernel = part_kernel(asked, MondrianSettings(labels=labels, mode=mode), [own])
-    copied = pickle.loads(pickle.dumps(kernel))
-    assert isinstance(copied, PartKernel)
-    return copied
-
-
-def maxima(asked: SearchProblem) -> IntArray:
-    """Return the class of each combination at the highest allowed levels."""
-    table = asked.table
-    nodes = [own.nodes(own.maximum)[table.codes[:, i]] for i, own in enumerate(table.quasi_identifiers)]
-    return np.unique(np.stack(nodes, axis=1), axis=0, return_inverse=True)[1].ravel()
-
-
-def regions_of(found: PartRegions) -> Counter[frozenset[tuple[int, int]]]:
-    rows: dict[int, set[tuple[int, int]]] = {}
-    for region, owner, count in zip(found.region_of, found.owner, found.counts, strict=True):
-        rows.setdefault(int(region), set()).add((int(owner), int(count)))
-    return Counter(frozenset(own) for own in rows.values())
-
-
-def summed(coding: Coding, batch: Batch, position: int) -> PartSummary:
-    """Return what an engine would: the parts of each region with their sums, counted one by one."""
-    frames = coding.frames(batch.traces, position)
-    column = batch.columns[coding.fields[position][0].column].astype(np.int64)
-    sums: dict[tuple[int, int], list[int]] = {}
-    for row, region in enumerate(batch.region_of.tolist()):
-        part = int(((column[row] >> frames.shift[region]) & frames.mask[region]) - frames.first[region])
-        own = sums.setdefault((region, part), [0, *(trace.reduction.identity for trace in coding.traces)])
-        own[0] += int(batch.counts[row])
-        for i, trace in enumerate(coding.traces, 1):
-            own[i] = int(trace.reduction.ufunc(own[i], int(batch.columns[trace.column][row])))
-    keys = sorted(sums)
-    table = np.array([[*key, *sums[key]] for key in keys], dtype=np.int64).T
-    return PartSummary(table[0], table[1], table[2], list(table[3:]))
-
-
-@pytest.mark.parametrize("labels", LABELS)
-@settings(max_examples=30)
-@given(random=st.randoms(use_true_random=False))
-def test_sums_of_parts_are_cut_as_their_rows(labels: LabelName, random: Random) -> None:
-    asked = problem(decided_by_cuts(random))
-    kernel = kernel_of(asked, labels)
-    table, coding = asked.table, kernel.coding
-    region_of = np.array([random.randrange(3) for _ in table.counts])
-    region_of = np.sort(np.unique(region_of, return_inverse=True)[1])
-    rows = np.bincount(region_of)
-    batch = Batch(coding, np.arange(len(table.counts)), table.counts, coding.encode(table.codes), rows)
-    source = RowSource(batch, kernel.mode, _BySize())  # type: ignore[arg-type]
-    summaries = [summed(coding, batch, position) for position in range(len(coding.axes))]
-    engine = SummedSource(coding, Groups(batch.records, batch.traces), summaries, by_size)
-
-    def chosen(source: Source) -> list[list[float]]:
-        level = Level(source, kernel.mode, kernel.minimum)
-        return [np.asarray(own).tolist() for own in vars(level.chosen(*level.propose())).values()]
-
-    assert chosen(engine) == chosen(source)
-
-
-class _BySize:
-    by_size = True
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("labels", LABELS)
-@settings(max_examples=15)
-@given(random=st.randoms(use_true_random=False))
-def test_parts_of_the_table_are_cut_as_the_whole(labels: LabelName, mode: ModeName, random: Random) -> None:
-    """Some levels of all regions, then the rest of each region by itself: the regions of the whole run."""
-    asked = problem(decided_by_cuts(random))
-    kernel = kernel_of(asked, labels, mode)
-    table = asked.table
-    start = maxima(asked)
-    whole = kernel.regions(table.codes, table.counts, start)
-    top = kernel.regions(table.codes, table.counts, start, levels=random.randrange(3))
-    found: Counter[frozenset[tuple[int, int]]] = Counter()
-    for region in np.unique(top.region_of):
-        rows = np.flatnonzero(top.region_of == region)
-        owner = top.owner[rows]
-        part = kernel.regions(table.codes[owner], top.counts[rows], np.zeros(len(rows), dtype=np.int64))
-        for own, times in regions_of(part).items():
-            found[frozenset((int(owner[row]), count) for row, count in own)] += times
-    assert found == regions_of(whole)
-    outcome = Mondrian(MondrianSettings(labels=labels, mode=mode)).search(asked, Control())
-    if _starts_at_the_top(outcome):
-        assert outcome.steps[-1].candidate["regions"] == len(whole.log.regions)
-
-
-def _starts_at_the_top(outcome: Outcome) -> bool:
-    return (
-        outcome.status is Status.SATISFIED
-        and len(outcome.steps) > 1
-        and "regions" in outcome.steps[1].candidate
-    )
 
 
 @settings(max_examples=30)
@@ -134,7 +23,7 @@ def _starts_at_the_top(outcome: Outcome) -> bool:
 def test_parts_that_go_left_are_named(random: Random) -> None:
     """The nodes that ``named`` gives for the parts of a region are those above its rows."""
     asked = problem(decided_by_cuts(random))
-    coding, table = kernel_of(asked, LabelName.HIERARCHY).coding, asked.table
+    coding, table = Coding(NodeLabelling(asked.table, LeafShareLoss()).axes), asked.table
     columns = coding.encode(table.codes)
     batch = Batch(coding, np.arange(len(table.counts)), table.counts, columns, np.array([len(table.counts)]))
     for position, axis in enumerate(coding.axes):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -15,18 +15,19 @@ from hypothesis import strategies as st
 from anonymizer.data.distinct_rows import DistinctRows, InMemoryRows, places_of
 from anonymizer.data.duckdb.columns import packed_sql
 from anonymizer.data.duckdb.database import Database
-from anonymizer.data.duckdb.distinct_rows import DuckCombinations, EndingRegions
+from anonymizer.data.duckdb.distinct_rows import DuckCombinations
 from anonymizer.data.source import EngineOptions
 from anonymizer.data.table import EngineTables
 from anonymizer.errors import AuditFailed, TooManyDistinctRows
-from anonymizer.model.arrays import IntArray
-from anonymizer.model.out_of_core import RegionRows, Work
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import SharedRecoding
 from anonymizer.model.report import Status
 from anonymizer.model.table import Table
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.mondrian.algorithm import LabelName, ModeName, Mondrian, MondrianSettings
+from anonymizer.search.mondrian.store import Span, Store
 from tests import strategies
 from tests.helpers.examples import quickly
 from tests.helpers.problems import problem
@@ -118,11 +119,14 @@ def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Ra
         # Keys of one word, or of several.
         space = random.choice((2**63, 2 * max(sizes_of(asked.table)) + 2))
         patch.setattr("anonymizer.data.distinct_rows.SPACE", space)
-        patch.setattr("anonymizer.data.duckdb.distinct_rows.MOST_CUTS", random.choice((0, 1, 16)))
-        patch.setattr("anonymizer.data.duckdb.distinct_rows.SUMMED", random.choice((1, 8, 1 << 14)))
-        patch.setattr("anonymizer.data.duckdb.distinct_rows.BUNDLE", random.choice((1, 1 << 16)))
-        patch.setattr("anonymizer.data.duckdb.distinct_rows.BITS", random.choice((0, 62)))
-        patch.setattr("anonymizer.data.duckdb.distinct_rows.STRETCHES", random.choice((0, 4)))
+        patch.setattr("anonymizer.data.duckdb.distinct_rows.LISTED", random.choice((1, 1 << 10)))
+        for module in ("data.duckdb.distinct_rows", "data.distinct_rows", "model.out_of_core"):
+            patch.setattr(f"anonymizer.{module}.PIECE", random.choice((1, 3, 1 << 18)))
+        # Numbers of few rows, that are ranked; chunks, batches and blocks of few rows.
+        patch.setattr("anonymizer.search.mondrian.out_of_core.SPACE", random.choice((2**63, space)))
+        patch.setattr("anonymizer.search.mondrian.out_of_core._SORTED", random.choice((1, 5, 1 << 20)))
+        patch.setattr("anonymizer.search.mondrian.store.CHUNK", random.choice((1, 5, 1 << 17)))
+        patch.setattr("anonymizer.search.mondrian.store.BATCH", random.choice((1, 5, 1 << 18)))
         patch.setattr("anonymizer.search.mondrian.labelling.WORD_BITS", random.choice((2, 62)))
         for combinations in (in_memory(asked.table), in_duckdb(database, asked.table)):
             with combinations:
@@ -132,10 +136,11 @@ def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Ra
                 except TooManyDistinctRows:
                     continue
                 assert_same(found, expected)
-                assert_ends(found)
+                assert few.source is not None
+                assert_ends(found, few.source)
 
 
-def assert_ends(found: Outcome) -> None:
+def assert_ends(found: Outcome, source: TableSource) -> None:
     """Each combination is in the region that is told to have its records."""
     if found.ends is None:
         assert found.recoding is None or found.recoding.suppressed.all() or "levels" in str(found.steps)
@@ -145,32 +150,46 @@ def assert_ends(found: Outcome) -> None:
     assert recoding.region_of is not None
     kept = ~recoding.suppressed
     records = np.bincount(recoding.region_of[kept], weights=recoding.table.counts[kept])
-    with found.ends as ends:
-        regions = np.arange(len(records))
-        assert np.array_equal(ends.sums(regions).records, records)
-        rows = ends.fetch(regions)
+    regions = np.arange(len(records))
+    keys, placed = zip(*found.ends.pieces(), strict=True)
+    region = np.concatenate(placed)
+    own = [np.concatenate(words) for words in zip(*keys, strict=True)]
+    told_rows = {
+        key: number
+        for piece in source.pieces()
+        for key, number in zip(
+            map(tuple, np.stack(piece.keys, axis=1).tolist()), piece.counts.tolist(), strict=True
+        )
+    }
+    counts = np.array([told_rows[key] for key in map(tuple, np.stack(own, axis=1).tolist())])
+    assert np.array_equal(np.bincount(region, weights=counts, minlength=len(regions)), records)
+    codes = source.codes(own)
     sensitive = recoding.table.sensitive
     columns = len(recoding.table.quasi_identifiers)
     told = Counter[tuple[int, ...]]()
-    for source, region, counts in (
-        (rows.codes, rows.region, rows.counts),
+    for listed, numbers, records_of in (
+        (codes, region, counts),
         (recoding.table.codes[kept], recoding.region_of[kept], -recoding.table.counts[kept]),
     ):
-        for codes, own, number in zip(source[:, columns:], region, counts, strict=True):
-            told[(int(own), *codes.tolist()[: len(sensitive)])] += int(number)
+        for values, at, number in zip(listed[:, columns:], numbers, records_of, strict=True):
+            told[(int(at), *values.tolist()[: len(sensitive)])] += int(number)
     assert not any(told.values())
 
 
-def test_a_swap_of_two_regions_is_noticed(database: Database) -> None:
-    """Whoever writes down the regions at the end puts the rows of two in each other's place."""
+def test_a_row_in_another_region_is_noticed(database: Database) -> None:
+    """Keys that do not stand for the rows that were cut end the search, wherever they come from."""
     asked = problem(decided_by_cuts(Random(3)))
+    sort = Store._sort
 
-    def swapped(self: EndingRegions, rows: RegionRows, region: IntArray) -> None:
-        other = region.copy()
-        other[region == 0], other[region == 1] = 1, 0
-        note(self, rows, other)
+    def swapped(self: Store, span: Span, right: BoolArray) -> None:
+        sort(self, span, right)
+        if not done:
+            done.append(span)
+            for own in self.keys:
+                own[:] = own[::-1].copy()
 
-    note, noticed = EndingRegions.note, 0
+    done: list[Span] = []
+    noticed = 0
     with pytest.MonkeyPatch.context() as patch, in_duckdb(database, asked.table) as kept:
         for lying in (False, True):
             few = replace(beyond(asked, kept, Random(1)), placing=True)
@@ -179,8 +198,26 @@ def test_a_swap_of_two_regions_is_noticed(database: Database) -> None:
             except AuditFailed:
                 noticed += 1
                 assert lying
-            patch.setattr(EndingRegions, "note", swapped)
+            patch.setattr(Store, "_sort", swapped)
     assert noticed == 1
+
+
+def test_a_row_that_no_count_knows_is_noticed() -> None:
+    """The rows of an engine must be those of its tables at higher levels."""
+    asked = problem(decided_by_cuts(Random(3)))
+    few = beyond(asked, in_memory(asked.table), Random(1))
+    sensitive = len(asked.table.quasi_identifiers)
+
+    def changed(self: EngineTables, keys: Sequence[IntArray]) -> CodeArray:
+        codes = real(self, keys).copy()
+        codes[:, sensitive:] = codes[::-1, sensitive:] + 1
+        return codes
+
+    real = EngineTables.codes
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(EngineTables, "codes", changed)
+        with pytest.raises((AuditFailed, IndexError)):
+            Mondrian(MondrianSettings()).search(few, Control())
 
 
 def test_drawn_problems_are_cut_beyond_memory() -> None:
@@ -241,23 +278,3 @@ def test_what_needs_all_rows_is_named() -> None:
     assert "mode relaxed" in lacking[0]
     assert f"of '{asked.table.quasi_identifiers[0].name}'" in lacking[1]
     assert "all regions at once" in lacking[-1]
-
-
-def test_work_is_done_by_regions_here(database: Database) -> None:
-    """An engine may divide batches: what comes back in parts of one region each is the same."""
-    asked = problem(decided_by_cuts(Random(3)))
-    algorithm = Mondrian(MondrianSettings())
-    expected = algorithm.search(asked, Control())
-
-    def each(
-        self: object, batches: list[np.ndarray], work: Work[object], stopped: object
-    ) -> Iterator[object]:
-        for batch in batches:
-            for region in batch:
-                rows = self.fetch(np.array([region]))  # type: ignore[attr-defined]
-                yield work(rows, stopped).result  # type: ignore[arg-type]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("anonymizer.model.out_of_core.RegionStore.each", each)
-        with in_duckdb(database, asked.table) as kept:
-            assert_same(algorithm.search(beyond(asked, kept, Random(1)), Control()), expected)

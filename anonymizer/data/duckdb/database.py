@@ -13,7 +13,7 @@ import duckdb
 from anonymizer.data.memory import SpillFolder, parse_memory_setting
 from anonymizer.data.source import EngineOptions, FileSource, identifier, quoted
 from anonymizer.errors import InputError, OutputError
-from anonymizer.system import Closing
+from anonymizer.system import Closing, no_space
 
 T = TypeVar("T")
 
@@ -174,20 +174,14 @@ class Database(Closing):
             raise
         except duckdb.OutOfMemoryException as error:
             if "max_temp_directory_size" in str(error):
-                raise self._no_space() from None
+                raise no_space(self._spill.path.parent) from None
             raise InputError(
                 "engine.memory_limit: not enough for this input; allow more, such as 8GB"
             ) from None
         except duckdb.IOException as error:
             if str(self._spill.path) in str(error):
-                raise self._no_space() from None
+                raise no_space(self._spill.path.parent) from None
             raise
-
-    def _no_space(self) -> InputError:
-        return InputError(
-            f"engine.options.temp_directory: {self._spill.path.parent}: no space left for what does not "
-            "fit in memory; make room, name another folder, or allow more memory with engine.memory_limit"
-        )
 
 
 RELEASED = "(SELECT * FROM (SELECT * FROM records POSITIONAL JOIN plan) WHERE place >= 0 ORDER BY place)"

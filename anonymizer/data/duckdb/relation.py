@@ -56,8 +56,10 @@ from anonymizer.data.relation import (
     CountedRows,
     EngineRelation,
     Groups,
+    Profiling,
     Projection,
     RecodedRows,
+    Relation,
     ReleaseQuery,
     column_statistics,
     fitting,
@@ -80,6 +82,41 @@ from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.counting import SPACE, Packing
 from anonymizer.system import link_to
+
+
+class DuckProfiling(Profiling):
+    """The same by sums and hashes of the database, where a column has many texts.
+
+    Parameters
+    ----------
+    relation: stays the caller's.
+    values, many: of its columns.
+    """
+
+    def __init__(self, relation: Relation, values: ColumnValues, many: HighCardinalityColumns) -> None:
+        super().__init__(relation)
+        self._values = values
+        self._many = many
+
+    def keys(self, column: str) -> IntArray:
+        """Return an integer of each record: by the hashes of the texts, if these differ."""
+        index = self._relation.position(column)
+        found = None if self._values.known(index) else self._many.keys(index)
+        return super().keys(column) if found is None else found
+
+    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
+        """Return how records are spread over the texts of a column."""
+        index = self._relation.position(column)
+        if not self._values.known(index) and not self._values.few_cells(index):
+            rows = self._many.fetched(index, limit + len(absent) + 1)
+            if rows is None:
+                return self._many.spread(index, limit, absent)
+            self._values.remember(index, rows)
+        return column_statistics(self._relation.dictionary(column), limit, absent)
+
+    def count_matching(self, column: str, pattern: str) -> int:
+        """Return the records whose text matches a regular expression from end to end."""
+        return self._many.count_matching(self._relation.position(column), pattern)
 
 
 class DuckRelation(EngineRelation):
@@ -159,25 +196,10 @@ class DuckRelation(EngineRelation):
             packing.add(coding.codes[self.codes(coding.name)], coding.size)
         return packing
 
-    def keys(self, column: str) -> IntArray:
-        """Return an integer of each record: by the hashes of the texts, if these differ."""
-        index = self.position(column)
-        found = None if self._values.known(index) else self._many.keys(index)
-        return super().keys(column) if found is None else found
-
-    def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
-        """Return how records are spread over the texts of a column."""
-        index = self.position(column)
-        if not self._values.known(index) and not self._values.few_cells(index):
-            rows = self._many.fetched(index, limit + len(absent) + 1)
-            if rows is None:
-                return self._many.spread(index, limit, absent)
-            self._values.remember(index, rows)
-        return column_statistics(self.dictionary(column), limit, absent)
-
-    def count_matching(self, column: str, pattern: str) -> int:
-        """Return the records whose text matches a regular expression from end to end."""
-        return self._many.count_matching(self.position(column), pattern)
+    @property
+    def profiling(self) -> DuckProfiling:
+        """What a profile asks."""
+        return DuckProfiling(self, self._values, self._many)
 
     def group_counts(self, columns: Sequence[str]) -> Groups:
         """Return the distinct combinations of texts: by a GROUP BY of texts, of very many by packed codes."""

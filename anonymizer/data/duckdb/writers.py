@@ -18,7 +18,7 @@ import numpy as np
 
 from anonymizer.data.distinct_rows import names_of, packed, places_of
 from anonymizer.data.duckdb.database import RELEASED, Database, as_few_keys, copy_csv, copy_parquet
-from anonymizer.data.duckdb.distinct_rows import EndingRegions, RecordCode, keyed_records
+from anonymizer.data.duckdb.distinct_rows import RecordCode, keyed_records, placed_table
 from anonymizer.data.relation import (
     ByCodes,
     ByRegion,
@@ -304,8 +304,8 @@ class DuckRecodedQuery(DuckQuery):
         with (
             keyed_records(self._database, rows.found.codings, self._coded, unchanged) as keyed,
             self._told() as table,
+            self._rows_of(rows.found, f"({keyed.query})", table) as found,
         ):
-            found = _rows_of(rows.found, f"({keyed.query})", table)
             yield f"SELECT {wanted} FROM {found}", keyed.parameters
 
     @contextmanager
@@ -332,27 +332,30 @@ class DuckRecodedQuery(DuckQuery):
         finally:
             self._database.run(f"DROP TABLE {table}")
 
+    @contextmanager
+    def _rows_of(self, found: ByCodes | ByRegion, records: str, table: str) -> Iterator[str]:
+        """Yield SQL for records with what a table tells of the rows that they are found by.
 
-def _rows_of(found: ByCodes | ByRegion, records: str, table: str) -> str:
-    """Return SQL for records with what a table tells of the rows that they are found by.
-
-    Parameters
-    ----------
-    records: SQL for the records with their keys.
-    """
-    if isinstance(found, ByCodes):
-        places = places_of([coding.size for coding in found.codings])
-        return f"{records} JOIN {table} USING ({', '.join(names_of(places))})"
-    rest = "NULL" if found.rest is None else str(found.rest)
-    if found.regions is None:
-        return f"{records} JOIN {table} ON region = {rest}"
-    assert isinstance(found.regions, EndingRegions), "regions are kept where the records are"
-    ends, names = found.regions.keyed
-    using = f"USING ({', '.join(names)})"
-    if found.rest is None:
-        return f"{records} JOIN {ends} {using} JOIN {table} USING (region)"
-    region = f"SELECT * REPLACE (coalesce(region, {rest}) AS region) FROM {records} LEFT JOIN {ends} {using}"
-    return f"({region}) JOIN {table} USING (region)"
+        Parameters
+        ----------
+        records: SQL for the records with their keys.
+        """
+        sizes = [coding.size for coding in found.codings]
+        using = f"USING ({', '.join(names_of(places_of(sizes)))})"
+        if isinstance(found, ByCodes):
+            yield f"{records} JOIN {table} {using}"
+            return
+        rest = "NULL" if found.rest is None else str(found.rest)
+        if found.regions is None:
+            yield f"{records} JOIN {table} ON region = {rest}"
+            return
+        with placed_table(self._database, sizes, found.regions) as placed:
+            if found.rest is None:
+                yield f"{records} JOIN {placed} {using} JOIN {table} USING (region)"
+                return
+            region = f"* REPLACE (coalesce(region, {rest}) AS region)"
+            every = f"SELECT {region} FROM {records} LEFT JOIN {placed} {using}"
+            yield f"({every}) JOIN {table} USING (region)"
 
 
 def _replaced(rows: RecodedRows) -> list[int]:

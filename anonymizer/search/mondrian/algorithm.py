@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -33,10 +34,11 @@ from anonymizer.search.mondrian.labelling import (
     SetLabelling,
 )
 from anonymizer.search.mondrian.level import CutLog
-from anonymizer.search.mondrian.out_of_core import OutOfCoreMondrian, PartKernel
-from anonymizer.search.mondrian.regions import Checks, References, Regions, Segments, distinct_keys
+from anonymizer.search.mondrian.out_of_core import DiskRows
+from anonymizer.search.mondrian.regions import Checks, Regions, Segments, distinct_keys
 from anonymizer.search.mondrian.start import NoStart, Start, find_start
 from anonymizer.search.mondrian.store import Coding, Store, stored
+from anonymizer.system import release_free_memory
 
 
 class ModeName(StrEnum):
@@ -54,7 +56,7 @@ class LabelName(StrEnum):
     SET = "set"
 
 
-LABELLINGS: dict[LabelName, type[Labelling]] = {
+LABELLINGS: dict[LabelName, type[Labelling[Any, Any]]] = {
     LabelName.HIERARCHY: NodeLabelling,
     LabelName.INTERVAL: IntervalLabelling,
     LabelName.SET: SetLabelling,
@@ -127,77 +129,80 @@ class Mondrian(SearchAlgorithm):
             return Outcome(
                 start.status, None, None, None, number, number, steps, control.elapsed, start.interrupted
             )
-        if problem.source is not None:
-            outcome = self._kept(problem, control, start).run(problem.source)
-        else:
-            outcome = _Run(problem, control, self.settings, start).run()
+        labelling = labelling_of(problem, self.settings)
+        _require_value(problem, labelling, self.settings)
+        rows = _HeldRows if problem.source is None else DiskRows
+        outcome = _Run(problem, control, self.settings, start, rows(problem, start, labelling)).run()
         if outcome is None:
             return self._search(replace(problem, keep_rows=False), control)
         return outcome
 
-    def _kept(self, problem: SearchProblem, control: Control, start: Start) -> OutOfCoreMondrian:
-        labelling = labelling_of(problem, self.settings)
-        _require_value(problem, labelling, self.settings)
-        kernel = part_kernel(problem, self.settings, start.references)
-        return OutOfCoreMondrian(problem, control, start, labelling, kernel, logged=_logs(self.settings))
 
-
-def part_kernel(
-    problem: SearchProblem, settings: MondrianSettings, references: Sequence[References]
-) -> PartKernel:
-    """Return the kernel that cuts a part of a table, in another process if need be.
-
-    Parameters
-    ----------
-    problem: the attributes of its table are asked for, its rows are not.
-    references: what every class is compared with, as ``Start`` has it.
-    """
-    labelling = labelling_of(problem, settings)
-    return PartKernel(
-        Coding(labelling.axes),
-        _mode(labelling, settings),
-        problem.class_constraints,
-        problem.table.sensitive,
-        references,
-        problem.minimum_size,
-    )
-
-
-def labelling_of(problem: SearchProblem, settings: MondrianSettings) -> Labelling:
+def labelling_of(problem: SearchProblem, settings: MondrianSettings) -> Labelling[Any, Any]:
     """Return the labels that the settings ask for, with the objective to guide cuts, or else the loss."""
     guide = problem.metric if isinstance(problem.metric, CellMetric) else LeafShareLoss()
     return LABELLINGS[settings.labels](problem.table, guide)
 
 
-def _mode(labelling: Labelling, settings: MondrianSettings) -> Mode:
+def _mode(labelling: Labelling[Any, Any], settings: MondrianSettings) -> Mode:
     return Relaxed(labelling.sharing) if settings.mode is ModeName.RELAXED else Strict()
+
+
+class _HeldRows:
+    """The rows of a table in memory, in the regions that a search begins with.
+
+    Attributes
+    ----------
+    store, first, checks: as for ``DiskRows``; owners of rows are combinations of the table.
+    """
+
+    ends = None
+
+    def __init__(self, problem: SearchProblem, start: Start, labelling: Labelling[Any, Any]) -> None:
+        table = problem.table
+        kept = table.counts - start.gone
+        rows = np.flatnonzero(kept)
+        region_of, _ = distinct_keys(start.class_of[rows], start.classes)
+        coding = Coding(labelling.axes)
+        columns = coding.encode(table.codes if len(rows) == len(kept) else table.codes[rows])
+        self.store = stored(coding, rows, kept[rows], columns, region_of)
+        self.first = _nodes_of_first(table, start.levels, self.store)
+        self.checks = Checks.of(problem, start.references)
+        self.publishing = Publishing(table, labelling, start.gone, kept_suppressed=start.kept_suppressed)
+
+    def recoding(self) -> Recoding:
+        """Return what is published."""
+        return self.publishing.recoding(self.store.everything())
+
+    def hides(self, recoding: Recoding) -> bool:
+        """Tell whether records that are not suppressed are published like the starred ones."""
+        return self.publishing.hides(recoding)
 
 
 class _Run:
     def __init__(
-        self, problem: SearchProblem, control: Control, settings: MondrianSettings, start: Start
+        self,
+        problem: SearchProblem,
+        control: Control,
+        settings: MondrianSettings,
+        start: Start,
+        rows: _HeldRows | DiskRows,
     ) -> None:
         self._problem = problem
         self._control = control
-        self._labelling = labelling = labelling_of(problem, settings)
-        checks = Checks.of(problem, start.references)
-        self._publishing = Publishing(
-            problem.table, labelling, start.gone, kept_suppressed=start.kept_suppressed
+        self._rows = rows
+        self._acceptance = (
+            Acceptance(problem, rows.checks, rows.publishing) if isinstance(rows, _HeldRows) else None
         )
-        self._acceptance = Acceptance(problem, checks, self._publishing)
         self._steps = list(start.steps)
         self._tried = len(start.steps)
         self._interrupted = False
-        kept = problem.table.counts - start.gone
-        rows = np.flatnonzero(kept)
-        region_of, _ = distinct_keys(start.class_of[rows], start.classes)
-        coding = Coding(labelling.axes)
-        columns = coding.encode(problem.table.codes if len(rows) == len(kept) else problem.table.codes[rows])
-        self._store = stored(coding, rows, kept[rows], columns, region_of)
+        self._store = rows.store
         self._log = CutLog(len(self._store.rows)) if _logs(settings) else None
-        self._levels, self._first = start.levels, _nodes_of_first(problem.table, start.levels, self._store)
-        self._kernel = Kernel(_mode(labelling, settings), checks, problem.minimum_size)
-        _require_value(problem, labelling, settings)
+        self._levels = start.levels
+        self._kernel = Kernel(
+            _mode(labelling_of(problem, settings), settings), rows.checks, problem.minimum_size
+        )
 
     def run(self) -> Outcome | None:
         """Return the outcome; None where starred records would disappear in a region without any value."""
@@ -217,7 +222,7 @@ class _Run:
         store = self._store
         chosen, left = self._kernel.choose(store)
         cut, final = chosen.cut, False
-        if self._acceptance.together:
+        if self._acceptance is not None and self._acceptance.together:
             opened, closed = store.regions(store.open), store.regions(~store.open)
             records = opened.counts * left if left.dtype == np.bool_ else left.astype(np.int64)
             accepted = self._acceptance.accept(closed, opened, records, chosen)
@@ -238,9 +243,10 @@ class _Run:
         return Progress(self._tried, self._tried, None, None)
 
     def _outcome(self) -> Outcome | None:
-        recoding = self._publishing.recoding(self._store.everything())
-        if self._publishing.hides(recoding):
+        recoding = self._rows.recoding()
+        if self._rows.hides(recoding):
             return None
+        release_free_memory()
         return Outcome(
             Status.SATISFIED,
             recoding,
@@ -252,14 +258,17 @@ class _Run:
             self._control.elapsed,
             self._interrupted,
             cuts=None if self._log is None else self._tree(self._log),
+            ends=self._rows.ends,
         )
 
     def _tree(self, log: CutLog) -> CutTree:
         store = self._store
-        return log.tree(store.coding, store.traces(), self._levels, self._first)
+        return log.tree(store.coding, store.traces(), self._levels, self._rows.first)
 
 
-def _require_value(problem: SearchProblem, labelling: Labelling, settings: MondrianSettings) -> None:
+def _require_value(
+    problem: SearchProblem, labelling: Labelling[Any, Any], settings: MondrianSettings
+) -> None:
     """Refuse a metric without a value for the kind of recoding, of which one record tells."""
     table = problem.table
     one = replace(table, codes=table.codes[:1], counts=table.counts[:1])

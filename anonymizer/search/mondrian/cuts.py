@@ -9,9 +9,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes, Traces
@@ -83,20 +84,18 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class PartSummary:
-    """The parts of the open regions along one axis: ``GROUP BY region, part``.
+    """The parts of the open regions along one axis.
 
     Attributes
     ----------
     region: of each part, shape (parts,), int64, ascending; regions of one part need not be listed.
     part: number of each part in its region, as ``Frames`` has it, shape (parts,), int64, ascending in it.
     records: of each part, shape (parts,), int64, positive.
-    traces: of each part, as the coding lists them; None where only the records were counted.
     """
 
     region: IntArray
     part: IntArray
     records: IntArray
-    traces: Traces | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,8 +327,10 @@ class Mode(ABC):
     @abstractmethod
     def left(
         self, cuts: AxisCuts, part_of: IntArray, counts: IntArray, rows: IntArray, chosen: Cuts
-    ) -> IntArray:
+    ) -> NDArray[Any]:
         """Return the records of each row that go to the left, shape (rows,), int64; 0 without a cut.
+
+        Where no part has records on both sides, whether all of each row go there, bool.
 
         Parameters
         ----------
@@ -359,13 +360,13 @@ class Strict(Mode):
         self,
         cuts: AxisCuts,  # noqa: ARG002 - whole parts need no counting
         part_of: IntArray,
-        counts: IntArray,
+        counts: IntArray,  # noqa: ARG002
         rows: IntArray,
         chosen: Cuts,
-    ) -> IntArray:
-        """Return all records of the parts up to the cut."""
+    ) -> BoolArray:
+        """Tell which rows are in the parts up to the cut."""
         ends = (chosen.part + 1).astype(part_of.dtype)
-        left: IntArray = counts * (part_of < np.repeat(ends, rows))
+        left: BoolArray = part_of < np.repeat(ends, rows)
         return left
 
 

@@ -1,4 +1,4 @@
-"""The Mondrian kernel: one level of cuts over rows in memory, or all levels of a part of the table.
+"""The Mondrian kernel: one level of cuts over rows, in memory or on disk.
 
 For large regions a few rows may suffice to prove what a side costs.
 """
@@ -16,8 +16,8 @@ from anonymizer.model.classes import Traces
 from anonymizer.search.mondrian.axes import Frames, ListedAxis
 from anonymizer.search.mondrian.cuts import AxisCuts, Chosen, Cuts, Groups, Mode, PartSummary
 from anonymizer.search.mondrian.level import Ends, Level, Proposed, Sides, Source, View, accumulated, slots_of
-from anonymizer.search.mondrian.regions import Checks, Regions, Segments, distinct_keys
-from anonymizer.search.mondrian.store import Batch, Coding, Store, in_threads, slot_traces
+from anonymizer.search.mondrian.regions import Checks, Segments, distinct_keys
+from anonymizer.search.mondrian.store import Batch, Coding, Store, looked_up, slot_traces
 
 SAMPLE = 256
 """Rows of a large region that are looked at first."""
@@ -138,17 +138,9 @@ def _slots_of(ends: Ends, wanted: BoolArray, slots: int) -> BoolArray:
 
 def _complete(found: Traces, batch: Batch, regions: IntArray, wanted: BoolArray, slotted: Slotted) -> None:
     """Look at all rows of some slots of some regions."""
-    slots = slotted.number
-    every = np.zeros((batch.number, slots), dtype=bool)
+    every = np.zeros((batch.number, slotted.number), dtype=bool)
     every[regions] = wanted
-    places = []
-    for span, inside_regions, inside in batch.chunks():
-        keys = np.repeat(np.arange(0, len(inside) * slots, slots), inside) + slotted.of_row[span]
-        places.append(np.flatnonzero(every[inside_regions].ravel()[keys]) + span.start)
-    rows = np.concatenate(places)
-    number = np.bincount(np.searchsorted(np.cumsum(batch.rows), rows, side="right"), minlength=batch.number)
-    columns = tuple(own[rows] for own in batch.columns)
-    whole = slot_traces(batch.coding, columns, number, slotted.of_row[rows], slots)
+    whole = slot_traces(batch.coding, batch.columns, batch.rows, slotted.of_row, slotted.number, every)
     for own, exact in zip(found, whole, strict=True):
         own[every] = exact[every]
 
@@ -182,10 +174,10 @@ class RowView(View):
         self.cuts = AxisCuts(summary, self.batch.records, minimum, ordered=ordered)
         kinds = (kind for kind in (np.uint8, np.uint16, np.uint32) if len(summary.part) <= np.iinfo(kind).max)
         rank = self.cuts.rank.astype(next(kinds))
-        self.part_of = rank[number_of][keys]
+        self.part_of = looked_up(rank[number_of], keys)
 
-    def left(self, chosen: Cuts) -> IntArray:
-        """Return the records of each row that go to the left, shape (rows of the view,); 0 without a cut."""
+    def left(self, chosen: Cuts) -> NDArray[Any]:
+        """Return what of each row goes to the left, as ``Mode.left`` does, shape (rows of the view,)."""
         return self._mode.left(self.cuts, self.part_of, self.batch.counts, self.batch.rows, chosen)
 
     def sides(self, proposals: list[Cuts]) -> list[Sides]:
@@ -201,7 +193,7 @@ class RowView(View):
     def _whole(self, proposals: list[Cuts]) -> tuple[NDArray[Any], Ends, Traces]:
         """Return the slot of each row, where the sides end, and the traces of the slots."""
         of_part, last = slots_of(self.cuts, proposals)
-        of_row = of_part.astype(np.uint8)[self.part_of]
+        of_row = looked_up(of_part.astype(np.uint8), self.part_of)
         slotted = Slotted(self._position, self.cuts, of_part, of_row, len(proposals) + 1)
         ends = Ends(np.stack([own.part >= 0 for own in proposals]), last, last + 1)
         if self.batch.coding.bitwise:
@@ -263,15 +255,14 @@ class RowSource(Source):
         if self._checks.by_size:
             return asked
         held = np.zeros(self._batch.number, dtype=bool)
-        own = self._batch
-        regions = Regions(own.owner, own.counts, own.segments)
-        sides = regions.halves(self.left(proposed), asked)
+        sides = self._batch.halves(self.left(proposed), asked)
         held[asked] = self._checks.regions_hold(sides).reshape(2, -1).all(axis=0)
         return held
 
-    def left(self, proposed: Proposed) -> IntArray:
-        """Return the records of each row that go to the left, shape (rows,); 0 without a cut."""
-        left = np.zeros(len(self._batch.counts), dtype=self._batch.counts.dtype)
+    def left(self, proposed: Proposed) -> NDArray[Any]:
+        """Return what of each row goes to the left, as ``Mode.left`` does, shape (rows,)."""
+        kind = self._batch.counts.dtype if self._mode.divides else np.bool_
+        left = np.zeros(len(self._batch.counts), dtype=kind)
         for axis, view in self._views.items():
             own = proposed.axis[view.regions] == axis
             if own.any():
@@ -343,7 +334,7 @@ class Kernel:
 
         That is the number of records, or whether all go there in a mode that never divides a row.
         """
-        found = in_threads(lambda span: self._chosen(store.batch(span)), store.batches())
+        found = store.each(lambda span: self._chosen(store.batch(span)), store.batches())
         return Chosen.joined([chosen for chosen, _ in found]), np.concatenate([left for _, left in found])
 
     def _chosen(self, batch: Batch) -> tuple[Chosen, NDArray[Any]]:
@@ -351,4 +342,4 @@ class Kernel:
         level = Level(source, self._mode, self._minimum)
         proposed, lowest = level.propose()
         left = source.left(proposed)
-        return level.chosen(proposed, lowest), left if self._mode.divides else left > 0
+        return level.chosen(proposed, lowest), left

@@ -8,15 +8,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from anonymizer.loss.base import CellMetric
-from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.classes import Traces
 from anonymizer.model.counting import group_keys
-from anonymizer.model.recoding import NodeRecoding, Recoding, RegionRecoding
+from anonymizer.model.recoding import NodeRecoding, Recoding, RegionColumn, RegionRecoding
 from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
 from anonymizer.search.mondrian.axes import (
     MASKED_UNITS,
@@ -32,8 +32,11 @@ from anonymizer.search.mondrian.axes import (
 from anonymizer.search.mondrian.regions import InOrder, Proportional, Regions, Segments, Sharing
 from anonymizer.search.mondrian.store import WORD_BITS
 
+OwnAxis = TypeVar("OwnAxis", bound=Axis)
+Published = TypeVar("Published")
 
-class Labelling(ABC):
+
+class Labelling(ABC, Generic[OwnAxis, Published]):
     """The kind of labels that regions are published with.
 
     Class attributes
@@ -43,15 +46,34 @@ class Labelling(ABC):
     Parameters
     ----------
     metric: guides the cuts.
+
+    Attributes
+    ----------
+    axes: one for each quasi-identifier.
     """
 
     sharing: ClassVar[Sharing]
-    axes: tuple[Axis, ...]
+
+    def __init__(self, table: Table, metric: CellMetric) -> None:
+        own = zip(table.quasi_identifiers, weight_shares(table), strict=True)
+        self.axes = tuple(self._axis(attribute, share, metric) for attribute, share in own)
 
     @abstractmethod
-    def __init__(self, table: Table, metric: CellMetric) -> None: ...
+    def _axis(self, attribute: QuasiIdentifier, share: float, metric: CellMetric) -> OwnAxis:
+        """Return the axis of a quasi-identifier."""
 
     @abstractmethod
+    def _column(self, axis: OwnAxis, codes: CodeArray, regions: Segments) -> Published:
+        """Return what is published of regions along an axis, given the code of each row, shape (rows,)."""
+
+    @abstractmethod
+    def _traced(self, axis: OwnAxis, numbers: Traces) -> Published:
+        """Return the same, given what the axis remembers of the regions."""
+
+    @abstractmethod
+    def _recoded(self, rows: Rows, columns: list[Published]) -> Recoding:
+        """Return the recoding of some rows, given what is published of their regions along each axis."""
+
     def recoding(self, table: Table, regions: Regions, suppressed: BoolArray, removed: BoolArray) -> Recoding:
         """Return what is published when each region is one class.
 
@@ -60,25 +82,23 @@ class Labelling(ABC):
         regions: every record of the table lies in one.
         suppressed, removed: regions, shape (regions,), bool.
         """
+        columns = [
+            self._column(axis, table.quasi_identifier_codes(position)[regions.owner], regions.segments)
+            for position, axis in enumerate(self.axes)
+        ]
+        return self._recoded(rows_of(table, regions, suppressed, removed), columns)
 
-    @abstractmethod
-    def traced_recoding(
-        self,
-        table: Table,
-        numbers: Iterable[Traces],
-        region_of: IntArray,
-        suppressed: BoolArray,
-        removed: BoolArray,
-    ) -> Recoding:
+    def traced_recoding(self, rows: Rows, numbers: Iterable[Traces]) -> Recoding:
         """Return what is published of regions of which no rows are known, only what axes remember of them.
 
         Parameters
         ----------
-        table: whose rows are those of regions and sensitive values.
+        rows: those of regions and sensitive values.
         numbers: for each axis the reductions of its numbers over each region, as ``Coding.numbers`` has them.
-        region_of: of each row, shape (rows,), int64.
-        suppressed, removed: rows, shape (rows,), bool.
         """
+        return self._recoded(
+            rows, [self._traced(axis, own) for axis, own in zip(self.axes, numbers, strict=True)]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +138,7 @@ def rows_of(table: Table, regions: Regions, suppressed: BoolArray, removed: Bool
     )
 
 
-class RegionLabelling(Labelling):
+class RegionLabelling(Labelling[RegionAxis, RegionColumn]):
     """Numbers and dates by one kind of axis, other attributes by another.
 
     Class attributes
@@ -130,10 +150,6 @@ class RegionLabelling(Labelling):
     ordered: ClassVar[type[RegionAxis]]
     unordered: ClassVar[type[RegionAxis]]
 
-    def __init__(self, table: Table, metric: CellMetric) -> None:
-        own = zip(table.quasi_identifiers, weight_shares(table), strict=True)
-        self.axes = self._axes = tuple(self._axis(attribute, share, metric) for attribute, share in own)
-
     def _axis(self, attribute: QuasiIdentifier, share: float, metric: CellMetric) -> RegionAxis:
         kind = self.ordered if attribute.column.type.ordered else self.unordered
         axis = kind(attribute, share, metric)
@@ -141,28 +157,14 @@ class RegionLabelling(Labelling):
             return LargeSetAxis(attribute, share, metric)
         return axis
 
-    def recoding(
-        self, table: Table, regions: Regions, suppressed: BoolArray, removed: BoolArray
-    ) -> RegionRecoding:
-        """Return what each region has of each attribute."""
-        rows = rows_of(table, regions, suppressed, removed)
-        columns = [
-            axis.column(table.quasi_identifier_codes(position)[regions.owner], regions.segments)
-            for position, axis in enumerate(self._axes)
-        ]
-        return RegionRecoding(rows.table, columns, rows.region_of, rows.suppressed, rows.removed, rows.owner)
+    def _column(self, axis: RegionAxis, codes: CodeArray, regions: Segments) -> RegionColumn:
+        return axis.column(codes, regions)
 
-    def traced_recoding(
-        self,
-        table: Table,
-        numbers: Iterable[Traces],
-        region_of: IntArray,
-        suppressed: BoolArray,
-        removed: BoolArray,
-    ) -> RegionRecoding:
-        """Return what each region has of each attribute."""
-        columns = [axis.traced_column(each) for axis, each in zip(self._axes, numbers, strict=True)]
-        return RegionRecoding(table, columns, region_of, suppressed, removed)
+    def _traced(self, axis: RegionAxis, numbers: Traces) -> RegionColumn:
+        return axis.traced_column(numbers)
+
+    def _recoded(self, rows: Rows, columns: list[RegionColumn]) -> RegionRecoding:
+        return RegionRecoding(rows.table, columns, rows.region_of, rows.suppressed, rows.removed, rows.owner)
 
 
 class IntervalLabelling(RegionLabelling):
@@ -172,8 +174,8 @@ class IntervalLabelling(RegionLabelling):
     unordered = SetAxis
 
 
-class NodeLabelling(Labelling):
-    """Every attribute along its hierarchy.
+class NodeLabelling(Labelling[NodeAxis, CodeArray]):
+    """Every attribute along its hierarchy: the lowest allowed node above a region's values.
 
     Two regions may be published alike. A relaxed cut keeps combinations together: regions that share many
     have the same nodes more often, and would be one class.
@@ -181,38 +183,19 @@ class NodeLabelling(Labelling):
 
     sharing = InOrder()
 
-    def __init__(self, table: Table, metric: CellMetric) -> None:
-        own = zip(table.quasi_identifiers, weight_shares(table), strict=True)
-        self.axes = self._axes = tuple(_axis(attribute, share, metric) for attribute, share in own)
+    def _axis(self, attribute: QuasiIdentifier, share: float, metric: CellMetric) -> NodeAxis:
+        axis = NodeAxis(attribute, share, metric)
+        return axis if axis.bits <= WORD_BITS else DeepNodeAxis(attribute, share, metric)
 
-    def recoding(
-        self, table: Table, regions: Regions, suppressed: BoolArray, removed: BoolArray
-    ) -> NodeRecoding:
-        """Return the lowest allowed node above each region's values, for each attribute."""
-        rows = rows_of(table, regions, suppressed, removed)
-        nodes = [
-            axis.published(table.quasi_identifier_codes(position)[regions.owner], regions.segments)
-            for position, axis in enumerate(self._axes)
-        ]
-        own = np.stack(nodes, axis=1)
-        return NodeRecoding(rows.table, own, rows.suppressed, rows.removed, rows.owner, rows.region_of)
+    def _column(self, axis: NodeAxis, codes: CodeArray, regions: Segments) -> CodeArray:
+        return axis.published(codes, regions)
 
-    def traced_recoding(
-        self,
-        table: Table,
-        numbers: Iterable[Traces],
-        region_of: IntArray,
-        suppressed: BoolArray,
-        removed: BoolArray,
-    ) -> NodeRecoding:
-        """Return the node of each region, for each attribute."""
-        own = np.stack([axis.nodes(each) for axis, each in zip(self._axes, numbers, strict=True)], axis=1)
-        return NodeRecoding(table, own, suppressed, removed, None, region_of)
+    def _traced(self, axis: NodeAxis, numbers: Traces) -> CodeArray:
+        return axis.nodes(numbers)
 
-
-def _axis(attribute: QuasiIdentifier, share: float, metric: CellMetric) -> NodeAxis:
-    axis = NodeAxis(attribute, share, metric)
-    return axis if axis.bits <= WORD_BITS else DeepNodeAxis(attribute, share, metric)
+    def _recoded(self, rows: Rows, columns: list[CodeArray]) -> NodeRecoding:
+        nodes = np.stack(columns, axis=1)
+        return NodeRecoding(rows.table, nodes, rows.suppressed, rows.removed, rows.owner, rows.region_of)
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +226,9 @@ class Publishing:
     kept_suppressed: whether these stay as a class of their own.
     """
 
-    def __init__(self, table: Table, labelling: Labelling, gone: IntArray, *, kept_suppressed: bool) -> None:
+    def __init__(
+        self, table: Table, labelling: Labelling[Any, Any], gone: IntArray, *, kept_suppressed: bool
+    ) -> None:
         self._table = table
         self._labelling = labelling
         self._gone = gone

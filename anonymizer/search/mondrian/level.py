@@ -1,7 +1,6 @@
 """One level of Mondrian: where each open region is cut, all of them at once.
 
-The costs of proposed cuts come from rows in memory or from the sums that an engine returns. Cuts are logged
-so that further records can be placed with equal ones.
+Cuts are logged so that further records can be placed with equal ones.
 """
 
 from __future__ import annotations
@@ -388,45 +387,6 @@ class CutLog:
         self._regions[second - 1], self._regions[second] = left, left + 1
         self._number += 2 * len(places)
         return second
-
-    def join(self, kept: BoolArray, parts: Sequence[tuple[IntArray, CutLog]]) -> None:
-        """Put what became of regions elsewhere behind those that are kept as they are.
-
-        Parameters
-        ----------
-        kept: shape (regions,); the others come back in the parts.
-        parts: the numbers of regions with which each log began, and that log.
-        """
-        regions = [self._regions[kept]]
-        for given, log in parts:
-            further = self._number + np.arange(log.number - len(given))
-            number = np.concatenate([given, further])
-            regions.append(number[log.regions])
-            self._levels += [
-                _Level(number[own.regions], own.axis, number[own.left], own.sizes, own.parts)
-                for own in log._levels
-            ]
-            self._number += len(further)
-        self._regions = np.concatenate(regions)
-        self._number_anew()
-
-    def _number_anew(self) -> None:
-        """Number regions level by level, each in the order of the one before, as if all had been here."""
-        left = np.full(self._number, -1, dtype=np.int64)
-        for own in self._levels:
-            left[own.regions] = own.left
-        here = np.arange(self._first)
-        number, known = np.arange(self._number), self._first
-        while len(here):
-            sides = left[here][left[here] >= 0]
-            here = np.stack([sides, sides + 1], axis=1).ravel()
-            number[here] = known + np.arange(len(here))
-            known += len(here)
-        self._regions = number[self._regions]
-        self._levels = [
-            _Level(number[own.regions], own.axis, number[own.left], own.sizes, own.parts)
-            for own in self._levels
-        ]
 
     def tree(self, coding: Coding, ends: Traces, levels: Sequence[int], first: CodeArray) -> CutTree:
         """Return what was cut, of a search whose axes are all along hierarchies.

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.model.classes import GroupStatistic, Reduction, Traces
-from anonymizer.model.out_of_core import CodedRows
+from anonymizer.model.counting import add_up
 from anonymizer.search.mondrian.axes import Axis, Frames, ListedAxis
 from anonymizer.search.mondrian.regions import Regions, Segments
-from anonymizer.system import processors
+from anonymizer.system import DiskArrays, processors
 
 WORD_BITS = 62
-"""Bits of a word: it stays a positive 64-bit integer, in an SQL engine too."""
+"""Bits of a word: it stays a positive 64-bit integer."""
 
 Columns = tuple[NDArray[Any], ...]
 """Coded rows: one array of whole numbers for each column of the coding, shape (rows,)."""
@@ -90,9 +90,12 @@ class Coding:
         return not any(isinstance(axis, ListedAxis) and axis.share for axis in self.axes)
 
     @property
-    def columns(self) -> int:
-        """How many columns a coded row has."""
-        return len(self._bits)
+    def kinds(self) -> list[type[np.integer[Any]]]:
+        """The type of each column of the coded rows."""
+        return [
+            next((kind for kind in (np.uint8, np.uint16) if bits <= np.iinfo(kind).bits), np.int64)
+            for bits in self._bits
+        ]
 
     def encode(self, codes: CodeArray) -> Columns:
         """Return the coded rows.
@@ -101,23 +104,13 @@ class Coding:
         ----------
         codes: of the values, shape (rows, at least one for each quasi-identifier), as in a Table.
         """
-        columns = [np.zeros(len(codes), dtype=_dtype(bits)) for bits in self._bits]
+        columns = [np.zeros(len(codes), dtype=kind) for kind in self.kinds]
         for position, (axis, fields) in enumerate(zip(self.axes, self.fields, strict=True)):
             for own, field in zip(axis.numbers, fields, strict=True):
                 kind = columns[field.column].dtype
                 of_code = (own.of_code << field.shift).astype(kind)
                 columns[field.column] |= of_code[codes[:, position]]
         return tuple(columns)
-
-    @property
-    def rows(self) -> CodedRows:
-        """What an engine has to know to sum up combinations that it keeps."""
-        words: list[dict[int, IntArray]] = [{} for _ in self._bits]
-        for position, (axis, fields) in enumerate(zip(self.axes, self.fields, strict=True)):
-            for own, field in zip(axis.numbers, fields, strict=True):
-                adds = own.of_code.astype(np.int64) << field.shift
-                words[field.column][position] = words[field.column].get(position, 0) + adds
-        return CodedRows(tuple(words), self.traces)
 
     def numbers(self, traces: Traces, position: int) -> Traces:
         """Return what the traces of groups say of one axis: its numbers' reductions, in their order."""
@@ -155,10 +148,6 @@ def _field(traced: IntArray, field: Field, reduction: Reduction) -> IntArray:
     return (traced >> field.shift) & ((1 << field.bits) - 1)
 
 
-def _dtype(bits: int) -> type[np.integer[Any]]:
-    return next((kind for kind in (np.uint8, np.uint16) if bits <= np.iinfo(kind).bits), np.int64)
-
-
 CHUNK = 1 << 17
 """Rows that are looked at in one go, so that what is computed of them stays in the cache."""
 
@@ -169,10 +158,11 @@ class Batch:
 
     Attributes
     ----------
-    owner: combination of the table for each row, shape (rows,), ascending within a region.
+    owner: as the store has it.
     counts: records of each row, shape (rows,), positive.
     columns: coded rows.
     rows: number of rows of each region, shape (regions,), int64, positive.
+    cells: as the store has it.
     """
 
     coding: Coding
@@ -180,6 +170,7 @@ class Batch:
     counts: NDArray[Any]
     columns: Columns
     rows: IntArray
+    cells: int = 0
 
     @property
     def number(self) -> int:
@@ -224,7 +215,28 @@ class Batch:
         kept[regions] = True
         rows = np.flatnonzero(np.repeat(kept, self.rows))
         columns = tuple(own[rows] for own in self.columns)
-        return Batch(self.coding, self.owner[rows], self.counts[rows], columns, self.rows[regions])
+        own = self.owner[rows], self.counts[rows], columns, self.rows[regions]
+        return Batch(self.coding, *own, self.cells)
+
+    def halves(self, left: NDArray[Any], cut: BoolArray) -> Regions:
+        """Return the left sides of the regions that are cut, followed by their right sides.
+
+        Parameters
+        ----------
+        left: records of each row that go to the left, or whether all do, shape (rows,).
+        cut: shape (regions,).
+        """
+        if not self.cells:
+            records = self.counts * left if left.dtype == np.bool_ else left
+            return Regions(self.owner, self.counts, self.segments).halves(records, cut)
+        number, regions = np.cumsum(cut) - 1, int(cut.sum())
+        found = []
+        for span, own, inside in self.chunks():
+            kept = np.flatnonzero(np.repeat(cut[own], inside))
+            side = np.repeat(number[own], inside)[kept] + regions * (left[span][kept] == 0)
+            keys = side * self.cells + self.owner[span][kept]
+            found.append(add_up(keys, self.counts[span][kept], 2 * regions * self.cells))
+        return summed_up(found, 2 * regions, self.cells)
 
     def chunks(self) -> Iterator[tuple[slice, slice, IntArray]]:
         """Return rows in small chunks, the regions that they lie in, and the rows of each of these."""
@@ -256,8 +268,26 @@ def chunks(rows: IntArray) -> Iterator[tuple[slice, slice, IntArray]]:
         yield slice(first, last), regions, inside
 
 
+def summed_up(parts: Sequence[tuple[IntArray, IntArray]], regions: int, cells: int) -> Regions:
+    """Return regions with a row for each owner, of sums over parts of their rows.
+
+    Parameters
+    ----------
+    parts: keys ``region * cells + owner``, each with records.
+    """
+    keys, counts = (np.concatenate(own) for own in zip(*parts, strict=True))
+    if len(parts) > 1:
+        keys, counts = add_up(keys, counts, regions * cells)
+    return Regions(keys % cells, counts, Segments(keys // cells, regions))
+
+
 def slot_traces(
-    coding: Coding, columns: Columns, rows: IntArray, slot_of: NDArray[Any], slots: int
+    coding: Coding,
+    columns: Columns,
+    rows: IntArray,
+    slot_of: NDArray[Any],
+    slots: int,
+    wanted: BoolArray | None = None,
 ) -> Traces:
     """Return traces of the rows of each slot of each region, shape (regions, slots).
 
@@ -266,6 +296,7 @@ def slot_traces(
     columns: coded rows, region after region.
     rows: of each region, shape (regions,); there may be none.
     slot_of: of each row, shape (rows,), small whole numbers below ``slots``.
+    wanted: slots that are asked about, shape (regions, slots); None for all.
     """
     found = [np.full(len(rows) * slots, own.reduction.identity, dtype=np.int64) for own in coding.traces]
     for span, regions, inside in chunks(rows):
@@ -273,13 +304,27 @@ def slot_traces(
         kind = _narrowest(space)
         keys = np.repeat(np.arange(0, space, slots, dtype=kind), inside)
         keys += slot_of[span].astype(kind, copy=False)
+        own_columns = [own[span] for own in columns]
+        if wanted is not None:
+            kept = np.flatnonzero(wanted[regions].ravel()[keys])
+            if not len(kept):
+                continue
+            keys, own_columns = keys[kept], [own[kept] for own in own_columns]
         order, present, starts = _sorted(keys, space)
-        sorted_columns = [own[span].take(order) for own in columns]
+        sorted_columns = [own.take(order) for own in own_columns]
         groups = regions.start * slots + present
         for all_of_it, own in zip(found, coding.traces, strict=True):
             traced = own.reduction.ufunc.reduceat(sorted_columns[own.column], starts)
             all_of_it[groups] = own.reduction.ufunc(all_of_it[groups], traced)
     return [own.reshape(len(rows), slots) for own in found]
+
+
+def looked_up(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
+    """Return ``values[places]``; numpy would make numbers of 64 bits of all places at once."""
+    found = np.empty(len(places), dtype=values.dtype)
+    for first in range(0, len(places), CHUNK):
+        found[first : first + CHUNK] = values[places[first : first + CHUNK]]
+    return found
 
 
 def _narrowest(numbers: int) -> type[np.integer[Any]]:
@@ -343,27 +388,48 @@ class Store:
 
     Attributes
     ----------
-    owner: combination of each row, shape (rows,), ascending within a region.
+    owner: combination of each row, or what models see of it, shape (rows,).
     counts: records of each row, shape (rows,).
     columns: coded rows.
     rows: number of rows of each region, shape (regions,), int64.
+    keys: carried along with the rows, each of shape (rows,).
+    cells: how many owners there are, where rows with the same one may be summed up; else 0, and owners of
+        rows are distinct and ascending within a region.
+    disk: where the arrays lie; None in memory.
     records: of each region, shape (regions,), int64.
     open: regions that may still be cut, shape (regions,), bool.
     """
 
     def __init__(
-        self, coding: Coding, owner: NDArray[Any], counts: NDArray[Any], columns: Columns, rows: IntArray
+        self,
+        coding: Coding,
+        owner: NDArray[Any],
+        counts: NDArray[Any],
+        columns: Columns,
+        rows: IntArray,
+        *,
+        keys: Columns = (),
+        cells: int = 0,
+        disk: DiskArrays | None = None,
     ) -> None:
         self.coding = coding
         self.owner, self.counts, self.columns = owner, counts, columns
         self.rows = rows
+        self.keys, self.cells = keys, cells
+        self._disk = disk
         self.records: IntArray = np.add.reduceat(counts, np.cumsum(rows) - rows, dtype=np.int64)
         self.open: BoolArray = np.ones(len(rows), dtype=bool)
 
     def batches(self) -> list[Span]:
         """Return which open regions are cut together."""
+        return self._spans(np.flatnonzero(self.open))
+
+    def every_batch(self) -> list[Span]:
+        """Return all regions in batches, open or not."""
+        return self._spans(np.arange(len(self.rows)))
+
+    def _spans(self, opened: IntArray) -> list[Span]:
         starts = np.cumsum(self.rows) - self.rows
-        opened = np.flatnonzero(self.open)
         rows = self.rows[opened]
         before = np.cumsum(rows) - rows
         firsts = np.flatnonzero(np.diff(before // BATCH, prepend=-1))
@@ -378,7 +444,18 @@ class Store:
         """Return the rows of some regions."""
         places = span.places()
         columns = tuple(own[places] for own in self.columns)
-        return Batch(self.coding, self.owner[places], self.counts[places], columns, span.rows)
+        return Batch(self.coding, self.owner[places], self.counts[places], columns, span.rows, self.cells)
+
+    def each(self, work: Callable[[Span], Result], spans: Sequence[Span]) -> list[Result]:
+        """Return what comes of some regions at a time, whose rows need not stay in memory after."""
+
+        def worked(span: Span) -> Result:
+            found = work(span)
+            if self._disk is not None:
+                self._disk.forget()
+            return found
+
+        return in_threads(worked, spans)
 
     def regions(self, chosen: BoolArray) -> Regions:
         """Return some regions with copies of their rows; ``chosen`` is of shape (regions,)."""
@@ -397,7 +474,9 @@ class Store:
 
     def traces(self) -> Traces:
         """Return the traces of all regions."""
-        return self.coding.traced(self.columns, np.cumsum(self.rows) - self.rows)
+        found = self.each(lambda span: self.batch(span).traces, self.every_batch())
+        none = [np.zeros(0, dtype=np.int64) for _ in self.coding.traces]
+        return [np.concatenate(own) for own in zip(none, *found, strict=True)]
 
     def close(self, staying: BoolArray) -> None:
         """Close the open regions that do not stay open, shape (open regions,)."""
@@ -417,11 +496,12 @@ class Store:
 
         def sort(span: Span) -> IntArray:
             own = np.repeat(cut[span.regions], span.rows)
-            right = own & (left[span.first : span.first + len(own)] == 0)
+            right = own
+            right &= left[span.first : span.first + len(own)] == 0
             self._sort(span, right)
             return np.add.reduceat(right, np.cumsum(span.rows) - span.rows, dtype=np.int64)
 
-        self._renumber(cut, target, np.concatenate(in_threads(sort, self.batches())))
+        self._renumber(cut, target, np.concatenate(self.each(sort, self.batches())))
 
     def _divided(self, left: NDArray[Any]) -> NDArray[Any]:
         """Make two rows of each that has records on both sides, and return what goes to the left of each."""
@@ -446,16 +526,21 @@ class Store:
 
     def _sort(self, span: Span, right: BoolArray) -> None:
         """Move the rows on the right of each region behind the others."""
-        number = len(span.rows)
+        number, places = len(span.rows), span.places()
         if number == 1:
-            order = np.concatenate([np.flatnonzero(~right), np.flatnonzero(right)])
-        else:
-            kind = np.uint16 if 2 * number <= 1 << 16 else np.int64
-            keys = np.repeat(np.arange(0, 2 * number, 2, dtype=kind), span.rows) + right
-            order = np.argsort(keys.astype(kind, copy=False), kind="stable")
-        places = span.places()
-        for own in (self.owner, self.counts, *self.columns):
+            for own in self._arrays:
+                _divide(own[places], right)
+            return
+        kind = np.uint16 if 2 * number <= 1 << 16 else np.int64
+        keys = np.repeat(np.arange(0, 2 * number, 2, dtype=kind), span.rows) + right
+        order = np.argsort(keys.astype(kind, copy=False), kind="stable")
+        for own in self._arrays:
             own[places] = own[places][order]
+
+    @property
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        """All that is known of rows."""
+        return (self.owner, self.counts, *self.columns, *self.keys)
 
     def _renumber(self, cut: BoolArray, target: IntArray, right: IntArray) -> None:
         """Number regions anew after cuts; ``right`` tells the rows on the right of each open region."""
@@ -472,6 +557,20 @@ class Store:
         self.rows, self.records = rows, records
         self.open = np.zeros(len(rows), dtype=bool)
         self.open[second - 1] = self.open[second] = True
+
+
+def _divide(rows: NDArray[Any], right: BoolArray) -> None:
+    """Move the rows on the right behind the others, in place; only those are held a second time."""
+    put, behind = 0, []
+    for first in range(0, len(rows), CHUNK):
+        chunk, own = rows[first : first + CHUNK], right[first : first + CHUNK]
+        behind.append(chunk[own])
+        left = chunk[~own]
+        rows[put : put + len(left)] = left
+        put += len(left)
+    for chunk in behind:
+        rows[put : put + len(chunk)] = chunk
+        put += len(chunk)
 
 
 def stored(coding: Coding, owner: IntArray, counts: IntArray, columns: Columns, region_of: IntArray) -> Store:
