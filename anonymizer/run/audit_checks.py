@@ -244,7 +244,7 @@ def check_texts(case: AuditCase) -> None:
 def missing_cells(relation: Relation, name: str) -> tuple[int, int]:
     """Return how many cells of a column are null, and how many are the empty text."""
     nulls = relation.profiling.spread(name, 1).nulls
-    return nulls, relation.count_matching(name, "") if relation.is_text(name) else 0
+    return nulls, relation.profiling.count_matching(name, "") if relation.is_text(name) else 0
 
 
 def check_suppression(case: AuditCase) -> None:
