@@ -6,8 +6,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isclose, isfinite
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
+from anonymizer.errors import InputError
 from anonymizer.model.report import to_json
 
 Key = tuple[str | int, ...]
@@ -294,3 +298,28 @@ def _significant(number: float) -> int:
 def _text(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 200 else text[:197] + "..."
+
+
+Part = TypeVar("Part", bound=BaseModel)
+
+
+def parse_report(model: type[Part], path: Path, content: bytes, accepted: str) -> Part:
+    """Return what somebody needs of a report.
+
+    Parameters
+    ----------
+    model: what is needed.
+    accepted: which reports are, for the message about another one.
+
+    Raises
+    ------
+    InputError: it is not JSON, or it is no report of a release.
+    """
+    try:
+        return model.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        if first["type"] == "json_invalid":
+            raise InputError(f"{path}: is not JSON; {accepted}") from None
+        where = ".".join(str(part) for part in first["loc"]) or "the whole"
+        raise InputError(f"{path}: is no report of a release, see {where}; {accepted}") from None

@@ -11,16 +11,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from anonymizer.attacks.adversary_view import linked, possible_links, same_values
 from anonymizer.attacks.generalized_values import meaning_of
 from anonymizer.audit.anatomy import classes_for, read_pair
-from anonymizer.audit.claims import ABSENT, Claims, as_reported
+from anonymizer.audit.claims import ABSENT, Claims, as_reported, parse_report
 from anonymizer.audit.classes import count_classes
 from anonymizer.config.attribute import Role
 from anonymizer.config.document import distinct_keys
@@ -548,8 +548,6 @@ def _certain(matched: _Matched, recoding: Recoding) -> bool:
     return recoding.merged.table.combinations == everything.merged.table.combinations
 
 
-Part = TypeVar("Part", bound=BaseModel)
-
 ACCEPTED = "accepted: report.public.json or report.json of a run that ended with a release"
 
 
@@ -641,28 +639,6 @@ def _plain_number(text: str, kind: type[int] | type[float] | None = None) -> flo
         shown = text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
         raise ValueError(f"the number {shown} is out of range")
     return number
-
-
-def parse_report(model: type[Part], path: Path, content: bytes, accepted: str) -> Part:
-    """Return what somebody needs of a report.
-
-    Parameters
-    ----------
-    model: what is needed.
-    accepted: which reports are, for the message about another one.
-
-    Raises
-    ------
-    InputError: it is not JSON, or it is no report of a release.
-    """
-    try:
-        return model.model_validate_json(content)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        if first["type"] == "json_invalid":
-            raise InputError(f"{path}: is not JSON; {accepted}") from None
-        where = ".".join(str(part) for part in first["loc"]) or "the whole"
-        raise InputError(f"{path}: is no report of a release, see {where}; {accepted}") from None
 
 
 JUDGED = ("input", "attributes", "constraints", "reference", "suppression", "output")

@@ -21,6 +21,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, Field, PlainValidator, TypeAdapter, ValidationError
 
+from anonymizer.audit.claims import parse_report
 from anonymizer.config.attribute import Role
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin, Reference
@@ -36,7 +37,6 @@ from anonymizer.model.table import Column, Hierarchy, QuasiIdentifier, Table, Va
 from anonymizer.privacy.base import AttackModel, ClassModel
 from anonymizer.release.folder import PUBLIC_REPORT, SHARE
 from anonymizer.report.public import public_report
-from anonymizer.run.audit import parse_report
 from anonymizer.run.plan import NO_SOURCES, Plan, plan_of
 from anonymizer.run.prepare import Prepared, check_search, problem_of, read_attributes, row_limit_message
 
