@@ -12,7 +12,6 @@ import shlex
 import shutil
 import socket
 import subprocess
-import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.data.memory import SpillFolder
-from anonymizer.data_spark.options import EVERY_CORE, LOCAL, SparkOptions
+from anonymizer.data_spark.options import EVERY_CORE, SparkOptions
 from anonymizer.distribution import installing
 from anonymizer.errors import DataError, InputError, OutputError
 
@@ -82,9 +81,6 @@ START_SECONDS = 300.0
 
 END_SECONDS = 20.0
 """For the process of Java to end by itself."""
-
-PYTHON = "PYSPARK_PYTHON"
-"""The variable that names the Python of Spark's processes."""
 
 STANDALONE_PORT = 7077
 """Of a standalone master where the address has none."""
@@ -228,9 +224,6 @@ class _Launch:
             whole.setMaster(EVERY_CORE)
         self.master = str(whole.get("spark.master"))
         spark: SparkSession = self._session(self._context(conf=whole, gateway=self._gateway))
-        if LOCAL.match(self.master) and not os.environ.get(PYTHON):
-            # Which has what the work needs that is done in Python; Spark would take any python3.
-            spark.sparkContext.pythonExec = sys.executable
         for name, value in self._asked:
             # A second session of one process has the static settings of the first.
             if name.startswith("spark.sql."):
@@ -425,7 +418,6 @@ def reason_of(error: Exception) -> str:
     return told.strip().split("\n", 1)[0]
 
 
-_LACKING = re.compile(r"No module named '([^']+)'")
 _PATH = re.compile(r"((?:[a-z0-9+.-]+):/[^\s,;'\"]+)")
 _TYPE = re.compile(r"Illegal Parquet type: (.+?)\.? SQLSTATE|The data type (\w+) is not supported")
 _MEMORY = ("java.lang.OutOfMemoryError", "Java heap space", "GC overhead limit exceeded")
@@ -451,7 +443,6 @@ def reading(name: str) -> Iterator[None]:
     except classes as error:
         told = whole_text(error)
         _refuse_memory(told)
-        _refuse_workers(told)
         _refuse_type(name, told)
         if "FAILED_READ_FILE" in told or "not a Parquet file" in told or "MALFORMED_RECORD" in told:
             found = _PATH.search(told)
@@ -512,19 +503,6 @@ def _refuse_memory(told: str) -> None:
         raise InputError(
             "engine.options.spark.driver.maxResultSize: too small for the distinct combinations; set more, "
             "such as 4g, or fewer quasi-identifiers"
-        ) from None
-
-
-def _refuse_workers(told: str) -> None:
-    lacking = _LACKING.search(told)
-    if lacking is not None:
-        raise InputError(
-            f"engine spark: its workers have no Python package '{lacking[1]}'; run {installing('spark')} "
-            f"there, with the version that is here, or name the Python that has it by {PYTHON}"
-        ) from None
-    if "PYTHON_VERSION_MISMATCH" in told or "Cannot run program" in told:
-        raise InputError(
-            f"engine spark: its workers need the version of Python that runs here; name it by {PYTHON}"
         ) from None
 
 

@@ -82,7 +82,8 @@ class Fingerprints:
         own = [
             (path.relative_to(FOLDER).as_posix(), self._file(path)) for path in sorted(FOLDER.rglob("*.py"))
         ]
-        return [*own, *sorted(self._plug_ins())]
+        # A folder that is on the path twice tells of its distributions twice.
+        return [*own, *sorted(set(self._plug_ins()))]
 
     def _plug_ins(self) -> Iterator[tuple[str, ...]]:
         for each in distributions():
