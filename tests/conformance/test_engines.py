@@ -13,7 +13,7 @@ import pytest
 
 from anonymizer.data.duckdb.distinct_rows import DuckCombinations
 from anonymizer.data.frames import FrameRelation
-from anonymizer.data.open import open_csv, open_file
+from anonymizer.data.open import open_by_engine, open_csv, open_file
 from anonymizer.data.source import EngineOptions
 from anonymizer.model.out_of_core import RowPiece
 from anonymizer.testing.engine import Record, check_relation
@@ -65,15 +65,11 @@ def test_a_frame() -> None:
         check_relation(relation, RECORDS)
 
 
-@pytest.mark.slow
+@pytest.mark.spark
 def test_parquet_in_spark(tmp_path: Path) -> None:
-    from anonymizer.data_spark.options import SparkOptions
-    from anonymizer.data_spark.relation import open_spark
-    from tests.spark import SETTINGS, running
+    from tests.spark import options, running
 
-    settings = {name: str(value) for name, value in SETTINGS.items() if name != "master"}
-    options = SparkOptions(str(SETTINGS["master"]), settings)
-    with running(), open_spark(str(parquet(tmp_path)), options) as relation:
+    with running(), open_by_engine(str(parquet(tmp_path)), options()) as relation:
         check_relation(relation, RECORDS)
 
 
