@@ -187,7 +187,7 @@ class SparkRecodedQuery(ReleaseQuery):
             files.write(self.relation.session, location_of(path), path.name)
 
     def check(self, release: Relation) -> None:
-        """Compare whole records: the audit does not see what stands beside the columns that it counts."""
+        """Compare whole records, because the audit counts only some of the columns."""
         check_sum(release, self.rows.labels, self.checksum())
 
     def checksum(self) -> int:

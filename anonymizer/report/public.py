@@ -50,7 +50,6 @@ class _Terms:
     Attributes
     ----------
     smallest: counts below it, except 0, are not public.
-    records: in the release.
     metric: of the objective.
     place: name of a release that is kept as a table or under a URL; None for a file in ``share/``.
     proven: whether such a search always ends with a proof, so that the proof tells nothing.
@@ -59,7 +58,6 @@ class _Terms:
     """
 
     smallest: int
-    records: int
     metric: str
     place: str | None
     proven: bool
@@ -68,25 +66,23 @@ class _Terms:
 
     @classmethod
     def of(cls, content: Mapping[str, Any], smallest: int) -> _Terms:
-        config, records = content["config"], content["release"]["rows"]
+        config, release = content["config"], content["release"]
         output = config.get("output", {})
         path = output.get("path") or ""
         place = output.get("table") or (_last_part(path) if "://" in path else None)
-        proven = content["search"].get("algorithm") == "lattice" and not any(_budget(config).values())
-        release = content["release"]
+        proven = (
+            content["search"].get("algorithm") == "lattice"
+            and not any((config.get("budget") or {}).values())
+            and config.get("suppression", {}).get("method", "classes") == "classes"
+        )
         return cls(
             smallest,
-            records,
             config["objective"]["metric"],
             place,
-            proven and config.get("suppression", {}).get("method", "classes") == "classes",
+            proven,
             bool(release["suppressed_records"] or release["suppressed_cells"]),
             config["attributes"],
         )
-
-
-def _budget(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    return config.get("budget") or {}
 
 
 Rule = Callable[[Any, Mapping[str, Any], _Terms], Any]

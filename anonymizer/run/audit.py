@@ -232,7 +232,7 @@ def _matched(case: AuditCase, table: Table) -> _Matched:
 
     Raises
     ------
-    InputError: there is none.
+    InputError: no record of the input fits.
     """
     own = case.scene.release
     meanings = [
@@ -365,7 +365,7 @@ def _check_losses(case: AuditCase, problem: SearchProblem, matched: _Matched) ->
             return True
     for name in claims.section(("recoding", "levels")):
         claims.agree(("recoding", "levels", name))
-    losses = all_losses(released(recoding, plan_of(case.config).k))
+    losses = all_losses(released(recoding, case.plan.k))
     if not _certain(matched, recoding):
         del losses["nonuniform_entropy"]
     for name, loss in losses.items():
@@ -893,7 +893,7 @@ def _counted(
         return AdversaryView(read_release(_of_release(plan, attributes), relation, plan.weights))
 
     notes, measured = found.findings, found.constraints
-    return AuditCase(claims, config, relations, classes, judged, own, look, measured, notes)
+    return AuditCase(claims, config, plan, relations, classes, judged, own, look, measured, notes)
 
 
 def _counted_pair(
@@ -928,6 +928,7 @@ def _counted_pair(
     return AuditCase(
         claims,
         config,
+        plan,
         relations,
         grouped.values.classes(),
         judged,
@@ -971,7 +972,7 @@ def _sensitive(
     *,
     as_texts: bool = False,
 ) -> list[SensitiveAttribute]:
-    """Read the sensitive columns by the types of the report, of which the public one has the declared ones.
+    """Read the sensitive columns by the types in the report; a public report has only declared types.
 
     Parameters
     ----------

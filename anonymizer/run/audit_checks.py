@@ -20,7 +20,7 @@ from anonymizer.attacks.similarity import Similarity
 from anonymizer.audit.claims import ABSENT, PUBLIC_DIGITS, Claims, Key, agrees, as_reported
 from anonymizer.audit.classes import measure, verifiable
 from anonymizer.config.attribute import AttributeSettings, Role
-from anonymizer.config.model import Config, Reference
+from anonymizer.config.model import Config
 from anonymizer.data.relation import Relation
 from anonymizer.errors import HierarchyError, InputError
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
@@ -33,7 +33,7 @@ from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstrai
 from anonymizer.release.anatomy import pair_named
 from anonymizer.report.build import ATTACK_KEYS, attack_entry, attack_matrix
 from anonymizer.run.assessment import run_timed
-from anonymizer.run.plan import PlannedHierarchy, plan_of
+from anonymizer.run.plan import Plan, PlannedHierarchy
 
 IDENTITY = ("model", "attribute", "parameters")
 """The keys of a reported constraint that say which of the config it is."""
@@ -47,6 +47,7 @@ class AuditCase:
     ----------
     claims: of the report.
     config: the one in the report.
+    plan: of that config.
     relations: the released tables, one or two.
     classes: its equivalence classes; of records in groups, the groups.
     judged: gives what a constraint judges: the classes, or of records in groups the exact tuples; with True,
@@ -59,6 +60,7 @@ class AuditCase:
 
     claims: Claims
     config: Config
+    plan: Plan
     relations: Sequence[Relation]
     classes: Classes
     judged: Callable[[Constraint, bool], Classes]
@@ -124,7 +126,7 @@ def check_attributes(case: AuditCase) -> None:
         claims.refute(("attributes",), "has other columns than the config of the report")
         return
     claims.compare(("input", "columns"), len(config.attributes))
-    columns = plan_of(config).columns
+    columns = case.plan.columns
     for name, settings in config.attributes.items():
         if claims.compare(("attributes", name, "role"), settings.role.value):
             claims.agree(("config", "attributes", name, "role"))
@@ -323,14 +325,14 @@ def _compare_blanks(claims: Claims, key: Key, found: int, *, exact: bool) -> Non
 
 def check_constraints(case: AuditCase) -> None:
     """Every constraint of the config holds, and measures what the report says."""
-    claims, config = case.claims, case.config
-    bound = plan_of(config).constraints(case.sensitive)
+    claims = case.claims
+    bound = case.plan.constraints(case.sensitive)
     claimed = claims.get(("constraints",))
     count = len(claimed) if isinstance(claimed, list) else 0
     if count != len(bound) or any(_differs(claims, at, each) for at, each in enumerate(bound)):
         claims.refute(("constraints",), "the constraints of the report are not those of the config in it")
         return
-    for position, place in enumerate(plan_of(config).positions(case.sensitive)):
+    for position, place in enumerate(case.plan.positions(case.sensitive)):
         claims.agree(("config", "constraints", place))
         for name in IDENTITY:
             claims.agree(("constraints", position, name))
@@ -352,7 +354,7 @@ def _judge(case: AuditCase, constraint: Constraint, position: int) -> None:
     claims.compare((*key, "satisfied"), found=True)
     classes = case.judged(constraint, False)
     at_hand = not isinstance(constraint, ReleaseConstraint) and _reference_at_hand(
-        case.config, constraint, classes
+        case.plan, constraint, classes
     )
     if not at_hand:
         claims.compare((*key, "verifiable_from_release"), found=False)
@@ -391,11 +393,11 @@ def _uses_reference(constraint: CountedConstraint) -> bool:
     return isinstance(constraint, ClassConstraint) and constraint.model.uses_reference
 
 
-def _reference_at_hand(config: Config, constraint: CountedConstraint, classes: Classes) -> bool:
+def _reference_at_hand(plan: Plan, constraint: CountedConstraint, classes: Classes) -> bool:
     """Tell whether neither the input's distribution nor a tree that grew from the input is needed."""
-    if config.reference is not Reference.RELEASE and _uses_reference(constraint):
+    if not plan.moving_reference and _uses_reference(constraint):
         return False
-    if constraint.attribute not in plan_of(config).grown:
+    if constraint.attribute not in plan.grown:
         return True
     counts, _ = classes.sensitive_counts(constraint.attribute, combined=constraint.combined)
     return not constraint.model.along_hierarchy(counts.attribute)
@@ -469,7 +471,7 @@ def _losses_of_sizes(case: AuditCase) -> dict[str, Any]:
     """Return the losses that sizes of classes and the number of suppressed records determine."""
     claims, sizes, found = case.claims, case.classes.sizes, {}
     if len(sizes):
-        average = Fraction(int(sizes.sum()), len(sizes)) / (plan_of(case.config).k or int(sizes.min()))
+        average = Fraction(int(sizes.sum()), len(sizes)) / (case.plan.k or int(sizes.min()))
         found["average_class_size"] = float(average)
     suppressed, records = claims.number(("release", "suppressed_records")), claims.number(("input", "rows"))
     if suppressed is not None and records is not None:
@@ -652,12 +654,12 @@ def _matrix(case: AuditCase, entries: Sequence[Any], slack: float, hidden: float
     slack: -1 for as low, 1 for as high as can be.
     hidden: taken for every figure that the report hides.
     """
-    models = [each.model for each in plan_of(case.config).constraints(case.sensitive)]
+    models = [each.model for each in case.plan.constraints(case.sensitive)]
     # Half a unit in the third digit is at most 0.5 %, of the lower end as of what it is compared with.
     share = 0.0 if case.claims.internal else 0.02 * slack
     shown = [each | {name: hidden for name in FIGURES if each[name] is None} for each in entries]
     shown = [each | {"low": each["low"] * (1 + share)} for each in shown]
-    return attack_matrix(models, shown, plan_of(case.config).k)
+    return attack_matrix(models, shown, case.plan.k)
 
 
 def _check_baseline(claims: Claims, position: int, row: Mapping[str, Any]) -> None:

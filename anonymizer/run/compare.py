@@ -66,7 +66,7 @@ class Fingerprints:
         ------
         InputError: a file cannot be read.
         """
-        files = [input_path(config), *plan_of(config).hierarchy_files]
+        files = _data_files(config)
         content = {
             "format": FORMAT,
             "environment": self._environment,
@@ -438,9 +438,7 @@ def _watched(plan: Sequence[PlannedRun]) -> list[FileSource]:
     InputError: a file cannot be read.
     """
     found = []
-    for path in sorted(
-        {each for run in plan for each in (input_path(run.config), *plan_of(run.config).hierarchy_files)}
-    ):
+    for path in sorted({each for run in plan for each in _data_files(run.config)}):
         try:
             found.append(FileSource.of(path, "a data file"))
         except OSError as error:
@@ -450,4 +448,8 @@ def _watched(plan: Sequence[PlannedRun]) -> list[FileSource]:
 
 def _files_read(config: Config) -> list[Path]:
     own = [Path(config.source)] if Path(config.source).is_file() else []
-    return [input_path(config), *plan_of(config).hierarchy_files, *own]
+    return [*_data_files(config), *own]
+
+
+def _data_files(config: Config) -> list[Path]:
+    return [input_path(config), *plan_of(config).hierarchy_files]

@@ -72,12 +72,13 @@ class Job:
         with source.opened(self._options, watch) as records:
             task = records.prepare(self._plan, watch)
             watch.phase(f"engine {task.prepared.engine.name}: {task.prepared.engine.because}")
-            found = task.find()
-            verified = publish(task.plan, task.shape, found, sink, watch)
-            while broken := violated_constraints(found.prepared.constraints, verified.audited.measurements):
-                found.prepared.problem.gate.refuse(found.recoding, broken)
+            while True:
                 found = task.find()
                 verified = publish(task.plan, task.shape, found, sink, watch)
+                broken = violated_constraints(found.prepared.constraints, verified.audited.measurements)
+                if not broken:
+                    break
+                found.prepared.problem.gate.refuse(found.recoding, broken)
             report = reported(task, found, verified, sink, watch)
             records.relation.check_unchanged()
             sink.commit(lambda: watch.released(report))

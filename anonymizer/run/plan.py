@@ -450,7 +450,7 @@ def probes(attribute: SensitiveAttribute | None, models: Sequence[type[PrivacyMo
 
 
 def check_number_formats(plan: Plan, relation: Relation) -> None:
-    """Refuse a release that would write numbers in two ways, of which a reader takes one for the other.
+    """Refuse a release that would write numbers in two formats, because a reader would confuse them.
 
     Stored numbers are written into a text file with a decimal point; read again with decimal commas, 1.125
     would be a thousand times as much.

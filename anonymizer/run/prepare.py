@@ -420,7 +420,7 @@ def _measurement(constraint: ReleaseConstraint, measured: float | None, held: bo
 
 @dataclass(frozen=True)
 class RunMonitor:
-    """How a run is watched: who is told its progress, and who may stop it.
+    """Callbacks that follow a run and may stop it.
 
     Attributes
     ----------

@@ -212,7 +212,7 @@ def query_once(query: str, tables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
 
     Parameters
     ----------
-    tables: of Arrow, by the names that the query has for them; moments are told in UTC.
+    tables: Arrow tables by their names in the query; timestamps are shown in UTC.
     """
     with duckdb.connect(":memory:", config={"threads": 1}) as connection:
         connection.execute("SET TimeZone = 'UTC'")

@@ -274,7 +274,7 @@ class DuckRecodedQuery(DuckQuery):
             yield Selected(rows.columns, texts, values, source, [*_lists(rows), *parameters])
 
     def check(self, release: Relation) -> None:
-        """Compare whole records: the audit does not see what stands beside the columns that it counts."""
+        """Compare whole records, because the audit counts only some of the columns."""
         check_sum(release, self.rows.labels, self.checksum())
 
     def checksum(self) -> int:
