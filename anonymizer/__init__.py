@@ -5,28 +5,29 @@
 ['AnonymizerError', 'AuditFailed', 'Config']
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import importlib as _importlib
+import typing as _typing
 
 from anonymizer.errors import AnonymizerError, AuditFailed, Infeasible, InputError
 
-if TYPE_CHECKING:
-    from anonymizer.api import anonymize, attack, check, compare, measure_utility
+if _typing.TYPE_CHECKING:
+    from anonymizer.api import anonymize, attack, check, compare, init, measure_utility
     from anonymizer.config.load import load_config
     from anonymizer.config.model import Config
     from anonymizer.model.report import Report
+    from anonymizer.run.init import Draft
     from anonymizer.run.result import Result
 
 _HOMES = {
     "Config": "anonymizer.config.model",
+    "Draft": "anonymizer.run.init",
     "Report": "anonymizer.model.report",
     "Result": "anonymizer.run.result",
     "anonymize": "anonymizer.api",
     "attack": "anonymizer.api",
     "check": "anonymizer.api",
     "compare": "anonymizer.api",
+    "init": "anonymizer.api",
     "load_config": "anonymizer.config.load",
     "measure_utility": "anonymizer.api",
 }
@@ -35,6 +36,7 @@ __all__ = [
     "AnonymizerError",
     "AuditFailed",
     "Config",
+    "Draft",
     "Infeasible",
     "InputError",
     "Report",
@@ -43,13 +45,19 @@ __all__ = [
     "attack",
     "check",
     "compare",
+    "init",
     "load_config",
     "measure_utility",
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     """Import a name when it is first used, so that ``import anonymizer`` is quick."""
     if name not in _HOMES:
         raise AttributeError(f"module 'anonymizer' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(_importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, those not imported yet included."""
+    return list(__all__)

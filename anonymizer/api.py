@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from anonymizer.config.attribute import Role
 from anonymizer.config.load import as_texts, load_config, variations
 from anonymizer.config.model import Config
 from anonymizer.data.frames import frame_kind
@@ -21,6 +22,7 @@ from anonymizer.run.adversary import adversary_from_files
 from anonymizer.run.assessment import measures_of, origin_warning, run_attacks
 from anonymizer.run.check import check_names, check_pair_names, refused_second, scene_of_pair
 from anonymizer.run.compare import compare_frame, planned
+from anonymizer.run.init import Draft, draft_frame, unnamed_warnings
 from anonymizer.run.job import anonymize_frame
 from anonymizer.run.plan import Plan, plan_of
 from anonymizer.run.result import Result
@@ -34,33 +36,89 @@ Configured = Config | Mapping[str, Any] | str | Path
 
 
 Frame = TypeVar("Frame")
-"""A DataFrame of pandas or polars, an Arrow table, or what exports an Arrow stream."""
+"""A DataFrame of pandas or polars, an Arrow table, or an object that exports an Arrow stream."""
 
 
-def anonymize(df: Frame, config: Configured) -> Result[Frame]:
-    """Anonymize a DataFrame.
+def anonymize(
+    df: Frame,
+    config: Configured | None = None,
+    *,
+    qi: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    k: int | None = None,
+) -> Result[Frame]:
+    """Anonymize a DataFrame, by a config or by the names of its quasi-identifiers.
 
     Parameters
     ----------
-    df: the records, a DataFrame of pandas or of another library that narwhals knows, such as polars, an Arrow
-        table, or what exports an Arrow stream; it is not changed.
-    config: with a role for every column; of ``input`` only ``missing`` and ``decimal`` are looked at.
+    df: the records: a DataFrame of pandas or of another library that narwhals knows, such as polars, an Arrow
+        table, or an object that exports an Arrow stream. It is not changed.
+    config: with a role for every column; of ``input`` only ``missing`` and ``decimal`` are used.
+    qi: instead of a config, the quasi-identifiers. Everything else is as ``init`` drafts it, the roles of
+        columns that you do not name too; ``warnings`` of the report say what became of these.
+    sensitive: with ``qi``, the sensitive attributes.
+    k: with ``qi``, the minimum size of a class; default: 5.
 
     Returns
     -------
-    The released records, of the kind that was given (an Arrow table for a stream), and the report.
+    The released records, of the kind of ``df`` (an Arrow table for a stream), and the report.
 
     Raises
     ------
-    InputError: the config is wrong or does not fit the DataFrame, or it is none.
+    InputError: the config is wrong or does not fit the records, or ``df`` is of another kind.
     Infeasible: no release satisfies the constraints, or none was found in the budget; has the report.
-    AuditFailed: the release, measured again, is not what the search promised.
+    AuditFailed: the release, measured again, differs from what the search found.
     """
     kind = frame_kind(df)
-    result = anonymize_frame(kind.to_pandas(df), load_config(config))
+    frame = kind.to_pandas(df)
+    warnings: list[str] = []
+    if config is None:
+        roles = _roles(qi, sensitive)
+        if not qi:
+            raise InputError("anonymize: give a config, or quasi-identifiers as qi=['age', ...]")
+        draft = draft_frame(frame, roles)
+        if k is not None:
+            draft["constraints"][0]["k"] = k
+        config, warnings = draft, unnamed_warnings(draft, roles)
+    elif qi or sensitive or k is not None:
+        raise InputError("anonymize: give either a config or qi, sensitive and k; a config has them itself")
+    result = anonymize_frame(frame, load_config(config), warnings)
     second = None if result.sensitive_table is None else kind.from_pandas(result.sensitive_table)
-    given_back: Any = replace(result, data=kind.from_pandas(result.data), sensitive_table=second)
-    return given_back  # type: ignore[no-any-return]
+    released: Any = replace(result, data=kind.from_pandas(result.data), sensitive_table=second)
+    return released  # type: ignore[no-any-return]
+
+
+def init(df: Any, *, qi: Sequence[str] = (), sensitive: Sequence[str] = ()) -> Draft:
+    """Profile a DataFrame, propose a role for each column, and draft a config.
+
+    Parameters
+    ----------
+    df: the records, of any kind that ``anonymize`` takes.
+    qi: quasi-identifiers, whatever would be proposed.
+    sensitive: sensitive attributes, likewise.
+
+    Returns
+    -------
+    The config as a mapping to edit; ``anonymize`` accepts it. ``columns`` gives the reason for each role.
+
+    Raises
+    ------
+    InputError: ``df`` is of another kind, lacks a column, or has nothing to protect.
+    """
+    return draft_frame(frame_kind(df).to_pandas(df), _roles(qi, sensitive))
+
+
+def _roles(qi: Sequence[str], sensitive: Sequence[str]) -> dict[str, Role]:
+    """Return the roles of named columns.
+
+    Raises
+    ------
+    InputError: a text instead of a list, or a column with two roles.
+    """
+    both = sorted(set(_names("qi", qi)) & set(_names("sensitive", sensitive)))
+    if both:
+        raise InputError(f"'{both[0]}' is in qi and in sensitive; name it in only one of them")
+    return {**dict.fromkeys(qi, Role.QUASI_IDENTIFIER), **dict.fromkeys(sensitive, Role.SENSITIVE)}
 
 
 def check(
@@ -70,16 +128,17 @@ def check(
     sensitive: Sequence[str] = (),
     sensitive_table: Any | None = None,
 ) -> pandas.DataFrame:
-    """Measure every privacy model on a DataFrame as it is.
+    """Measure every privacy model on a DataFrame.
 
     Parameters
     ----------
-    df: the records, of any kind that ``anonymize`` takes.
+    df: the records, of any kind that ``anonymize`` takes; for Anatomy, the quasi-identifier table.
+    sensitive_table: the sensitive table of an Anatomy release.
 
     Returns
     -------
     A DataFrame of pandas, one row per measure, with columns model, attribute, parameters, measured,
-    worst_classes.
+    worst_classes. ``attrs["warnings"]`` has the warnings, such as one about a key of persons that repeats.
 
     Raises
     ------
@@ -93,27 +152,30 @@ def check(
         known = _names("quasi_identifiers", quasi_identifiers)
         hidden = _names("sensitive", sensitive)
         if values is None:
-            measures = check_names(relation, known, hidden).measures
+            found = check_names(relation, known, hidden)
         else:
-            measures = check_pair_names((relation, values), known, hidden).measures
+            found = check_pair_names((relation, values), known, hidden)
     columns = ["model", "attribute", "parameters", "measured", "worst_classes"]
-    return pd.DataFrame([asdict(each) for each in measures], columns=columns)
+    table = pd.DataFrame([asdict(each) for each in found.measures], columns=columns)
+    if found.warnings:
+        table.attrs["warnings"] = found.warnings
+    return table
 
 
 def _names(parameter: str, given: Sequence[str]) -> Sequence[str]:
-    """Return names as they were given; a text alone would be taken for a list of its letters."""
+    """Return names unchanged; refuse a text, which would count as a list of its letters."""
     if isinstance(given, str):
         raise InputError(f"{parameter}: '{given}'; accepted: a list of names, such as ['{given}']")
     return given
 
 
 def measure_utility(release_df: Any, original_df: Any, config: Configured) -> pandas.DataFrame:
-    """Measure what a release is still good for: the measures of a config; without any, all that apply.
+    """Measure the utility of a release by the measures of a config; if it lists none, by all that apply.
 
     Parameters
     ----------
     release_df: the released records.
-    original_df: the records that it was made from.
+    original_df: the original records.
 
     Returns
     -------
@@ -121,7 +183,7 @@ def measure_utility(release_df: Any, original_df: Any, config: Configured) -> pa
 
     Raises
     ------
-    InputError: the config asks for a measure that lacks something, or a DataFrame lacks a column.
+    InputError: the requirements of a measure in the config are not met, or a DataFrame lacks a column.
     """
     import pandas as pd  # noqa: PLC0415 - the command line does without it
 
@@ -139,19 +201,21 @@ def compare(
     *,
     algorithms: Sequence[str] = (),
     vary: Mapping[str, Iterable[Any]] | None = None,
+    max_risk: float | None = None,
 ) -> pandas.DataFrame:
-    """Anonymize a DataFrame by several algorithms and settings, one after the other, and compare.
+    """Anonymize a DataFrame by several algorithms and settings in turn, and compare the results.
 
     Parameters
     ----------
-    algorithms: names; none for that of the config, or all that suit it when nothing varies either.
+    algorithms: names; if empty, that of the config, or, if ``vary`` is empty too, all that suit it.
     vary: values to try for config keys, such as ``{"constraints.0.k": [2, 5]}``; every combination is run.
+    max_risk: largest acceptable risk, to name one run; None for what the constraints of the config allow.
 
     Returns
     -------
-    One row per run: what varies, ``status``, ``unbeaten``, the loss metrics, and of each attack common to all
-    releases its success, interval and baseline. ``attrs`` has ``headline``, ``attack`` (the one that runs are
-    compared by) and ``remarks``.
+    One row per run: the varied values, ``status``, ``unbeaten``, the loss metrics, and success, interval and
+    baseline of each attack common to all releases. ``attrs`` has ``headline``, ``attack`` (which compares the
+    runs), ``remarks`` and ``advice``.
 
     Raises
     ------
@@ -164,7 +228,10 @@ def compare(
         planned(config, _names("algorithms", algorithms), variations(as_texts(vary or {}))),
     )
     made = pd.DataFrame(records(found)).drop(columns="command")
+    found = replace(found, max_risk=max_risk)
+    advice = None if found.advice is None else list(found.advice.sentences())
     made.attrs = {"headline": found.headline(), "attack": found.attack, "remarks": list(found.remarks())}
+    made.attrs["advice"] = advice
     return made
 
 
@@ -177,36 +244,36 @@ def attack(
     sensitive_table: Any | None = None,
     force: bool = False,
 ) -> pandas.DataFrame:
-    """Run the attacks of a config on a release; without any, all that apply.
+    """Run the attacks of a config on a release; if it lists none, run all that apply.
 
     Parameters
     ----------
     release_df: the released records, of any kind that ``anonymize`` takes.
-    original_df: records that the adversary holds; None for one who has the release alone.
-    second_df: another release of the same people.
-    sensitive_table: of a release in two tables the second one; ``release_df`` is the first then.
-    force: attack though less than half of the release can stem from ``original_df``, or it lacks
+    original_df: records that the adversary holds; None if the adversary has the release only.
+    second_df: a second release of the same data subjects.
+    sensitive_table: the sensitive table of an Anatomy release; ``release_df`` is then the other one.
+    force: attack even if less than half of the release can stem from ``original_df``, or it lacks
         quasi-identifiers.
 
     Returns
     -------
-    A DataFrame of pandas, one row per finding; its columns are the keys of an entry of
-    the report's ``attacks``. With ``original_df``, ``attrs["warnings"]`` says how many records of the release
+    A DataFrame of pandas, one row per finding; its columns are the keys of an entry of the report's
+    ``attacks``. With ``original_df``, ``attrs["warnings"]`` gives the number of records of the release that
     can stem from it.
 
     Raises
     ------
-    InputError: the config asks for an attack that lacks something, a DataFrame lacks a column, or the release
-        cannot stem from ``original_df``.
+    InputError: the requirements of an attack in the config are not met, a DataFrame lacks a column, or the
+        release cannot stem from ``original_df``.
     """
     import pandas as pd  # noqa: PLC0415 - the command line does without it
 
     plan = plan_of(load_config(config))
     with ExitStack() as stack:
         opened = _opened(stack, release_df, original_df, second_df, sensitive_table)
-        scene = _scene(plan, *opened)
-        warning = origin_warning(plan, scene, force=force)
-        attacked = run_attacks(plan, scene)
+        view = _adversary_view(plan, *opened)
+        warning = origin_warning(plan, view, force=force)
+        attacked = run_attacks(plan, view)
     entries = [attack_entry(each.finding, each.seconds) for each in attacked]
     found = pd.DataFrame(entries, columns=ATTACK_KEYS)
     if warning is not None:
@@ -214,14 +281,14 @@ def attack(
     return found
 
 
-def _scene(
+def _adversary_view(
     plan: Plan,
     release: Relation | None,
     original: Relation | None,
     second: Relation | None,
     values: Relation | None,
 ) -> AdversaryView:
-    """Return what an adversary has who is given one release or two, in a single table or with its values."""
+    """Return the view of an adversary with one release or two, or with both tables of an Anatomy release."""
     assert release is not None
     if values is None:
         return adversary_from_files(plan, release, original, second, plan.weights)
@@ -231,7 +298,7 @@ def _scene(
 
 
 def _opened(stack: ExitStack, *frames: Any | None) -> list[Relation | None]:
-    """Open DataFrames of any kind as long as the stack is; None stays None."""
+    """Open DataFrames of any kind until the stack closes; None stays None."""
     return [
         None if frame is None else stack.enter_context(open_frame(frame_kind(frame).to_pandas(frame)))
         for frame in frames

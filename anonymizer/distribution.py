@@ -1,7 +1,7 @@
 """The distribution that this package comes from, and others on the path whose package has the same name.
 
-The name of the distribution stands in pyproject.toml alone: the index of packages has given the name of the
-package, ``anonymizer``, to somebody else.
+Only pyproject.toml has the name of the distribution: on the package index, ``anonymizer``, the name of the
+package, belongs to another project.
 """
 
 from __future__ import annotations
@@ -16,41 +16,41 @@ from importlib.metadata import Distribution, PathDistribution, entry_points
 from pathlib import Path
 
 PACKAGE = __name__.partition(".")[0]
-"""The name by which this package is imported, which is that of its folder and of its command, too."""
+"""The name of this package, of its folder and of its command."""
 
 COMMAND = f"{PACKAGE}.cli.main:main"
-"""What the command of this distribution calls, and that of no other."""
+"""The entry point of the command; no other distribution has it."""
 
 FOLDER = Path(__file__).resolve().parent
 
 
 @cache
 def own_distribution() -> Distribution | None:
-    """Return the installed distribution of this package; None of a source tree that is not installed."""
+    """Return the installed distribution of this package; None in a source tree that is not installed."""
     commands = entry_points(group="console_scripts", name=PACKAGE)
     return next((each.dist for each in commands if each.value == COMMAND), None)
 
 
 def own_version() -> str:
-    """Return the version of this package, or that it is a source tree."""
+    """Return the version of this package; ``of a source tree`` if it is not installed."""
     found = own_distribution()
     return "of a source tree" if found is None else found.version
 
 
 def requirement(extra: str = "") -> str:
-    """Return what pip installs this package by, with an extra: its name, or ``.`` in a checkout."""
+    """Return this package, with an extra, as ``pip install`` takes it: its name, or ``.`` in a checkout."""
     found = own_distribution()
     name = "." if found is None or in_checkout() else found.name
     return f"{name}[{extra}]" if extra else name
 
 
 def installing(extra: str) -> str:
-    """Return the command that installs what an extra needs."""
+    """Return the command that installs the packages of an extra."""
     return f"pip install '{requirement(extra)}'"
 
 
 def in_checkout(folder: Path = FOLDER) -> bool:
-    """Tell whether a folder of this package is in a checkout, beside the file that names the distribution."""
+    """Return whether a folder of this package is in a checkout: next to its pyproject.toml."""
     try:
         with (folder.parent / "pyproject.toml").open("rb") as file:
             project = tomllib.load(file).get("project", {})
@@ -66,8 +66,8 @@ class Namesake:
     Attributes
     ----------
     name, version: of the distribution.
-    folder: that its package stands in.
-    mixed: whether this package stands there, too, so that files of one have replaced files of the other.
+    folder: that holds its package.
+    mixed: whether this package is in the same folder, so that files of one have replaced files of the other.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Namesake:
 def namesakes() -> list[Namesake]:
     """Return the other distributions on the path that have a package of this one's name, in its order.
 
-    Only folders that hold such a package are looked into, which takes milliseconds; pip itself does not mind.
+    Only folders that hold such a package are searched, which takes milliseconds. pip does not warn of them.
     """
     found: list[Namesake] = []
     for folder in dict.fromkeys(map(Path, sys.path)):
@@ -100,7 +100,7 @@ def namesakes() -> list[Namesake]:
 
 
 def _claiming(folder: Path) -> Iterator[Distribution]:
-    """Yield the other distributions of a folder that say that the package is theirs."""
+    """Yield the other distributions of a folder that claim the package."""
     try:
         with os.scandir(folder) as entries:
             names = sorted(each.name for each in entries if each.name.endswith((".dist-info", ".egg-info")))
@@ -113,7 +113,7 @@ def _claiming(folder: Path) -> Iterator[Distribution]:
 
 
 def _claims(path: Path) -> bool:
-    """Tell whether a distribution lists the package among its files, or else among its packages."""
+    """Return whether a distribution lists the package among its files, or else among its packages."""
     files = b"\n" + _content(path / "RECORD")
     if len(files) > 1:
         return f"\n{PACKAGE}/".encode() in files or f"\n{PACKAGE}.py,".encode() in files

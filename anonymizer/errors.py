@@ -8,7 +8,7 @@ AnonymizerError
 │   └── OutputError       the output cannot be written as asked
 ├── Infeasible            exit 1: no release satisfies the constraints, or none was found in the budget
 ├── StdoutError           exit 1: the result cannot be written to standard output
-├── AuditFailed           exit 1: the written release is not what the search promised
+├── AuditFailed           exit 1: the written release differs from what the search found
 └── Interrupted           exit 130: stopped by the user before there was a result
 """
 
@@ -32,7 +32,7 @@ class InputError(AnonymizerError):
 
 @dataclass(frozen=True)
 class ConfigProblem:
-    """One thing that is wrong: ``where`` it stands (key path, column, line) and ``what`` would do instead."""
+    """One problem of a config: key path or column, what is wrong with the remedy, and the line if known."""
 
     where: str
     what: str
@@ -55,7 +55,7 @@ class ConfigError(InputError):
 
 
 class TooManyDistinctRows(InputError):
-    """A search needs more combinations in memory than it may hold."""
+    """A search needs more distinct rows in memory than its limit allows."""
 
 
 class DataError(InputError):
@@ -71,10 +71,10 @@ class OutputError(InputError):
 
 
 class ReportLike(Protocol):
-    """What an error carries of a run: its report, ``anonymizer.Report``."""
+    """The report that an error carries, ``anonymizer.Report``."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what report.json holds."""
+        """Return the content of report.json."""
 
     def to_json(self) -> str:
         """Return the text of report.json."""
@@ -97,7 +97,7 @@ class StdoutError(AnonymizerError):
 
 
 class AuditFailed(AnonymizerError):
-    """The release, read back, does not show what the search promised; nothing is released."""
+    """The release, read back, differs from what the search found; nothing is released."""
 
     exit_code = 1
 
@@ -120,3 +120,21 @@ def suggestion(given: str, allowed: Iterable[str]) -> str:
     close = get_close_matches(given, names, n=1, cutoff=0.7)
     listed = ", ".join(f'"{name}"' if "," in name else name for name in names)
     return f"did you mean '{close[0]}'?" if close else f"accepted: {listed}"
+
+
+def plural(count: int, one: str) -> str:
+    """Return a count with its noun.
+
+    >>> plural(1, "record"), plural(2, "record"), plural(2, "class")
+    ('1 record', '2 records', '2 classes')
+    """
+    return f"{count:,} {one}" + ("" if count == 1 else "es" if one.endswith("s") else "s")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a list in words.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    return " and ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + list(names[-1:]))

@@ -1,7 +1,7 @@
 """Plug-ins by name: the classes in a room of the package and those of other distributions.
 
-A class takes part by being there: in a module of its room (one class, one file), in the main module of a
-folder of its room (``search/lattice/algorithm.py``, ``attacks/linkage/attack.py``), or in a distribution
+A class is found without registration: in a module of its room (one class, one file), in the main module of
+a folder of its room (``search/lattice/algorithm.py``, ``attacks/linkage/attack.py``), or in a distribution
 that names it in an entry point of the room's group.
 """
 
@@ -30,8 +30,8 @@ class Registry(Mapping[str, type[T]], Generic[T]):
 
     Parameters
     ----------
-    kind: what a message calls one of them, such as "privacy model"; the last word names the main module of
-        those that are folders.
+    kind: singular noun for messages, such as "privacy model"; its last word names the main module of a
+        plug-in that is a folder.
     base: the class that all of them derive from.
     package: dotted name of the room whose modules are searched.
     group: entry-point group for classes of other distributions.
@@ -62,8 +62,8 @@ class Registry(Mapping[str, type[T]], Generic[T]):
     def _find(self, name: object) -> type[T] | None:
         """Return a class by its name, None if there is none.
 
-        A module that is called like its class is all that has to be imported, unless another distribution
-        has classes in the group, one of which may have the same name.
+        Only the module with the class's name is imported, unless another distribution has classes in the
+        group: one of them may have the same name.
         """
         if self._classes is None and isinstance(name, str):
             module = self._module(name.replace("-", "_")) if name.replace("-", "").isalnum() else None
@@ -99,7 +99,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
             raise InputError(f"{self.kind} '{name}' is registered twice: {classes[name]!r} and {plug_in!r}")
 
     def add(self, plug_in: type[T]) -> type[T]:
-        """Make a class known by its ``name``; usable as a decorator.
+        """Register a class by its ``name``; usable as a decorator.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         return plug_in
 
     def remove(self, name: str) -> None:
-        """Forget a class, as a test does with the one it added."""
+        """Remove a class, as a test does with the one it added."""
         del self._found()[name]
 
     def __getitem__(self, name: str) -> type[T]:
@@ -129,27 +129,27 @@ class Registry(Mapping[str, type[T]], Generic[T]):
 
 
 MOST_DIGITS = 300
-"""Digits of a number: a float holds a whole number of so many."""
+"""Digits of a number; a float can hold a whole number of this length."""
 
 LONGEST_SHOWN = 60
 """Characters of a path that a message shows."""
 
 LARGEST_EXPONENT = 400
-"""The largest power of ten that a number is multiplied or divided by: all floats are within it."""
+"""Largest absolute exponent of a number; all floats are within it."""
 
 TOO_MANY_DIGITS = (
-    f"a number with too many digits; accepted: at most {MOST_DIGITS}, and exponents from "
-    f"-{LARGEST_EXPONENT} to {LARGEST_EXPONENT}; put quotes around a text"
+    f"a number with too many digits; accepted: at most {MOST_DIGITS} digits, exponents from "
+    f"-{LARGEST_EXPONENT} to {LARGEST_EXPONENT}; put text in quotes"
 )
 
 
 def _exact(value: Any) -> Any:
-    """Floats become the decimal that a person would type for them: thresholds are exact decimals."""
+    """Return a float as the shortest decimal that reads back as it: thresholds are exact decimals."""
     return Decimal(repr(float(value))) if isinstance(value, float) else value
 
 
 def has_too_many_digits(number: int | Decimal) -> bool:
-    """Return whether a number is so long that computing with it exactly would take very long."""
+    """Return whether exact arithmetic with a number would take very long."""
     if isinstance(number, int):
         return bool(abs(number) >= 10**MOST_DIGITS)
     if not number.is_finite():
@@ -158,7 +158,7 @@ def has_too_many_digits(number: int | Decimal) -> bool:
 
 
 def _bounded(value: Decimal) -> Decimal:
-    """Refuse what a text, too, can hold: the powers of ten of an exact fraction are written out."""
+    """Refuse a number, also one given as text, whose powers of ten would take very long to write out."""
     if has_too_many_digits(value):
         raise ValueError(TOO_MANY_DIGITS)
     return value
@@ -178,7 +178,7 @@ LONGEST_PATH = 4095
 
 
 def path_fault(path: str) -> str | None:
-    """Return why no file can have a path, and what would do; None where one can.
+    """Return why a path cannot name a file, with the remedy; None if it can.
 
     >>> path_fault("data.csv")
     >>> path_fault("data.csv\\0")
@@ -189,8 +189,8 @@ def path_fault(path: str) -> str | None:
     try:
         names = [name.encode() for name in path.split("/")]
     except UnicodeEncodeError:
-        return "is not UTF-8; accepted: a path that is; rename the file or folder"
-    if "://" in path:  # other file systems have bounds of their own
+        return "is not UTF-8; rename the file or folder"
+    if "://" in path:  # other file systems have their own limits
         return None
     longest, size = max(map(len, names)), sum(map(len, names)) + len(names) - 1
     if longest > LONGEST_NAME:
@@ -201,7 +201,7 @@ def path_fault(path: str) -> str | None:
 
 
 def shortened_path(path: str) -> str:
-    """Return a path as messages show it: on one line, of a long one the end."""
+    """Return a path for a message: on one line, a long one cut at the front."""
     return repr(path if len(path) <= LONGEST_SHOWN else f"…{path[-LONGEST_SHOWN:]}")
 
 
@@ -215,7 +215,7 @@ ESCAPES = (
 
 
 def syntax_fault(kind: str, problem: str) -> str:
-    """Return what a message says of a text that is not of its kind, with the remedy for a backslash.
+    """Return the message about a syntax error, with the remedy for a backslash.
 
     >>> syntax_fault("TOML", "Cannot overwrite a value")
     'not valid TOML: Cannot overwrite a value'
@@ -225,11 +225,11 @@ def syntax_fault(kind: str, problem: str) -> str:
 
 
 def usable_path(path: str) -> str:
-    """Return a path, if a file can have it.
+    """Return a path unchanged.
 
     Raises
     ------
-    ValueError: saying why none can.
+    ValueError: the path cannot name a file; the message gives the reason.
     """
     fault = path_fault(path)
     if fault is None and _ESCAPED.search(path):
@@ -240,14 +240,14 @@ def usable_path(path: str) -> str:
 
 
 FilePath = Annotated[str, Field(min_length=1), AfterValidator(usable_path)]
-"""A path that a config or the parameters of a plug-in name."""
+"""A path in a config or in the parameters of a plug-in."""
 
 
 class Settings(BaseModel):
-    """Parameters of a plug-in as they stand in the config: strict, immutable, unknown keys refused."""
+    """Parameters of a plug-in in the config: strict, immutable, unknown keys refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False, allow_inf_nan=False)
 
 
 WholeNumber = Annotated[int, Field(strict=True)]
-"""An integer as written: neither true nor 5.0 is one."""
+"""An integer; true and 5.0 are refused."""

@@ -1,8 +1,7 @@
-"""All that differs between Linux, macOS and Windows, each call with what is done where it is absent.
+"""Differences between Linux, macOS and Windows, each call with its substitute on other systems.
 
 Locks of folders, exchanges of two paths, links, durable writes, arrays on disk, processors, memory limits,
-processes apart, and the console. Native work runs in a thread so that Ctrl-C is heard, and its output is
-silenced.
+separate processes, and the console. Native work runs in a thread, so that Ctrl-C works, and without output.
 """
 
 from __future__ import annotations
@@ -37,16 +36,16 @@ WINDOWS = sys.platform == "win32"
 _STANDARD_OUTPUT = 1
 _lock = threading.Lock()
 _kept: list[int] = []
-"""One entry for everyone inside, the first of them a copy of the real standard output."""
+"""One entry for each block that is running; the first is a copy of the real standard output."""
 
 
 @contextmanager
 def quiet_output() -> Iterator[None]:
-    """Send what the process writes to standard output nowhere, that of its C libraries included.
+    """Discard what the process writes to standard output, its C libraries included.
 
-    HiGHS 1.12 prints a line of its own whenever it repairs a solution, whatever its log options say
-    (github.com/ERGO-Code/HiGHS issue 2783), where a command may promise one JSON object and nothing else.
-    Several threads may be inside: the last one out turns the output on again.
+    HiGHS 1.12 prints a line when it repairs a solution, despite its log options (github.com/ERGO-Code/HiGHS
+    issue 2783), but a command may promise to print one JSON object only. Several threads may run such a
+    block: the last one to leave it turns the output on again.
     """
     _enter()
     try:
@@ -63,7 +62,7 @@ def _enter() -> None:
             try:
                 real = os.dup(_STANDARD_OUTPUT)
             except OSError:
-                # There is no standard output to keep quiet.
+                # The process has no standard output.
                 real = -1
             else:
                 nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -90,18 +89,17 @@ def _leave() -> None:
 T = TypeVar("T")
 
 POLL = 0.05
-"""Seconds between two looks at whether the user wants to stop."""
+"""Seconds between two checks whether to stop."""
 
 
 def run_interruptibly(work: Callable[[], T], stopped: Callable[[], bool] = lambda: False) -> T | None:
-    """Work in a thread of its own, so that the user is heard meanwhile; None when he wants to stop.
+    """Return the result of work in a thread of its own, which Ctrl-C interrupts; None if ``stopped``.
 
-    A solver cannot be called back; where the user stops, it is left to end by itself. What it prints is not
-    shown.
+    A solver cannot be stopped: after an interrupt it runs on until it ends. Its output is discarded.
 
     Raises
     ------
-    Exception: whatever the work raises.
+    Exception: of the work.
     """
     found: list[T] = []
     failures: list[BaseException] = []
@@ -125,11 +123,11 @@ def run_interruptibly(work: Callable[[], T], stopped: Callable[[], bool] = lambd
 
 
 class Closing(ABC):
-    """Something to be closed, at the end of a ``with`` at the latest."""
+    """An object that has to be closed, for example by a ``with``."""
 
     @abstractmethod
     def close(self) -> None:
-        """Give back what it holds; a second call does nothing."""
+        """Free its resources; a second call does nothing."""
 
     def __enter__(self) -> Self:
         return self
@@ -144,18 +142,18 @@ class Closing(ABC):
 
 
 def _c_function(name: str) -> Any:
-    """Return a function of the C library by its name, None where there is none (other than on Linux)."""
+    """Return a function of the C library by its name, None if it does not exist or not on Linux."""
     if sys.platform != "linux":
         return None
-    import ctypes  # noqa: PLC0415 - starting up needs it nowhere
+    import ctypes  # noqa: PLC0415 - not needed at start
 
     return getattr(ctypes.CDLL(None, use_errno=True), name, None)
 
 
 def release_free_memory() -> None:
-    """Let the C library return what it holds free, where it can be asked to (glibc); changes no result.
+    """Let the C library (glibc only) return free memory to the system; changes no result.
 
-    It keeps pieces of up to 32 MB for later use, and between them what many arrays of a batch took adds up.
+    It keeps freed blocks of up to 32 MB, which add up over the arrays of many batches.
     """
     trim = _c_function("malloc_trim")
     if trim is not None:
@@ -163,21 +161,21 @@ def release_free_memory() -> None:
 
 
 def no_space(folder: Path) -> InputError:
-    """Return the error of a disk that is full."""
+    """Return the error for a full disk."""
     return InputError(
-        f"engine.options.temp_directory: {folder}: no space left for what does not fit in memory; make room, "
-        "name another folder, or allow more memory with engine.memory_limit"
+        f"engine.options.temp_directory: {folder}: no space left for data that does not fit in memory; "
+        "free space, name another folder, or raise engine.memory_limit"
     )
 
 
 class DiskArrays:
-    """Arrays in files without a name, which are gone with the last use of an array, however that ends.
+    """Arrays in files without a name, which the system removes with the last reference or the process.
 
-    The system holds of them in memory what it has room for.
+    The system caches them in free memory.
 
     Parameters
     ----------
-    folder: where the files are; None for the system's folder of temporary files.
+    folder: of the files; None for the system's folder of temporary files.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -189,9 +187,9 @@ class DiskArrays:
 
         Raises
         ------
-        InputError: there is no space left, or no file can be made.
+        InputError: the disk is full, or no file can be made.
         """
-        import numpy as np  # noqa: PLC0415 - starting up needs it nowhere
+        import numpy as np  # noqa: PLC0415 - not needed at start
 
         size = max(rows * np.dtype(kind).itemsize, 1)
         try:
@@ -209,14 +207,14 @@ class DiskArrays:
         return np.frombuffer(made, dtype=kind, count=rows)
 
     def forget(self) -> None:
-        """Let the system take the memory of all arrays for something else; what they hold stays the same."""
+        """Let the system reuse the memory of all arrays, which stay on disk."""
         if sys.platform == "linux":
             for each in self._maps:
                 each.madvise(mmap.MADV_DONTNEED)
 
 
 def _allocate(descriptor: int, size: int) -> None:
-    """Give a file its length and take the space for it: a full disk that is met later ends the process."""
+    """Allocate the space of a file, as a full disk would later kill the process."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(descriptor, 0, size)
         return
@@ -231,16 +229,16 @@ _UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP})
 
 
 def exchange_at_once(one: Path, other: Path) -> bool:
-    """Let two existing paths change their names in one step; False where the file system has no such step.
+    """Exchange two existing paths in one step; return False if the file system cannot.
 
     Raises
     ------
-    OSError: they stay as they were.
+    OSError: nothing changed.
     """
     rename_both = _c_function("renameat2")
     if rename_both is None:
         return False
-    import ctypes  # noqa: PLC0415 - starting up needs it nowhere
+    import ctypes  # noqa: PLC0415 - not needed at start
 
     if rename_both(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
         return True
@@ -251,15 +249,15 @@ def exchange_at_once(one: Path, other: Path) -> bool:
 
 
 _PAUSES = (0.01, 0.05, 0.1, 0.2, 0.4, 0.8)
-"""Seconds between attempts to rename what a virus scanner may have open for a moment, on Windows."""
+"""Seconds between attempts to rename, as a virus scanner may have the file open on Windows."""
 
 
 def rename(old: Path, new: Path) -> None:
-    """Rename a file or folder to a name that is free.
+    """Rename a file or folder to an unused name.
 
     Raises
     ------
-    OSError: it stays as it was.
+    OSError: nothing changed.
     """
     for pause in _PAUSES if WINDOWS else ():
         try:
@@ -271,12 +269,12 @@ def rename(old: Path, new: Path) -> None:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a folder with what is in it, read-only files included, as far as that is allowed."""
+    """Remove a folder with its content, read-only files included; errors are ignored."""
     shutil.rmtree(path, ignore_errors=True)
     if not path.exists():
         return
-    # Windows removes no read-only file; elsewhere a read-only folder keeps what is in it. Another process may
-    # remove it at the same time.
+    # Read-only files on Windows, and the content of read-only folders elsewhere, cannot be removed. Another
+    # process may remove the folder at the same time.
     with suppress(OSError):
         path.chmod(0o700)
         for parent, folders, files in os.walk(path):
@@ -287,11 +285,11 @@ def remove_tree(path: Path) -> None:
 
 
 def link_to(link: Path, target: Path) -> None:
-    """Let a path stand for a file or folder: a symbolic link, or a copy where none may be made.
+    """Create a symbolic link to a file or folder, or a copy if links are not allowed.
 
     Raises
     ------
-    OSError: there is no room for the copy.
+    OSError: it cannot be copied.
     """
     try:
         link.symlink_to(target)
@@ -307,20 +305,20 @@ class NoLocks(OSError):
 
 
 _LOCK = "lock"
-"""The file in a folder that is locked in its place on Windows, where no folder can be opened."""
+"""The file to lock in a folder on Windows, where folders cannot be opened."""
 
 
 def _locked(path: Path) -> int:
-    """Lock an existing folder; return the descriptor that holds the lock.
+    """Lock an existing folder; return the descriptor of the lock.
 
     Raises
     ------
-    NoLocks: there are none here.
-    BlockingIOError: another process has it.
-    OSError: it is no folder, cannot be opened, or was just removed.
+    NoLocks: the system has no locks.
+    BlockingIOError: another process has the lock.
+    OSError: it is not a folder, cannot be opened, or was just removed.
     """
     if sys.platform == "win32":
-        import msvcrt  # noqa: PLC0415 - only there
+        import msvcrt  # noqa: PLC0415 - Windows only
 
         descriptor = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT)
         try:
@@ -345,14 +343,13 @@ def _locked(path: Path) -> int:
 
 
 _ATTEMPTS = 10
-"""Folders that are tried: one that was just made may be taken for a leftover before it is locked."""
+"""Attempts to make a folder: another process may remove it as a leftover before it is locked."""
 
 
 class LockedFolder:
-    """A folder that belongs to this process until it is removed, or the process ends.
+    """A folder that belongs to this process until the folder is removed or the process ends.
 
-    The lock is the kernel's and goes with the process, so that it tells a folder in use from one of a killed
-    run, whatever process has its number now.
+    The kernel ends the lock with the process, so folders of killed runs are not locked.
 
     Parameters
     ----------
@@ -360,9 +357,9 @@ class LockedFolder:
 
     Raises
     ------
-    NoLocks: nothing tells here whether another process has it.
-    BlockingIOError: another process has it.
-    OSError: it is no folder, cannot be opened, or was just removed.
+    NoLocks: the system has no locks.
+    BlockingIOError: another process has the lock.
+    OSError: it is not a folder, cannot be opened, or was just removed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -371,7 +368,7 @@ class LockedFolder:
 
     @classmethod
     def make(cls, parent: Path, prefix: str) -> Self:
-        """Make a folder; where there are no locks, no other process can take it for a leftover.
+        """Make a folder, without a lock if the system has none.
 
         Raises
         ------
@@ -390,21 +387,21 @@ class LockedFolder:
         raise OSError(None, "folders disappear as soon as they are made", str(parent))
 
     def remove(self) -> None:
-        """Remove the folder with what is in it."""
-        if WINDOWS:  # where no open file can be removed
+        """Remove the folder with its content."""
+        if WINDOWS:  # open files cannot be removed
             self.leave()
         remove_tree(self.path)
         self.leave()
 
     def leave(self) -> None:
-        """Leave the folder to the next process that locks it."""
+        """Release the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
 def same_file(one: Path, other: Path) -> bool:
-    """Return whether two paths are of one file, by whatever names, capitals and links; one need not exist."""
+    """Return whether two paths are the same file, by any names, capitals and links; one may not exist."""
     try:
         return one.samefile(other)
     except OSError:
@@ -412,18 +409,18 @@ def same_file(one: Path, other: Path) -> bool:
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def container_limits(system: Path) -> Iterator[int]:
-    """Give the memory limits of the control groups of this process and of those around them, in bytes.
+    """Yield the memory limits of this process's control groups and their parents, in bytes.
 
     Parameters
     ----------
-    system: where the files of the system are.
+    system: root of the system's files.
     """
     try:
         lines = (system / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
@@ -431,7 +428,7 @@ def container_limits(system: Path) -> Iterator[int]:
         return
     mounted = system / "sys/fs/cgroup"
     for line in lines:
-        if line.count(":") < 2:  # of a kernel that only looks like Linux
+        if line.count(":") < 2:  # not the format of Linux
             continue
         number, controllers, group = line.split(":", 2)
         if "memory" in controllers.split(","):
@@ -442,45 +439,45 @@ def container_limits(system: Path) -> Iterator[int]:
 
 
 def _limits(mounted: Path, group: str, name: str) -> Iterator[int]:
-    """Give the limits of a group and of all that it is in, as far as they can be seen from in here."""
+    """Yield the limits of a group and its parents that are visible in the container."""
     own = PurePosixPath(group.lstrip("/"))
     for each in (own, *own.parents):
         try:
             yield int((mounted / each / name).read_text(encoding="ascii"))
-        except (OSError, ValueError):  # no such group in here, or no limit: "max"
+        except (OSError, ValueError):  # not visible, or "max"
             continue
 
 
 def process_apart() -> dict[str, Any]:
-    """Return the options of ``subprocess.Popen`` for a process that Ctrl-C on the terminal does not reach."""
+    """Return the options of ``subprocess.Popen`` for a process that does not get Ctrl-C of the terminal."""
     if sys.platform == "win32":
-        import subprocess  # noqa: PLC0415 - starting up needs it nowhere
+        import subprocess  # noqa: PLC0415 - not needed at start
 
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     return {"start_new_session": True}
 
 
 def reader_is_gone(error: OSError) -> bool:
-    """Return whether a write failed because nobody reads the pipe any more."""
+    """Return whether a write failed because the reader closed the pipe."""
     return isinstance(error, BrokenPipeError) or (WINDOWS and error.errno == errno.EINVAL)
 
 
 def is_windows_console(stream: Any) -> bool:
-    """Return whether a stream of text is a console of Windows, which takes text and no bytes."""
+    """Return whether a text stream is a console of Windows, which accepts no bytes."""
     kind = getattr(sys.modules["io"], "_WindowsConsoleIO", None)
     return kind is not None and isinstance(getattr(getattr(stream, "buffer", None), "raw", None), kind)
 
 
 def sync(path: Path) -> None:
-    """Wait until a file or folder is on the disk; folders only where they can be opened.
+    """Wait until a file or folder is on the disk; on Windows files only.
 
     Raises
     ------
-    OSError: it cannot be.
+    OSError: it cannot be written to the disk.
     """
     if WINDOWS and path.is_dir():
         return
-    # Windows writes only what is open for writing.
+    # Windows needs a file that is open for writing.
     descriptor = os.open(path, os.O_RDWR if WINDOWS else os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -492,19 +489,19 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²
 _NOT_IN_NAMES = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$')
 
 NOT_PORTABLE = (
-    'cannot be one on Windows; accepted: a name without < > : " | ? * \\ and control characters, with no '
-    "dot or blank at its end, other than CON, PRN, AUX, NUL, COM0 to COM9 and LPT0 to LPT9"
+    'is not possible on Windows; accepted: a name without < > : " | ? * \\ and control characters, without '
+    "a dot or space at its end, other than CON, PRN, AUX, NUL, COM0 to COM9 and LPT0 to LPT9"
 )
 
 
 def output_fault(path: str | Path) -> str | None:
-    """Return why an output cannot have a path on every system, and what would do; None where it can.
+    """Return why a path is not possible on every system, with a remedy; None if it is.
 
-    Drives and the folders ``.`` and ``..`` are no names.
+    Drives and the folders ``.`` and ``..`` are ignored.
 
     >>> output_fault("2026/release.csv")
     >>> output_fault("2026/nul.csv").partition(";")[0]
-    "the name 'nul.csv' cannot be one on Windows"
+    "the name 'nul.csv' is not possible on Windows"
     """
     given = Path(path)
     for name in given.parts[bool(given.anchor) :]:
@@ -520,11 +517,11 @@ def new_path_fault(path: Path) -> str | None:
 
 
 def replace_whole(path: Path, content: str) -> None:
-    """Write a text file in UTF-8 by a temporary name beside it and a rename.
+    """Write a text file in UTF-8 under a temporary name in its folder, and rename it.
 
     Raises
     ------
-    OSError: the file cannot be written; what stood there stays as it was.
+    OSError: the file cannot be written; an earlier file is unchanged.
     """
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     staged = Path(name)
@@ -534,7 +531,7 @@ def replace_whole(path: Path, content: str) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         staged.chmod(0o666 & ~_umask())
-        if WINDOWS and path.is_file():  # it may be read-only, and is replaced all the same
+        if WINDOWS and path.is_file():  # it may be read-only
             path.chmod(0o600)
         staged.replace(path)
     finally:
@@ -546,7 +543,7 @@ def write_whole(path: Path, content: str) -> None:
 
     Raises
     ------
-    OutputError: the file cannot be written, or have its name; what stood there stays as it was.
+    OutputError: the file cannot be written, or its name is not possible; an earlier file is unchanged.
     """
     fault = new_path_fault(path)
     if fault is not None:

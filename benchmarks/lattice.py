@@ -19,7 +19,8 @@ from anonymizer.config.load import load_config
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import Prepared, input_path, open_as, prepare
+from anonymizer.run.prepare import Prepared, prepare
+from anonymizer.run.source import input_path, open_as
 from anonymizer.search.base import Control
 from benchmarks import adult
 from benchmarks.common import (

@@ -15,7 +15,8 @@ from typing import Any
 from anonymizer.config.load import load_config
 from anonymizer.model.outcome import Outcome
 from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import Prepared, input_path, open_as, prepare
+from anonymizer.run.prepare import Prepared, prepare
+from anonymizer.run.source import input_path, open_as
 from anonymizer.search.base import Control
 from benchmarks import adult
 from benchmarks.common import machine, python, read_report, run_command, run_process, seconds_of, table

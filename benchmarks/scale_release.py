@@ -15,9 +15,10 @@ from pathlib import Path
 from anonymizer.config.load import load_config
 from anonymizer.model.classes import released
 from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import UNWATCHED, input_path, open_as, prepare
+from anonymizer.run.prepare import UNWATCHED, prepare
 from anonymizer.run.search import search
 from anonymizer.run.shape import Found, shape_of
+from anonymizer.run.source import input_path, open_as
 from benchmarks import scale_data
 from benchmarks.common import machine, run_process, table
 from benchmarks.scale import ALGORITHMS, K, bare_copy

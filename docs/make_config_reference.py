@@ -41,7 +41,7 @@ def tables() -> str:
     parts = ["### Top level", *_keys(schema, definitions)]
     for name, definition in SECTIONS.items():
         parts += [f"\n### `{name}`", *_keys(definitions[definition], definitions)]
-    parts += ["\n### `attributes.NAME`", *_keys(definitions["AttributeSettings"], definitions)]
+    parts += ["\n### `attributes.NAME`", *_attribute(definitions)]
     parts += ["\n### `attributes.NAME.levels`", *_keys(definitions["LevelRange"], definitions)]
     parts += ["\n### `attributes.NAME.hierarchy`", *_hierarchies(definitions)]
     parts += ["\n### `constraints[i]`", *_constraints(definitions)]
@@ -75,6 +75,12 @@ def _default(schema: JsonSchema) -> str:
 
 def _cell(text: str) -> str:
     return " ".join(text.replace("``", "`").replace("|", "\\|").split())
+
+
+def _attribute(definitions: JsonSchema) -> Iterator[str]:
+    yield "\nA role alone, such as `name: identifier`, or:"
+    _, settings = definitions["AttributeSettings"]["oneOf"]
+    yield from _keys(settings, definitions)
 
 
 def _hierarchies(definitions: JsonSchema) -> Iterator[str]:

@@ -7,9 +7,12 @@ import os
 
 import pytest
 from hypothesis import HealthCheck, settings
+from syrupy.assertion import SnapshotAssertion
 
+from anonymizer.cli import output
 from anonymizer.report import canvas, wording
 from anonymizer.report.canvas import Frame
+from tests.helpers.messages import RoomMessages
 from tests.resources import LACKS
 
 # Threads that multiply small matrices spend their time waiting for each other; read when numpy is loaded.
@@ -17,16 +20,25 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A program that is installed has its bytecode, so the processes that tests start may write it down as well.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# Progress in a pipe begins after seconds, which a busy machine may need for the smallest job.
+vars(output)["PATIENCE"] = float("inf")
+
 IN_CI = bool(os.environ.get("CI"))
 DRAWN = {"html", "test_compare_page.py"}
 """Tests of pages, by folder or file, whose charts are drawn among the quick tests too."""
 
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
-settings.register_profile("default", max_examples=50, deadline=None, suppress_health_check=QUIET)
+settings.register_profile("default", max_examples=30, deadline=None, suppress_health_check=QUIET)
 settings.register_profile(
     "thorough", max_examples=300, deadline=None, derandomize=IN_CI, suppress_health_check=QUIET
 )
+
+
+@pytest.fixture
+def message(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    """Return the message that the snapshot file of the test's room has for the test."""
+    return snapshot.use_extension(RoomMessages)
 
 
 @pytest.fixture

@@ -51,7 +51,10 @@ def test_the_release_is_that_of_the_command(tmp_path: Path) -> None:
     for key in ("recoding", "constraints", "loss", "steps", "environment", "attributes", "status"):
         assert here[key] == there[key], key
     assert here["search"] == {**there["search"], "seconds": here["search"]["seconds"]}
-    assert here["release"] == {**there["release"], "path": None, "sha256": None}
+    assert here["release"] == {
+        **there["release"],
+        **dict.fromkeys(("path", "sha256", "separator", "encoding")),
+    }
     assert (here["input"]["path"], here["input"]["sha256"], here["input"]["rows"]) == (None, None, 60)
 
 

@@ -28,15 +28,15 @@ from anonymizer.model.recoding import GroupRecoding, Recoding
 from anonymizer.model.table import SensitiveAttribute, Table
 
 NOTHING = Links(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-"""No record's fate is told."""
+"""No links."""
 
 
 def links_of_pairs(original: IntArray | CodeArray, release: IntArray, counts: IntArray) -> Links:
-    """Return links from pairs of combinations, equal ones put together.
+    """Return links from pairs of distinct rows; equal pairs are added up.
 
     Parameters
     ----------
-    original, release: positions of combinations, shape (pairs,).
+    original, release: positions of distinct rows, shape (pairs,).
     counts: records of each pair, shape (pairs,), int64.
     """
     some = counts > 0
@@ -49,11 +49,11 @@ def links_of_pairs(original: IntArray | CodeArray, release: IntArray, counts: In
 
 
 def located(wanted: IntArray, known: IntArray) -> IntArray:
-    """Return where each wanted combination stands among known ones, -1 for nowhere.
+    """Return the position of each wanted row among known ones, -1 for none.
 
     Parameters
     ----------
-    wanted, known: codes, shape (combinations, columns), int64; the known ones distinct, none negative.
+    wanted, known: codes, shape (rows, columns), int64; the known ones distinct, none negative.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def located(wanted: IntArray, known: IntArray) -> IntArray:
 
 
 def same_values(values: SensitiveCodes, published: SensitiveCodes) -> ValueCoverage:
-    """Return what the values of a sensitive attribute of a release stand for: the same ones of the original.
+    """Return the coverage of a released sensitive attribute: each value covers the equal original value.
 
     Parameters
     ----------
@@ -94,21 +94,16 @@ def same_values(values: SensitiveCodes, published: SensitiveCodes) -> ValueCover
     return ValueCoverage(own, np.concatenate([[0], np.cumsum(exists)]), codes, nothing, nothing)
 
 
-def codes_in_release(published: SensitiveCodes, own: SensitiveCodes) -> IntArray:
-    """Return the code in a release of each sensitive value of the original, -1 for those that it has not.
-
-    Returns
-    -------
-    Shape (values of the original,), int64.
-    """
-    same = same_values(published, own)
+def codes_in(other: SensitiveCodes, own: SensitiveCodes) -> IntArray:
+    """Return the code in ``other`` of each value of ``own``, -1 for none, shape (values,), int64."""
+    same = same_values(other, own)
     codes = np.full(own.attribute.column.size, -1, dtype=np.int64)
     codes[np.flatnonzero(same.sizes)] = same.values
     return codes
 
 
 def labels_in_release(known: Sequence[str | None], published: Sequence[str]) -> IntArray:
-    """Return where each published text stands among those of a release, -1 for nowhere, int64."""
+    """Return the position of each published text among known ones, -1 for none, shape (texts,), int64."""
     place = {label: code for code, label in enumerate(known)}
     return np.array([place.get(label, -1) for label in published], dtype=np.int64)
 
@@ -118,16 +113,16 @@ def reconstructed(
     original: tuple[CodeArray, IntArray],
     published: tuple[CodeArray, IntArray],
 ) -> Links:
-    """Return one way in which the original can have become the release, as many records as possible linked.
+    """Return a largest set of consistent links from original to released records.
 
-    A record can be linked to one whose values all stand for its own. Where recoding is full-domain this is
-    the only way; else it is one of several, a maximum flow.
+    A record can be linked to one whose values all cover its own. After full-domain recoding there is only one
+    such set; else this is one of several, a maximum flow.
 
     Parameters
     ----------
-    meanings: of the compared columns, sensitive ones among them.
-    original, published: codes of the distinct combinations in these columns, shape (combinations, columns),
-        and their records.
+    meanings: coverage of the compared columns, including sensitive ones.
+    original, published: codes of the distinct rows in these columns, shape (rows, columns), and their
+        records.
     """
     (codes, records), (texts, released) = original, published
     return linked(possible_links(meanings, codes, texts), records, released)
@@ -136,7 +131,7 @@ def reconstructed(
 def possible_links(
     meanings: Sequence[ValueCoverage], original: CodeArray, published: CodeArray
 ) -> tuple[IntArray, IntArray]:
-    """Return all pairs of an original combination and a published one that stands for it, shape (pairs,).
+    """Return all pairs of an original row and a published row that covers it, shape (pairs,) each.
 
     Parameters
     ----------
@@ -150,11 +145,11 @@ def possible_links(
 
 
 def linked(possible: tuple[IntArray, IntArray], records: IntArray, released: IntArray) -> Links:
-    """Return as many links as possible among pairs that can be; see ``reconstructed``.
+    """Return a largest set of links among possible pairs; see ``reconstructed``.
 
     Parameters
     ----------
-    records, released: of each original and each published combination, shape (combinations,), int64.
+    records, released: of each original and each published row, shape (rows,), int64.
     """
     sources, targets = possible
     lone = np.bincount(sources, minlength=len(records)) <= 1
@@ -164,7 +159,7 @@ def linked(possible: tuple[IntArray, IntArray], records: IntArray, released: Int
 
 
 def _flow(sources: IntArray, targets: IntArray, records: IntArray, released: IntArray) -> Links:
-    """Return the links that a maximum flow from the original to the released records goes along."""
+    """Return the links of a maximum flow from the original to the released records."""
     from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
     from scipy.sparse.csgraph import maximum_flow  # noqa: PLC0415  the same
 
@@ -181,39 +176,38 @@ def _flow(sources: IntArray, targets: IntArray, records: IntArray, released: Int
     return links_of_pairs(flow.row[used], flow.col[used] - left, flow.data[used].astype(np.int64))
 
 
-def scene_of_recoding(table: Table, recoding: Recoding) -> AdversaryView:
-    """Return the scene of a release that was not written: the recoding, the table, and which became which.
+def adversary_from_recoding(table: Table, recoding: Recoding) -> AdversaryView:
+    """Return the view of a release that is not written, with the table as original and links by the recoding.
 
     Parameters
     ----------
-    table: the searched one.
-    recoding: of it; at least one record is released.
+    table: the searched table.
+    recoding: of the table; at least one record is released.
     """
     release = published_table("the candidate", recoding)
     return AdversaryView(release, original=known_original("the input", table, recoding, release))
 
 
 def published_table(source: str, recoding: Recoding) -> PublishedTable:
-    """Return what a recoding publishes, counted.
+    """Return the distinct released rows of a recoding, with their counts.
 
     Parameters
     ----------
-    source: what messages call it.
+    source: name of the release in messages.
     """
-    kept = ~recoding.removed
+    table, kept = recoding.table, ~recoding.removed
     columns = recoding.published()
-    rows = _published_rows(recoding)[kept]
+    labels = [column.codes for column in columns]
+    rows = np.column_stack([*labels, *table.codes[:, len(columns) :].T]).astype(np.int64)[kept]
     keys, first = numbered(rows.T, len(rows))
-    counts = count(keys, recoding.table.counts[kept], len(first))
-    codes = rows[first]
-    width = len(columns)
+    codes, width = rows[first], len(columns)
     return PublishedTable(
         source,
         tuple(column.name for column in columns),
         tuple(column.labels for column in columns),
         codes[:, :width].astype(np.int32),
-        _sensitive(recoding.table.sensitive, codes[:, width:]),
-        counts,
+        _sensitive(table.sensitive, codes[:, width:]),
+        count(keys, table.counts[kept], len(first)),
     )
 
 
@@ -224,18 +218,18 @@ def known_original(
     release: PublishedTable,
     missing: Collection[str] = ("",),
 ) -> Original:
-    """Return the original of a release whose recoding is known, with the links that the recoding tells.
+    """Return the original of a release whose recoding is known, with the links of the recoding.
 
     Parameters
     ----------
-    source: what messages call the input.
-    table: the searched one.
-    release: counted from the file, or by ``published_table``; of a release in groups the exact tuples.
+    source: name of the input in messages.
+    table: the searched table.
+    release: counted from the file, or by ``published_table``; of an Anatomy release the exact tuples.
     missing: texts that are read as missing.
 
     Raises
     ------
-    InputError: the release is not what the recoding publishes.
+    InputError: the release differs from what the recoding publishes.
     """
     width = len(table.quasi_identifiers)
     sensitive = _sensitive(table.sensitive, table.codes[:, width:].astype(np.int64))
@@ -256,20 +250,12 @@ def _links(recoding: Recoding, release: PublishedTable, sensitive: dict[str, Sen
     known = [release.codes.astype(np.int64)]
     for name, other in release.sensitive.items():
         own = recoding.table.sensitive_codes(name)[kept]
-        columns.append(codes_in_release(other, sensitive[name])[own])
+        columns.append(codes_in(other, sensitive[name])[own])
         known.append(other.codes[:, None].astype(np.int64))
     found = located(np.column_stack(columns), np.concatenate(known, axis=1))
     if (found < 0).any():
         raise InputError(f"{release.source}: is not what the recoding publishes")
     return links_of_pairs(recoding.owners[kept], found, recoding.table.counts[kept])
-
-
-def _published_rows(recoding: Recoding) -> IntArray:
-    """Return the published label and the sensitive codes of each row, shape (rows, columns), int64."""
-    table = recoding.table
-    width = len(table.quasi_identifiers)
-    labels = [column.codes for column in recoding.published()]
-    return np.column_stack([*labels, *table.codes[:, width:].T]).astype(np.int64)
 
 
 def _sensitive(attributes: tuple[SensitiveAttribute, ...], codes: IntArray) -> dict[str, SensitiveCodes]:
@@ -280,11 +266,11 @@ def _sensitive(attributes: tuple[SensitiveAttribute, ...], codes: IntArray) -> d
 
 
 def known_truth(grouped: AnatomyRelease, recoding: GroupRecoding) -> AnatomyTruth:
-    """Return which records of a release have which value, as its recoding tells.
+    """Return the true sensitive values of the released records of an Anatomy release, by its recoding.
 
     Parameters
     ----------
-    grouped: what the recoding publishes, its groups named by their numbers from 1.
+    grouped: the release of the recoding; its buckets are named by their numbers from 1.
     """
     table, kept = recoding.table, ~recoding.removed
     columns = _positions(grouped.labels, recoding)
@@ -292,7 +278,7 @@ def known_truth(grouped: AnatomyRelease, recoding: GroupRecoding) -> AnatomyTrut
     columns.append(labels_in_release(grouped.groups, names)[recoding.group_of[kept]])
     own = SensitiveCodes(table.sensitive[0], table.sensitive_codes(table.sensitive_names[0]).astype(np.int64))
     published = SensitiveCodes(grouped.sensitive.attribute, grouped.sensitive.values)
-    values = codes_in_release(published, own)[own.codes[kept]]
+    values = codes_in(published, own)[own.codes[kept]]
     known = np.column_stack([grouped.codes.astype(np.int64), grouped.group])
     rows = located(np.column_stack(columns), known)
     links = links_of_pairs(rows, values, table.counts[kept])
@@ -300,12 +286,12 @@ def known_truth(grouped: AnatomyRelease, recoding: GroupRecoding) -> AnatomyTrut
 
 
 def adversary_from_anatomy(table: Table, recoding: GroupRecoding) -> AdversaryView:
-    """Return the scene of a release in groups that was not written.
+    """Return the view of an Anatomy release that is not written.
 
     Parameters
     ----------
-    table: the searched one.
-    recoding: of it; at least one record is released.
+    table: the searched table.
+    recoding: of the table; at least one record is released.
     """
     grouped = grouped_table("the candidate", recoding)
     release = grouped.tuples
@@ -316,11 +302,11 @@ def adversary_from_anatomy(table: Table, recoding: GroupRecoding) -> AdversaryVi
 
 
 def grouped_table(source: str, recoding: GroupRecoding) -> AnatomyRelease:
-    """Return what a recoding publishes, counted.
+    """Return the Anatomy release of a recoding.
 
     Parameters
     ----------
-    source: what messages call it.
+    source: name of the release in messages.
     """
     kept, table = ~recoding.removed, recoding.table
     columns, group = recoding.published(), recoding.group_of[kept]
@@ -344,9 +330,9 @@ def grouped_table(source: str, recoding: GroupRecoding) -> AnatomyRelease:
 
 
 def truth_of_tuples(grouped: AnatomyRelease, original: Original, release: PublishedTable) -> AnatomyTruth:
-    """Return which records have which value, as far as tuples of one group tell who has the originals.
+    """Return the true sensitive values of released records, as far as the original records determine them.
 
-    A tuple that is in several groups does not tell which of its records are in which; such rows are left out.
+    A tuple in several buckets is left out: its originals do not determine which record is in which bucket.
 
     Parameters
     ----------
@@ -358,15 +344,15 @@ def truth_of_tuples(grouped: AnatomyRelease, original: Original, release: Publis
     row[np.bincount(of_row, minlength=len(row)) > 1] = -1
     links, (name,) = original.links, tuple(original.sensitive)
     own = SensitiveCodes(grouped.sensitive.attribute, grouped.sensitive.values)
-    values = codes_in_release(own, original.sensitive[name])[original.sensitive[name].codes[links.original]]
+    values = codes_in(own, original.sensitive[name])[original.sensitive[name].codes[links.original]]
     whole = np.bincount(links.release, weights=links.counts, minlength=len(row)) == release.counts
-    told = (row[links.release] >= 0) & whole[links.release] & (values >= 0)
-    pairs = links_of_pairs(row[links.release[told]], values[told], links.counts[told])
+    known = (row[links.release] >= 0) & whole[links.release] & (values >= 0)
+    pairs = links_of_pairs(row[links.release[known]], values[known], links.counts[known])
     return AnatomyTruth(pairs.original, pairs.release, pairs.counts)
 
 
 def _positions(labels: Sequence[Sequence[str | None]], recoding: Recoding) -> list[IntArray]:
-    """Return the released rows by the position of what is published of them among a file's labels."""
+    """Return the positions of published values among a file's labels, shape (rows,) for each column."""
     kept = ~recoding.removed
     return [
         labels_in_release(known, published.labels)[published.codes[kept]]

@@ -1,19 +1,20 @@
-"""Attacks on the values of a sensitive attribute by who knows quasi-identifiers of a target."""
+"""Attacks on sensitive values by an adversary who knows quasi-identifiers of a target."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from anonymizer.attacks.base import Attack, AttackResult
+from anonymizer.attacks.base import Attack, AttackResult, somebody
 from anonymizer.model.adversary import AdversaryView
-from anonymizer.model.arrays import BoolArray
+from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Reference, SensitiveCounts
+from anonymizer.model.counting import count
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Settings, WholeNumber
 
@@ -28,7 +29,7 @@ class KnowledgeSettings(Settings):
 
 
 class SubsetSettings(KnowledgeSettings):
-    """What the adversary knows of a target: one set of quasi-identifiers, or each that it might be."""
+    """What the adversary knows of a target: one set of quasi-identifiers, or every possible set."""
 
     subsets: Annotated[
         Literal["all"] | None, Field(description="all: every set of known quasi-identifiers")
@@ -47,31 +48,32 @@ class SubsetSettings(KnowledgeSettings):
 
 
 class ClassDisclosure(Attack):
-    """Counts the records of classes that give their sensitive value away, by a rule of the subclass.
+    """Share of records in classes that disclose their sensitive value, by a rule of the subclass.
 
-    The baseline is the same rule on the whole table as one class, which is what remains without knowing any
-    quasi-identifier.
+    The baseline is the same rule on all records as one class: the adversary knows no quasi-identifier.
     """
 
     Settings = KnowledgeSettings
     settings: KnowledgeSettings
     of_release_alone = True
 
-    def missing_requirement(self, scene: AdversaryView) -> str | None:
-        """A sensitive attribute is needed."""
-        return None if scene.disclosing.sensitive else "a sensitive attribute"
+    def missing_requirement(self, adversary: AdversaryView) -> str | None:
+        """Return the missing sensitive attribute, if any."""
+        return None if adversary.disclosing.sensitive else "a sensitive attribute"
 
-    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
+    def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Attack each sensitive attribute."""
         return [
-            finding for name in scene.disclosing.sensitive_names if (finding := self._attack(scene, name))
+            finding
+            for name in adversary.disclosing.sensitive_names
+            if (finding := self._attack(adversary, name))
         ]
 
-    def _attack(self, scene: AdversaryView, name: str) -> AttackResult | None:
-        release = scene.disclosing
+    def _attack(self, adversary: AdversaryView, name: str) -> AttackResult | None:
+        release = adversary.disclosing
         if not self.suits(release.sensitive[name].attribute):
             return None
-        classes = release.classes(scene.aimed(self.settings.knowledge))
+        classes = release.classes(adversary.aimed(self.settings.knowledge))
         counts, _ = classes.sensitive_counts(name)
         whole, _ = classes.pooled().sensitive_counts(name)
         overall = whole.reference()
@@ -79,25 +81,60 @@ class ClassDisclosure(Attack):
         success = Fraction(int(classes.sizes[disclosed].sum()), release.records)
         baseline = Fraction(int(self.disclosed(whole, overall).any()))
         knowledge: dict[str, Any] = {
-            "attributes": list(scene.release.known(self.settings.knowledge)),
+            "attributes": list(adversary.release.known(self.settings.knowledge)),
             "sensitive": name,
         }
-        return self.counted(scene, {**knowledge, **self.further()}, success, baseline)
+        details = self.beyond_guess(counts, disclosed, overall)
+        return self.counted(adversary, {**knowledge, **self.further()}, success, baseline, details)
+
+    def beyond_guess(
+        self, counts: SensitiveCounts, disclosed: BoolArray, overall: Reference
+    ) -> dict[str, float]:
+        """Return how often the most frequent value is right, and for how many records a class tells more.
+
+        A guess of the most frequent value needs no release, and that a value is missing tells nothing. The
+        second share counts the records in disclosing classes whose value is neither.
+        """
+        own = self.inferred(counts.attribute)
+        totals = count(own, overall.counts, int(own.max(initial=0)) + 1)
+        further = disclosed[counts.owners] & (own[counts.values] != totals.argmax())
+        missing = counts.attribute.column.missing
+        if missing is not None:
+            further &= counts.values != missing
+        return {
+            "base_rate": int(totals.max()) / overall.total,
+            "beyond_guess": int(counts.counts[further].sum()) / overall.total,
+        }
+
+    def inferred(self, attribute: SensitiveAttribute) -> IntArray:
+        """Return what a class discloses of each value, shape (values,): the value itself by default."""
+        return np.arange(attribute.column.size)
 
     def suits(self, attribute: SensitiveAttribute) -> bool:  # noqa: ARG002 - most suit all
-        """Tell whether the attack says something about a sensitive attribute."""
+        """Return whether the attack applies to a sensitive attribute."""
         return True
 
     def further(self) -> dict[str, Any]:
-        """Return the parameters beside ``knowledge``, for the report."""
+        """Return the parameters other than ``knowledge``, for the report."""
         return self.settings.model_dump(mode="json", exclude={"knowledge"})
+
+    @classmethod
+    def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
+        """Return for how many records the value is certain, and how often a guess of it is right."""
+        known = f"{somebody(knowledge)}{cls.learns(knowledge)} for {success} of the records"
+        return f"{known}; guessing its most frequent value is right for {guess}."
+
+    @classmethod
+    def learns(cls, knowledge: Mapping[str, Any]) -> str:
+        """Return the rest of the subject and the predicate of the sentence."""
+        return f" is certain of {knowledge['sensitive']}"
 
     @abstractmethod
     def disclosed(self, counts: SensitiveCounts, overall: Reference) -> BoolArray:
-        """Tell which classes give the value of their records away, shape (classes,), bool.
+        """Return which classes disclose the value of their records, shape (classes,), bool.
 
         Parameters
         ----------
         counts: of the sensitive values in each class.
-        overall: the distribution of the values in the release.
+        overall: distribution of the values in the release.
         """

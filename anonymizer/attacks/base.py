@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
+from anonymizer.errors import InputError, listed, plural
 from anonymizer.model.adversary import (
     AdversaryView,
     Links,
@@ -27,22 +28,22 @@ from anonymizer.plugins import Registry, Settings
 from anonymizer.plugins import Settings as PlugInSettings
 
 Share = Fraction | float
-"""Of records; exact where it was counted, a float where it was estimated."""
+"""A share of records; exact if counted, a float if estimated."""
 
 
 @dataclass(frozen=True)
 class AttackResult:
-    """What one attack reached.
+    """The result of one attack.
 
     Attributes
     ----------
     attack: its name.
-    knowledge: what the adversary knew and aimed at.
-    success: share of the targets.
-    baseline: what a guess without the release reaches.
-    low, high: ends of the 95 % interval; both are ``success`` where it was counted over all records.
-    records: targets.
-    details: what else was learned, in plain types.
+    knowledge: the adversary's knowledge and aim.
+    success: share of targets for which the attack succeeds.
+    baseline: success of a guess without the release.
+    low, high: ends of the 95% interval; both equal ``success`` if it was counted over all records.
+    records: number of targets.
+    details: further results, in plain types.
     """
 
     attack: str
@@ -56,19 +57,19 @@ class AttackResult:
 
 
 class NoParameters(PlugInSettings):
-    """The parameters of an attack that has none."""
+    """No parameters."""
 
 
 class Attack(ABC):
-    """An adversary with a method.
+    """A procedure that measures an adversary's success on a release.
 
     Class attributes
     ----------------
     name: as in the config.
     Settings: its parameters.
-    threat: what it measures in the table of threats, None for nothing there; every attack must say so.
-    of_release_alone: whether its findings are a function of the release and its parameters, the same with
-        and without original records, a recipe or randomness; an audit repeats such an attack.
+    threat: the threat that the attack measures, None for none of the seven; every attack must set it.
+    of_release_alone: whether the results depend only on the release and the parameters, not on original
+        records, a recipe or randomness; an audit repeats such attacks.
     """
 
     name: ClassVar[str]
@@ -77,31 +78,44 @@ class Attack(ABC):
     of_release_alone: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
-        """Refuse an attack that does not say which threat it measures: a report would pass over it."""
+        """Refuse an attack without ``threat``: a report would omit it."""
         super().__init_subclass__()
         if isinstance(getattr(cls, "name", None), str) and not hasattr(cls, "threat"):
             raise TypeError(f"{cls.__qualname__}: has no threat; set one of Threat, or None")
 
     @classmethod
     def threat_of(cls, knowledge: Mapping[str, Any]) -> Threat | None:  # noqa: ARG003 - a few need it
-        """Return the threat that one entry of a report measures.
+        """Return the threat that an entry of a report measures.
 
         Parameters
         ----------
-        knowledge: of the entry, as ``AttackResult.knowledge``.
+        knowledge: ``AttackResult.knowledge`` of the entry.
         """
         return cls.threat
+
+    @classmethod
+    def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:  # noqa: ARG003 - of others
+        """Return a result as a sentence for readers who do not know the attack.
+
+        Parameters
+        ----------
+        knowledge: ``AttackResult.knowledge``.
+        success, guess: shares in percent; ``guess`` is what an adversary without the release reaches.
+        """
+        return (
+            f"The attack {cls.name} succeeds for {success} of its targets; without the release for {guess}."
+        )
 
     def __init__(self, settings: PlugInSettings | None = None) -> None:
         self.settings = settings if settings is not None else self.Settings()
 
     @abstractmethod
-    def missing_requirement(self, scene: AdversaryView) -> str | None:
-        """Return what the attack would need and the scene has not, None when it applies."""
+    def missing_requirement(self, adversary: AdversaryView) -> str | None:
+        """Return the missing requirement as words for a message, None if the attack applies."""
 
     @abstractmethod
-    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
-        """Attack, once for each sensitive attribute where there are several to learn.
+    def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
+        """Return the results, one for each sensitive attribute if the attack aims at one at a time.
 
         Parameters
         ----------
@@ -109,46 +123,58 @@ class Attack(ABC):
 
         Raises
         ------
-        InputError: a parameter names a column that the release has not.
+        InputError: a parameter names a column that the release does not have.
         """
+
+    def required_original(self, adversary: AdversaryView) -> Original:
+        """Return the original records of an attack that needs them.
+
+        Raises
+        ------
+        InputError: a requirement of the attack is missing.
+        """
+        lacking = self.missing_requirement(adversary)
+        if lacking is not None or adversary.original is None:
+            raise InputError(f"{adversary.release.source}: the attack {self.name} needs {lacking}")
+        return adversary.original
 
     def counted(
         self,
-        scene: AdversaryView,
+        adversary: AdversaryView,
         knowledge: dict[str, Any],
         success: Fraction,
         baseline: Fraction,
         details: dict[str, Any] | None = None,
     ) -> AttackResult:
-        """Return a finding that was counted over all records of the release."""
+        """Return an exact result over all records of the release."""
         exact = float(success)
         return AttackResult(
-            self.name, knowledge, success, baseline, exact, exact, scene.release.records, details or {}
+            self.name, knowledge, success, baseline, exact, exact, adversary.release.records, details or {}
         )
 
 
 class AlignedSettings(Settings):
-    """Where it is known from which record became which."""
+    """The source of links from original to released records."""
 
     aligned: Annotated[
         bool, Field(description="row i of the release comes from row i of the original, as in masked data")
     ] = False
 
     def links(self, original: Original) -> Links:
-        """Return which original combination became which released one."""
+        """Return the links from original to released rows."""
         if self.aligned and original.aligned_links is not None:
             return original.aligned_links
         return original.links
 
-    def missing_requirement(self, scene: AdversaryView) -> str | None:
-        """Return why a scene does not tell, None when it does."""
-        if scene.original is None:
+    def missing_requirement(self, adversary: AdversaryView) -> str | None:
+        """Return the missing requirement for links as words for a message, None if links are known."""
+        if adversary.original is None:
             return "original records"
-        if self.aligned and scene.original.aligned_links is None:
+        if self.aligned and adversary.original.aligned_links is None:
             return "an original with as many rows as the release, because of aligned: true"
-        if not self.aligned and scene.original.truth is Truth.UNKNOWN:
+        if not self.aligned and adversary.original.truth is Truth.UNKNOWN:
             return (
-                "links from original to released records: no published value stands for the values of an "
+                "links from original to released records: no published value covers the values of an "
                 "original record; if row i of the release comes from row i of the original, set aligned: true"
             )
         return None
@@ -159,11 +185,50 @@ ATTACKS: Registry[Attack] = Registry("attack", Attack, "anonymizer.attacks", "an
 CONFIDENCE = 0.95
 
 
-def clopper_pearson(successes: float, targets: int) -> tuple[float, float]:
-    """Return the ends of the 95 % interval of Clopper and Pearson for a share.
+NAMED_COLUMNS = 4
+"""Maximum number of known columns that a sentence names; of more it names the first ones."""
 
-    It holds its level for rare successes too, where Wilson's does not. Successes may be fractions: a tie that
-    is resolved at random scatters more than its expected value, so the interval is wide enough for that one.
+
+def somebody(knowledge: Mapping[str, Any]) -> str:
+    """Return the adversary of an attack as the subject of a sentence.
+
+    >>> somebody({"attributes": ["age", "sex", "zip"]})
+    'Somebody who knows age, sex and zip of a person'
+    >>> somebody({"attributes": list("abcdef")})
+    'Somebody who knows a, b, c and 3 more columns of a person'
+    """
+    return f"Somebody who knows {known_columns(knowledge)} of a person"
+
+
+def known_columns(knowledge: Mapping[str, Any]) -> str:
+    """Return the columns that an adversary knows as words; of many, the first ones and a number."""
+    names = list(knowledge["attributes"])
+    if len(names) > NAMED_COLUMNS:
+        first = NAMED_COLUMNS - 1
+        names[first:] = [plural(len(names) - first, "more column")]
+    return listed(names)
+
+
+def guess_of(entry: Mapping[str, Any]) -> float:
+    """Return the success of a guess without the release: the baseline, or the base rate if it is higher.
+
+    Parameters
+    ----------
+    entry: of a report's ``attacks``.
+    """
+    return max(float(entry["baseline"]), float(entry.get("details", {}).get("base_rate") or 0.0))
+
+
+def threat_of(entry: Mapping[str, Any]) -> Threat | None:
+    """Return the threat that an entry of a report's ``attacks`` measures, None for none of the seven."""
+    return ATTACKS[entry["attack"]].threat_of(entry["knowledge"])
+
+
+def clopper_pearson(successes: float, targets: int) -> tuple[float, float]:
+    """Return the ends of the 95% interval of Clopper and Pearson for a share.
+
+    Unlike Wilson's interval, it keeps its level for rare successes. Successes may be fractions, the expected
+    values of ties: they vary less than ties resolved at random, so the interval is wide enough.
 
     Source: Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of the
     binomial" (Biometrika 26, 1934, doi:10.1093/biomet/26.4.404).
@@ -177,12 +242,12 @@ def clopper_pearson(successes: float, targets: int) -> tuple[float, float]:
 
 
 def draw_sample(counts: IntArray, number: int, random: np.random.Generator) -> IntArray:
-    """Draw records without replacement; return how many of each kind, shape as ``counts``, int64.
+    """Draw records without replacement; return the number of each kind, shape as ``counts``, int64.
 
     Parameters
     ----------
     counts: records of each kind.
-    number: to be drawn; all of them when there are no more.
+    number: of records to draw; all if there are fewer.
     """
     if number >= int(counts.sum()):
         return counts

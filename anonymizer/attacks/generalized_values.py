@@ -10,25 +10,25 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 
 import numpy as np
 
+from anonymizer.attacks.pace import step
 from anonymizer.model.adversary import ValueCoverage
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.recoding import distinct_nodes, value_labels
-from anonymizer.model.table import MISSING, SUPPRESSED, QuasiIdentifier, ValueType
+from anonymizer.model.table import MISSING, SUPPRESSED, QuasiIdentifier
 
 BLOCK = 4096
-"""Original combinations that are joined at once, unless their pairs are too many."""
+"""Original rows that are joined at once, unless they have too many pairs."""
 
 PAIRS = 1 << 23
-"""Most pairs that are held at once."""
+"""Maximum number of pairs in memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class ConsistentPairs:
-    """Pairs of an original and a published combination of which every value covers the original one.
+    """Pairs of an original row and a published row whose values all cover the original ones.
 
     Attributes
     ----------
@@ -40,31 +40,32 @@ class ConsistentPairs:
 
 
 def spans(starts: IntArray, lengths: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the positions in several ranges one after another, and the range that each is in."""
+    """Return the concatenated positions of several ranges, and the range of each position."""
     of_range = np.repeat(np.arange(len(lengths)), lengths)
     first = np.cumsum(lengths) - lengths
     return np.arange(len(of_range)) + (starts - first)[of_range], of_range
 
 
 class CoveringJoin:
-    """Joins original combinations with the published ones that cover them.
+    """Joins original rows with the published rows that cover them.
 
-    One attribute after another, those that tell most first: pairs of beginnings that fit are prolonged by the
-    values of the original and the texts that stand for these.
+    Attributes are joined one after another, the most selective first: consistent pairs of prefixes are
+        extended
+    by the values of the originals and the texts that cover them.
 
     Parameters
     ----------
-    meanings: what the texts of each attribute stand for.
-    published: texts of each published combination, shape (published, attributes).
+    meanings: coverage of the texts of each attribute.
+    published: texts of each published row, shape (published, attributes).
     """
 
     def __init__(self, meanings: Sequence[ValueCoverage], published: IntArray) -> None:
         self._order = sorted(range(len(meanings)), key=lambda own: _share(meanings[own]))
         self._meanings = [_Inverse.of(meanings[own]) for own in self._order]
-        self._tree = _Beginnings(published[:, self._order])
+        self._tree = _PrefixTree(published[:, self._order])
 
     def blocks(self, original: IntArray) -> Iterator[tuple[IntArray, ConsistentPairs]]:
-        """Yield blocks of original combinations with their pairs.
+        """Yield blocks of original rows with their pairs.
 
         Parameters
         ----------
@@ -72,13 +73,14 @@ class CoveringJoin:
 
         Yields
         ------
-        Positions of the combinations of a block, and the pairs, ``original`` being positions in the block.
+        Positions of the rows of a block, and the pairs; ``original`` is a position in the block.
         """
         ordered = original[:, self._order]
         order = np.lexsort(ordered.T[::-1])
         waiting = [order[start : start + BLOCK] for start in range(0, len(order), BLOCK)][::-1]
         while waiting:
             block = waiting.pop()
+            step(waiting, len(order) - len(block) - sum(map(len, waiting)), len(order))
             covering = self._join(ordered[block])
             if covering is None:
                 half = len(block) // 2
@@ -87,8 +89,8 @@ class CoveringJoin:
                 yield block, covering
 
     def _join(self, original: IntArray) -> ConsistentPairs | None:
-        """Return the pairs of sorted combinations; None when they are too many to be held at once."""
-        tree = _Beginnings(original)
+        """Return the pairs of sorted rows; None if they do not fit in memory at once."""
+        tree = _PrefixTree(original)
         left, right = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
         for depth, inverse in enumerate(self._meanings):
             if tree.fan(depth, left) > PAIRS and len(original) > 1:
@@ -102,17 +104,17 @@ class CoveringJoin:
             found, exists = self._tree.find(depth, parents, texts)
             left, right = child[of_child[exists]], found[exists]
         columns, pair = self._tree.members(right)
-        # Originals that differ only in what is not compared are at one node.
+        # Originals that differ only in attributes that are not compared share a node.
         rows, pair = tree.members(left[pair])
         columns = columns[pair]
         by_original = np.lexsort((columns, rows))
         return ConsistentPairs(rows[by_original], columns[by_original])
 
 
-class _Beginnings:
-    """The beginnings of combinations as a tree: level j has one node for each of its first j + 1 values.
+class _PrefixTree:
+    """The prefixes of rows as a tree: level j has one node for each vector of the first j + 1 values.
 
-    Nodes of a level are in the order of their values, so the children of a node are neighbours.
+    Nodes of a level are in the order of their values, so the children of a node are consecutive.
     """
 
     def __init__(self, combinations: IntArray) -> None:
@@ -139,22 +141,22 @@ class _Beginnings:
         self._members = np.append(np.flatnonzero(new), len(ordered))
 
     def children(self, depth: int, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the nodes of a level under some of the level above, and under which each is."""
+        """Return the children at a level of nodes above it, and the parent's position for each."""
         starts = self._starts[depth]
         return spans(starts[nodes], starts[nodes + 1] - starts[nodes])
 
     def members(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the combinations at some nodes of the last level, and at which of the nodes each is."""
+        """Return the rows at some nodes of the last level, and the node's position for each."""
         places, of_node = spans(self._members[nodes], self._members[nodes + 1] - self._members[nodes])
         return self.rows[places], of_node
 
     def fan(self, depth: int, nodes: IntArray) -> int:
-        """Return how many nodes of a level are under some of the level above."""
+        """Return the number of children at a level of nodes above it."""
         starts = self._starts[depth]
         return int((starts[nodes + 1] - starts[nodes]).sum())
 
     def find(self, depth: int, parents: IntArray, values: IntArray) -> tuple[IntArray, BoolArray]:
-        """Return the node of a level with a parent and a value, and whether there is one."""
+        """Return the node of a level with a parent and a value, and whether it exists."""
         keys, size = self._keys[depth], self._sizes[depth]
         wanted = parents * size + values
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
@@ -163,7 +165,7 @@ class _Beginnings:
 
 @dataclass(frozen=True, eq=False)
 class _Inverse:
-    """The texts that stand for each value: of value i, ``entries[starts[i]:starts[i + 1]]``."""
+    """The texts that cover each value: for value i, ``entries[starts[i]:starts[i + 1]]``."""
 
     starts: IntArray
     entries: IntArray
@@ -176,17 +178,17 @@ class _Inverse:
         return cls(starts, owners[order])
 
     def fan(self, values: IntArray) -> int:
-        """Return how many pairs of a value and a text that stands for it there are."""
+        """Return the number of pairs of a value and a text that covers it."""
         return int((self.starts[values + 1] - self.starts[values]).sum())
 
     def texts(self, values: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the texts that stand for some values, and for which of these each does."""
+        """Return the texts that cover some values, and the value's position for each."""
         places, of_value = spans(self.starts[values], self.starts[values + 1] - self.starts[values])
         return self.entries[places], of_value
 
 
 def _share(meaning: ValueCoverage) -> float:
-    """Return the mean share of the column's values that a text stands for."""
+    """Return the mean share of the column's values that a text covers."""
     return len(meaning.values) / max(meaning.column.size * len(meaning.sizes), 1)
 
 
@@ -198,7 +200,7 @@ _NONE: IntArray = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True, eq=False)
 class _Reading:
-    """The codes of the original values that a text stands for, ascending, and its ends as numbers."""
+    """The codes of the original values that a text covers, ascending, and its ends as numbers."""
 
     codes: IntArray
     low: float = np.nan
@@ -211,7 +213,7 @@ def meanings_of(
     missing: Collection[str] = ("",),
     levels: Sequence[int | None] | None = None,
 ) -> tuple[ValueCoverage, ...]:
-    """Return what the published texts of each of some quasi-identifiers stand for; see ``meaning_of``."""
+    """Return the coverage of the published texts of each quasi-identifier; see ``meaning_of``."""
     known = [None] * len(attributes) if levels is None else levels
     return tuple(
         meaning_of(each, own, missing, level)
@@ -225,19 +227,19 @@ def meaning_of(
     missing: Collection[str] = ("",),
     level: int | None = None,
 ) -> ValueCoverage:
-    """Return what published texts of a quasi-identifier stand for.
+    """Return the coverage of the published texts of a quasi-identifier.
 
-    ``*`` is every value; nodes of the hierarchy, intervals ``[a, b]`` and sets ``{a, b}`` what they cover.
-    A number that no original record has, such as a mean or a masked one, stands for itself alone, and any
-    other text that the original does not know for nothing.
+    ``*`` covers every value; nodes of the hierarchy, intervals ``[a, b]`` and sets ``{a, b}`` cover their
+    members. A number that no original record has, such as a mean or a masked one, covers no value but is its
+    own interval. Any other unknown text covers nothing.
 
     Parameters
     ----------
     attribute: of the original, with its hierarchy.
-    labels: the distinct texts; None for a null.
-    missing: texts that are read as missing, as nulls and ``<missing>`` always are.
-    level: that the texts are of; None where they can be of any. A text that nodes of several levels have is
-        then what all of these cover.
+    labels: distinct texts; None for a null.
+    missing: texts that are read as missing, in addition to nulls and ``<missing>``.
+    level: of the texts, None if it may be any. A text that labels nodes of several levels then covers the
+        values of all these nodes.
     """
     reader = _Reader(attribute, labels, frozenset({MISSING, *missing}), level)
     readings = [reader.read(label) for label in labels]
@@ -274,7 +276,7 @@ class _Reader:
         )
 
     def read(self, label: str | None) -> _Reading:
-        """Return what a text stands for."""
+        """Return the coverage of a text."""
         if label is None or label in self._missing:
             absent = self._column.missing
             return _Reading(_NONE if absent is None else np.array([absent], dtype=np.int64))
@@ -325,14 +327,7 @@ class _Reader:
         return _Reading(_NONE) if number is None else _Reading(self._between(number, number), number, number)
 
     def _as_number(self, text: str) -> float | None:
-        if self._column.numbers is None:
-            return None
-        if self._column.type is not ValueType.DATE:
-            return self._column.numerals.number(text)
-        try:
-            return float(date.fromisoformat(text).toordinal())
-        except ValueError:
-            return None
+        return None if self._column.numbers is None else self._column.number(text)
 
 
 def _nodes_by_label(attribute: QuasiIdentifier, labels: set[str], level: int | None) -> dict[str, list[int]]:
@@ -346,7 +341,7 @@ def _nodes_by_label(attribute: QuasiIdentifier, labels: set[str], level: int | N
         for label in wanted & own.keys():
             by_label.setdefault(label, []).append(own[label])
     if level is None and wanted - by_label.keys():
-        # Local recoding names the higher of two nodes with one label by its level, too.
+        # Local recoding adds the level to the name of the higher of two nodes with one label.
         canonical, names = distinct_nodes(attribute)
         distinct = {names[node]: [node] for node in np.unique(canonical).tolist()}
         by_label |= {label: distinct[label] for label in wanted & distinct.keys() - by_label.keys()}
@@ -355,12 +350,12 @@ def _nodes_by_label(attribute: QuasiIdentifier, labels: set[str], level: int | N
 
 @dataclass(frozen=True, eq=False)
 class UniformExpansion:
-    """Pairs of a text and a value it stands for, and the value's part in it.
+    """Pairs of a text and a value that it covers, and the value's share of the text.
 
     Attributes
     ----------
     texts, values: shape (pairs,), int64.
-    shares: shape (pairs,), float64; those of a text add up to 1. What stands for nothing is in no pair.
+    shares: shape (pairs,), float64; sum 1 for each text that covers a value.
     """
 
     texts: IntArray
@@ -369,10 +364,10 @@ class UniformExpansion:
 
 
 def expand_uniformly(meaning: ValueCoverage) -> UniformExpansion:
-    """Return the parts of each text of a column.
+    """Return equal shares for the values that each text of a column covers.
 
-    A text stands for each of its values in equal parts; a number that no original record has, such as a mean,
-    for the nearest that one has, the lower of two.
+    A number that no original record has, such as a mean, counts for the nearest original number, the lower on
+    a tie.
     """
     sizes = meaning.sizes
     owners = np.repeat(np.arange(len(sizes)), sizes)

@@ -13,7 +13,7 @@ from anonymizer.model.classes import Reference, SensitiveCounts
 class Homogeneity(ClassDisclosure):
     """Share of records in classes that have a single sensitive value.
 
-    A missing value is one like any other: whoever finds a class of missing values knows that there is none.
+    A missing value counts like any other: a class of missing values discloses that the value is missing.
 
     Source: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, "l-Diversity" (ACM TKDD 1(1), 2007,
     doi:10.1145/1217299.1217302), section 2.1.
@@ -23,6 +23,6 @@ class Homogeneity(ClassDisclosure):
     threat = Threat.HOMOGENEITY
 
     def disclosed(self, counts: SensitiveCounts, overall: Reference) -> BoolArray:  # noqa: ARG002
-        """Tell which classes have one value."""
+        """Return which classes have a single value."""
         single: BoolArray = np.diff(counts.starts) == 1
         return single

@@ -1,8 +1,8 @@
-"""Inference by a model: what the release teaches about people whose records were taken out of it."""
+"""Inference by a model trained on the release, about records that were held out of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any
@@ -11,41 +11,47 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.attribute_disclosure import KnowledgeSettings
-from anonymizer.attacks.base import AlignedSettings, Attack, AttackResult, clopper_pearson, draw_sample
+from anonymizer.attacks.base import (
+    AlignedSettings,
+    Attack,
+    AttackResult,
+    clopper_pearson,
+    draw_sample,
+    somebody,
+)
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
-from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Links, Original, Threat, ValueCoverage
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.plugins import WholeNumber
 
 FOLDS = 5
-"""Parts of the targets; each is held out in turn."""
+"""Number of parts of the targets; each is held out in turn."""
 
 STRENGTHS = (0.0, 0.25, 0.5, 1.0)
-"""Exponents of the evidence that the model chooses from; the first is to guess without any."""
+"""Exponents of the evidence among which the model chooses; the first ignores the evidence."""
 
 VALUES = 1000
-"""Most values of a sensitive attribute that a model guesses one of."""
+"""Maximum number of values of a guessed attribute."""
 
 
 class InferenceSettings(KnowledgeSettings, AlignedSettings):
-    """What the adversary knows of the people he asks his model about."""
+    """What the adversary knows of the targets."""
 
     targets: Annotated[WholeNumber, Field(ge=2, description="maximum number of held-out records")] = 20_000
 
 
 @dataclass(frozen=True, eq=False)
 class _People:
-    """The targets, one by one, and what is published of all records.
+    """The targets one by one, and the counts of the release.
 
     Attributes
     ----------
     codes: original values of each target, shape (targets, attributes), int64.
-    published: labels of its record, shape (targets, attributes), int64.
-    values: its true sensitive value, shape (targets,), int64.
-    fold: in which it is held out, shape (targets,), int64.
-    everything: counts of the whole release.
-    meanings: of the labels.
+    published: labels of the released record, shape (targets, attributes), int64.
+    values: true sensitive value, shape (targets,), int64.
+    fold: in which the target is held out, shape (targets,), int64.
+    everything: label counts of the whole release.
+    meanings: coverage of the labels.
     """
 
     codes: IntArray
@@ -56,29 +62,29 @@ class _People:
     meanings: tuple[ValueCoverage, ...]
 
     def counts(self, part: BoolArray) -> LabelCounts:
-        """Return the counts of some targets' records, shape (targets,), bool."""
+        """Return the label counts of the targets in a mask, shape (targets,), bool."""
         sizes = [len(own) for own in self.everything.labels]
         number = np.ones(int(part.sum()), dtype=np.int64)
         size = len(self.everything.values)
         return LabelCounts.of(self.published[part], self.values[part], number, sizes, size)
 
     def right(self, model: NaiveBayes, part: BoolArray, strength: float) -> int:
-        """Return how many of some targets a model guesses the value of."""
+        """Return the number of targets in a mask whose value a model guesses correctly."""
         return int((model.guesses(self.codes[part], strength) == self.values[part]).sum())
 
 
 class Inference(Attack):
-    """Accuracy of a model of the release on people who were held out of it.
+    """Accuracy of a model of the release on records that were held out of it.
 
-    The targets are dealt to five folds. The records of one are taken out of the release, naive Bayes learns
-    the published labels and sensitive values of the rest, and guesses the values of the people in the fold
-    from their original quasi-identifiers. How much weight the evidence gets, none included, is decided
-    within the rest in the same way. The baseline is the same model without any evidence of the release but
-    the overall distribution: it guesses the most frequent value. What is learned of a held-out person is what
-    the release teaches about everybody; ``in_sample`` in the details is the accuracy with nobody taken out.
+    The targets are assigned to five folds. For each fold, its records are taken out of the release, naive
+    Bayes learns the published labels and sensitive values of the rest and guesses the values of the fold from
+    its original quasi-identifiers. The weight of the evidence, possibly 0, is chosen within the rest in the
+    same way. The baseline is the same model without evidence: it guesses the most frequent value. The success
+    on held-out records measures what the release reveals about the population; ``in_sample`` in the details
+    is the accuracy without held-out records.
 
     Source: Giomi, Boenisch, Wehmeyer, Tasnádi, "A unified framework for quantifying privacy risk in synthetic
-    data" (PoPETs 2023, doi:10.56553/popets-2023-0055), for judging by people who are not in the data.
+    data" (PoPETs 2023, doi:10.56553/popets-2023-0055), for the evaluation on held-out records.
     """
 
     name = "inference"
@@ -86,31 +92,38 @@ class Inference(Attack):
     Settings = InferenceSettings
     settings: InferenceSettings
 
-    def missing_requirement(self, scene: AdversaryView) -> str | None:
-        """Original records, what became of them, and something to guess are needed."""
-        if not self._guessed(scene):
+    @classmethod
+    def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
+        """Return how often a model that was trained on the release is right."""
+        who = f"{somebody(knowledge)} and trains a model on the release"
+        guesses = f"guesses {knowledge['sensitive']} right in {success} of cases"
+        return f"{who} {guesses}; without the release in {guess}."
+
+    def missing_requirement(self, adversary: AdversaryView) -> str | None:
+        """Return the missing original records, links or sensitive attribute, if any."""
+        if not self._guessed(adversary):
             return f"a sensitive attribute with at most {VALUES} values"
-        lacking = self.settings.missing_requirement(scene)
-        if lacking is None and scene.original and self.settings.links(scene.original).records < 2:
+        lacking = self.settings.missing_requirement(adversary)
+        if lacking is None and adversary.original and self.settings.links(adversary.original).records < 2:
             return "two released records with links to original ones"
         return lacking
 
-    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
-        """Guess each sensitive attribute."""
-        lacking = self.missing_requirement(scene)
-        if lacking is not None or scene.original is None:
-            raise InputError(f"{scene.release.source}: the attack inference needs {lacking}")
-        names = scene.original.known(self.settings.knowledge)
-        links = self.settings.links(scene.original)
+    def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
+        """Return one result for each sensitive attribute."""
+        original = self.required_original(adversary)
+        names = original.known(self.settings.knowledge)
+        links = self.settings.links(original)
         return [
             self._attack(
-                _people(scene, scene.original, names, each, self._drawn(links, random), random), names, each
+                _people(adversary, original, names, each, self._drawn(links, random), random),
+                names,
+                each,
             )
-            for each in self._guessed(scene)
+            for each in self._guessed(adversary)
         ]
 
-    def _guessed(self, scene: AdversaryView) -> list[str]:
-        sensitive = scene.release.sensitive
+    def _guessed(self, adversary: AdversaryView) -> list[str]:
+        sensitive = adversary.release.sensitive
         return [name for name, own in sensitive.items() if own.attribute.column.size <= VALUES]
 
     def _drawn(self, links: Links, random: np.random.Generator) -> Links:
@@ -129,11 +142,11 @@ class Inference(Attack):
             strengths.append(strength)
         number = len(people.values)
         whole = NaiveBayes(people.everything, people.meanings)
-        everybody = np.ones(number, dtype=bool)
+        every_target = np.ones(number, dtype=bool)
         details = {
             "model": "naive Bayes",
             "strengths": strengths,
-            "in_sample": people.right(whole, everybody, max(strengths)) / number,
+            "in_sample": people.right(whole, every_target, max(strengths)) / number,
         }
         low, high = clopper_pearson(right, number)
         known: dict[str, Any] = {"attributes": list(names), "sensitive": sensitive}
@@ -142,15 +155,15 @@ class Inference(Attack):
 
 
 def _people(
-    scene: AdversaryView,
+    adversary: AdversaryView,
     original: Original,
     names: Sequence[str],
     sensitive: str,
     links: Links,
     random: np.random.Generator,
 ) -> _People:
-    """Return the targets, dealt to folds with as many of each sensitive value as can be."""
-    release, values = scene.release, scene.release.sensitive[sensitive]
+    """Return the targets, assigned to folds with equal numbers of each sensitive value as far as possible."""
+    release, values = adversary.release, adversary.release.sensitive[sensitive]
     positions = [release.names.index(name) for name in names]
     published = release.codes[:, positions].astype(np.int64)
     everything = LabelCounts.of(
@@ -171,7 +184,7 @@ def _people(
 
 
 def _strength(people: _People, rest: LabelCounts, held: int) -> float:
-    """Return the weight of evidence that guesses best within the rest, the smallest of equal ones."""
+    """Return the exponent with the most correct guesses within the rest, the smallest on a tie."""
     right = np.zeros(len(STRENGTHS), dtype=np.int64)
     for fold in range(int(people.fold.max()) + 1):
         if fold != held:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any
@@ -10,36 +10,43 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.adversary_view import same_values
+from anonymizer.attacks.adversary_view import codes_in
 from anonymizer.attacks.attribute_disclosure import KnowledgeSettings
-from anonymizer.attacks.base import AlignedSettings, Attack, AttackResult, clopper_pearson, draw_sample
+from anonymizer.attacks.base import (
+    AlignedSettings,
+    Attack,
+    AttackResult,
+    clopper_pearson,
+    draw_sample,
+    somebody,
+)
 from anonymizer.attacks.generalized_values import CoveringJoin, spans
 from anonymizer.errors import InputError, suggestion
 from anonymizer.model.adversary import AdversaryView, Original, PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import SensitiveCodes
-from anonymizer.model.counting import count, group_keys
+from anonymizer.model.counting import count, numbered
 from anonymizer.plugins import WholeNumber
 
 MOST = 100_000
-"""Targets, unless asked for more."""
+"""Default maximum number of targets."""
 
 
 class IntersectionSettings(KnowledgeSettings, AlignedSettings):
-    """What the adversary knows of a target who is in both releases."""
+    """What the adversary knows of a target in both releases."""
 
     targets: Annotated[WholeNumber, Field(ge=1, description="maximum number of targets")] = MOST
 
 
 @dataclass(frozen=True, eq=False)
 class _Targets:
-    """People who look different, and how many of each kind there are.
+    """Distinct targets with their numbers of records.
 
     Attributes
     ----------
-    codes: their values of the known attributes, shape (kinds of person, attributes), int64; distinct.
-    person: position in ``codes`` of each kind of target, shape (targets,), int64.
-    value: its true sensitive value, shape (targets,), int64.
+    codes: values of the known attributes, shape (rows, attributes), int64; distinct.
+    person: position in ``codes`` of each target, shape (targets,), int64.
+    value: true sensitive value, shape (targets,), int64.
     counts: records, shape (targets,), int64.
     """
 
@@ -50,11 +57,11 @@ class _Targets:
 
 
 class Intersection(Attack):
-    """Share of targets whose candidate values in two releases have one in common, which is theirs.
+    """Share of targets for whom the candidate values of two releases have only the true one in common.
 
-    A target is a person whose record is in the first release and who is believed to be in both. Their
-    candidates in a release are the records whose published values all stand for theirs. A release without
-    candidates says nothing. The baseline is the larger of the shares that one release alone gives away.
+    The record of a target is in the first release; the adversary believes the target to be in both. The
+    candidates in a release are the records whose published values all cover the target's. A release without
+    candidates is ignored. The baseline is the larger of the two successes with one release alone.
 
     Source: Ganta, Kasiviswanathan, Smith, "Composition attacks and auxiliary information in data privacy"
     (KDD 2008, doi:10.1145/1401890.1401926), intersection attack.
@@ -65,57 +72,62 @@ class Intersection(Attack):
     Settings = IntersectionSettings
     settings: IntersectionSettings
 
-    def missing_requirement(self, scene: AdversaryView) -> str | None:
-        """A second release with a sensitive attribute of the first, and original records, are needed."""
-        if scene.second is None or scene.second_original is None:
-            return "a second release"
-        if not _shared(scene.release, scene.second):
-            return "a sensitive attribute that both releases have"
-        return self.settings.missing_requirement(scene)
+    @classmethod
+    def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
+        """Return for how many records two releases leave one value."""
+        certain = f"is certain of {knowledge['sensitive']} for {success} of the records"
+        return f"{somebody(knowledge)} and has both releases {certain}; with one release for {guess}."
 
-    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
-        """Attack each sensitive attribute that both releases have."""
-        lacking = self.missing_requirement(scene)
-        if lacking is not None or scene.original is None or scene.second is None:
-            raise InputError(f"{scene.release.source}: the attack intersection needs {lacking}")
-        links = self.settings.links(scene.original)
+    def missing_requirement(self, adversary: AdversaryView) -> str | None:
+        """Return the missing second release, common sensitive attribute or links, if any."""
+        if adversary.second is None or adversary.second_original is None:
+            return "a second release (--second of the command attack, or second_df in Python)"
+        if not _shared(adversary.release, adversary.second):
+            return "a sensitive attribute that both releases have"
+        return self.settings.missing_requirement(adversary)
+
+    def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
+        """Return one result for each sensitive attribute that both releases have."""
+        original = self.required_original(adversary)
+        assert adversary.second is not None, "it is a requirement"
+        links = self.settings.links(original)
         own = draw_sample(links.counts, self.settings.targets, random)
         sampled = int(own.sum()) < links.records
-        names = self._known(scene)
+        names = self._known(adversary)
         found = []
-        for sensitive in _shared(scene.release, scene.second):
-            values = scene.release.sensitive[sensitive]
-            targets = _targets(scene.original, names, links.original, values.codes[links.release], own)
-            found.append(self._attack(scene, names, sensitive, targets, sampled=sampled))
+        for sensitive in _shared(adversary.release, adversary.second):
+            values = adversary.release.sensitive[sensitive]
+            targets = _targets(original, names, links.original, values.codes[links.release], own)
+            found.append(self._attack(adversary, names, sensitive, targets, sampled=sampled))
         return found
 
-    def _known(self, scene: AdversaryView) -> tuple[str, ...]:
-        assert scene.original is not None
-        assert scene.second_original is not None
-        both = tuple(name for name in scene.original.names if name in scene.second_original.names)
+    def _known(self, adversary: AdversaryView) -> tuple[str, ...]:
+        assert adversary.original is not None
+        assert adversary.second_original is not None
+        both = tuple(name for name in adversary.original.names if name in adversary.second_original.names)
         for name in self.settings.knowledge or ():
             if name not in both:
-                what = f"{scene.original.source}: '{name}' is not a quasi-identifier of both releases"
+                what = f"{adversary.original.source}: '{name}' is not a quasi-identifier of both releases"
                 raise InputError(f"{what}; {suggestion(name, both)}")
         return tuple(name for name in both if name in (self.settings.knowledge or both))
 
     def _attack(
         self,
-        scene: AdversaryView,
+        adversary: AdversaryView,
         names: tuple[str, ...],
         sensitive: str,
         targets: _Targets,
         *,
         sampled: bool,
     ) -> AttackResult:
-        assert scene.original is not None
-        assert scene.second is not None
-        assert scene.second_original is not None
-        values = scene.release.sensitive[sensitive]
-        size = values.attribute.column.size + 1  # the last stands for all that only the second release has
-        first = _candidates(scene.release, scene.original, names, values.codes, targets.codes, size)
-        other = _same_codes(values, scene.second.sensitive[sensitive])
-        second = _candidates(scene.second, scene.second_original, names, other, targets.codes, size)
+        assert adversary.original is not None
+        assert adversary.second is not None
+        assert adversary.second_original is not None
+        values = adversary.release.sensitive[sensitive]
+        size = values.attribute.column.size + 1  # the last one is for values that only the second release has
+        first = _candidates(adversary.release, adversary.original, names, values.codes, targets.codes, size)
+        other = _same_codes(values, adversary.second.sensitive[sensitive])
+        second = _candidates(adversary.second, adversary.second_original, names, other, targets.codes, size)
         together = np.concatenate(
             [
                 np.intersect1d(first, second, assume_unique=True),
@@ -134,7 +146,7 @@ class Intersection(Attack):
         details = {
             "first_alone": alone / number,
             "second_alone": also / number,
-            "second": scene.second.source,
+            "second": adversary.second.source,
             "sampled": sampled,
         }
         baseline = Fraction(max(alone, also), number)
@@ -146,17 +158,15 @@ def _shared(first: PublishedTable, second: PublishedTable) -> list[str]:
 
 
 def _same_codes(values: SensitiveCodes, other: SensitiveCodes) -> IntArray:
-    """Return another release's values as codes of the first one's column; one more for those it has not."""
-    same = same_values(values, other)
-    codes = np.full(len(same.sizes), values.attribute.column.size)
-    codes[same.sizes > 0] = same.values
-    return codes[other.codes]
+    """Return the second release's values as codes of the first; unknown values share one more code."""
+    codes = codes_in(values, other)
+    return np.where(codes < 0, values.attribute.column.size, codes)[other.codes]
 
 
 def _targets(
     original: Original, names: Sequence[str], combinations: IntArray, values: IntArray, counts: IntArray
 ) -> _Targets:
-    """Return the targets by what is known of them.
+    """Return the distinct targets.
 
     Parameters
     ----------
@@ -165,19 +175,8 @@ def _targets(
     some = counts > 0
     positions = [original.names.index(name) for name in names]
     codes = original.codes[combinations[some]][:, positions].astype(np.int64)
-    person, first = _distinct(codes, [original.meanings[position].column.size for position in positions])
+    person, first = numbered(codes.T, len(codes))
     return _Targets(codes[first], person, values[some], counts[some])
-
-
-def _distinct(codes: IntArray, sizes: Sequence[int]) -> tuple[IntArray, IntArray]:
-    """Return the number of each row among the distinct ones, and where each of these occurs."""
-    keys, number = np.zeros(len(codes), dtype=np.int64), 1
-    for column, size in zip(codes.T, sizes, strict=True):
-        keys, distinct = group_keys(keys * size + column, number * size)
-        number = len(distinct)
-    first = np.empty(number, dtype=np.int64)
-    first[keys] = np.arange(len(keys))
-    return keys, first
 
 
 def _candidates(
@@ -188,11 +187,11 @@ def _candidates(
     people: IntArray,
     size: int,
 ) -> IntArray:
-    """Return which values each person may have: keys person × size + value, ascending, distinct."""
+    """Return the candidate values of each target as keys, target × size + value, ascending, distinct."""
     meanings = [original.meanings[original.names.index(name)] for name in names]
     positions = [release.names.index(name) for name in names]
     published = release.codes[:, positions].astype(np.int64)
-    look, first = _distinct(published, [len(release.labels[position]) for position in positions])
+    look, first = numbered(published.T, len(published))
     pairs = np.unique(look * size + values)
     starts = np.searchsorted(pairs, np.arange(len(first) + 1) * size)
     found = []
@@ -205,7 +204,7 @@ def _candidates(
 
 
 def _certain(candidates: IntArray, targets: _Targets, size: int) -> BoolArray:
-    """Tell which targets have one candidate value, which is the true one; candidates as keys, ascending."""
+    """Return which targets have only the true value as candidate, shape (targets,), bool."""
     people = candidates // size
     numbers = count(people, np.ones(len(people), dtype=np.int64), len(targets.codes))
     wanted = targets.person * size + targets.value

@@ -1,9 +1,9 @@
-"""Interval disclosure: the true value of a number is close to the published one."""
+"""Interval disclosure: the true number is in an interval around the published one."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
@@ -22,14 +22,14 @@ from anonymizer.plugins import Exact
 
 
 class Measure(StrEnum):
-    """How the interval around a published number is drawn."""
+    """Definition of the interval around a published number."""
 
     RANK = "rid"
     DEVIATION = "sdid"
 
 
 class IntervalSettings(AlignedSettings):
-    """Which numbers are attacked, and how close is close."""
+    """The attacked numbers and the width of the interval."""
 
     attributes: Annotated[
         tuple[str, ...] | None, Field(min_length=1, description="numeric attributes to attack; default: all")
@@ -56,11 +56,10 @@ class _Masked:
 
     Attributes
     ----------
-    numbers, records: published numbers and how many records have each, shape (numbers,), float64, int64.
-    true: original number of each kind of target, shape (targets,), float64.
-    place: position in ``numbers`` of what was published for it, -1 where that was no number, shape
-        (targets,), int64.
-    counts: records of each kind of target, shape (targets,), int64.
+    numbers, records: published numbers and records with each, shape (numbers,), float64, int64.
+    true: original number of each target, shape (targets,), float64.
+    place: position of the published number in ``numbers``, -1 for none, shape (targets,), int64.
+    counts: records of each target, shape (targets,), int64.
     """
 
     numbers: FloatArray
@@ -80,40 +79,37 @@ class _Rule(ABC):
 
     @abstractmethod
     def inside(self) -> IntArray:
-        """Return how many records with the number published for each target have its true one around theirs.
+        """Return how many records with a target's published number have an interval with its true one.
 
-        Shape (targets,), int64: between 0 and the records with that published number; of targets with a
-        published number.
+        Shape (targets,), int64, between 0 and the records with that number; arbitrary without one.
         """
 
     @abstractmethod
     def anywhere(self) -> IntArray:
-        """Return how many records of the release have the true number of each target around theirs."""
+        """Return how many released records have an interval with each true number, shape (targets,)."""
 
     def success(self) -> Fraction:
-        """Return the expected number of targets whose true number is inside, a tie of n counting 1/n."""
+        """Return the expected number of targets with the true number inside; a tie of n counts 1/n."""
         own = self.masked.place >= 0
         among = self.masked.records[self.masked.place[own]]
         hits = self.inside()[own] * self.masked.counts[own]
-        sums = {
-            size: int(hits[among == size].sum()) for size in np.unique(among).tolist()
-        }  # as many sizes as there are ties of different length
+        sums = {size: int(hits[among == size].sum()) for size in np.unique(among).tolist()}
         return sum((Fraction(hit, size) for size, hit in sums.items()), Fraction(0))
 
     def chance(self) -> Fraction:
-        """Return the expected number of targets inside when the published column is permuted."""
+        """Return the expected number of targets inside after a permutation of the published column."""
         return Fraction(int((self.anywhere() * self.masked.counts).sum()), self.total)
 
 
 class _ByRank(_Rule):
-    """From the published number w ranks below to that w ranks above, cut off at the ends."""
+    """From the number w ranks below the published one to the number w ranks above, within the ends."""
 
     @property
     def _reach(self) -> int:
         return ceil(Fraction(self.width) * self.total)
 
     def _ranks(self) -> tuple[IntArray, IntArray]:
-        """Return the first and the last rank whose interval has each true number; none: last below first."""
+        """Return the first and the last rank whose interval has each true number; last < first for none."""
         known = np.concatenate([[0], np.cumsum(self.masked.records)])
         upto = known[np.searchsorted(self.masked.numbers, self.masked.true, "right")]
         below = known[np.searchsorted(self.masked.numbers, self.masked.true, "left")]
@@ -136,7 +132,7 @@ class _ByRank(_Rule):
 
 
 class _ByDeviation(_Rule):
-    """Up to a share of the standard deviation of the published numbers below and above the published one."""
+    """From a share of the standard deviation of the published numbers below the published one to above it."""
 
     def _ends(self) -> tuple[FloatArray, FloatArray]:
         numbers, records = self.masked.numbers, self.masked.records
@@ -168,12 +164,12 @@ class Interval(Attack):
     ``rid``: the published numbers are ranked, and the interval around the one at rank i goes from the number
     at rank max(i - w, 1) to that at rank min(i + w, n), both included, with w = ceil(width × n). Records with
     the same published number are at each of their ranks equally often. ``sdid``: from ``width`` standard
-    deviations of the published numbers below to as many above. A published interval, set or node counts as
-    the middle between the least and the largest number it stands for, ``*`` as that of the whole column.
+    deviations of the published numbers below to as many above. A generalized value counts as the middle
+    between the smallest and the largest number that it covers, ``*`` as the middle of the whole column.
 
     Targets are the released records whose true number is known and present. The baseline is the expected
-    success when the published column is permuted, and the interval is that of a share of so many targets: one
-    masked file is one draw of the masking.
+    success after a permutation of the published column. The confidence interval is for a share of so many
+    targets, as one masked file is one draw of the masking.
 
     Source: Domingo-Ferrer, Torra, "A quantitative comparison of disclosure control methods for microdata"
     (in Confidentiality, Disclosure and Data Access, North-Holland 2001); Mateo-Sanz, Sebé, Domingo-Ferrer,
@@ -185,24 +181,29 @@ class Interval(Attack):
     Settings = IntervalSettings
     settings: IntervalSettings
 
-    def missing_requirement(self, scene: AdversaryView) -> str | None:
-        """Original records with a number are needed, and what became of them."""
-        lacking = self.settings.missing_requirement(scene)
-        if lacking is None and scene.original is not None and not _numeric(scene.original):
+    @classmethod
+    def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
+        """Return how often the true number is near the published one."""
+        width = f"{knowledge['measure']}, width {knowledge['width']:g}"
+        near = f"The true value of {knowledge['attribute']} is in the interval around the published one"
+        return f"{near} ({width}) for {success} of the records; by chance for {guess}."
+
+    def missing_requirement(self, adversary: AdversaryView) -> str | None:
+        """Return the missing original numbers or links, if any."""
+        lacking = self.settings.missing_requirement(adversary)
+        if lacking is None and adversary.original is not None and not _numeric(adversary.original):
             return "a quasi-identifier with numbers or dates"
         return lacking
 
-    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
-        """Attack each number by each measure."""
-        lacking = self.missing_requirement(scene)
-        if lacking is not None or scene.original is None:
-            raise InputError(f"{scene.release.source}: the attack interval needs {lacking}")
+    def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
+        """Return one result for each numeric attribute and measure."""
+        original = self.required_original(adversary)
         measures = [self.settings.measure] if self.settings.measure else list(Measure)
         return [
             finding
-            for name in self._attributes(scene.original)
+            for name in self._attributes(original)
             for measure in measures
-            if (finding := self._attack(scene, scene.original, name, measure))
+            if (finding := self._attack(adversary, original, name, measure))
         ]
 
     def _attributes(self, original: Original) -> Sequence[str]:
@@ -214,10 +215,10 @@ class Interval(Attack):
         return [name for name in every if name in (self.settings.attributes or every)]
 
     def _attack(
-        self, scene: AdversaryView, original: Original, name: str, measure: Measure
+        self, adversary: AdversaryView, original: Original, name: str, measure: Measure
     ) -> AttackResult | None:
-        """Return what one measure finds of one attribute, None when no target has a number."""
-        masked = self._masked(scene, original, name)
+        """Return the result of one measure for one attribute, None if no target has a number."""
+        masked = self._masked(adversary, original, name)
         targets = int(masked.counts.sum())
         if not targets:
             return None
@@ -233,8 +234,8 @@ class Interval(Attack):
         }
         return AttackResult(self.name, knowledge, success, baseline, low, high, targets)
 
-    def _masked(self, scene: AdversaryView, original: Original, name: str) -> _Masked:
-        release, links = scene.release, self.settings.links(original)
+    def _masked(self, adversary: AdversaryView, original: Original, name: str) -> _Masked:
+        release, links = adversary.release, self.settings.links(original)
         own, other = original.names.index(name), release.names.index(name)
         meaning = original.meanings[own]
         assert meaning.column.numbers is not None

@@ -1,16 +1,15 @@
-"""Minimality: that nothing finer was published tells about the sensitive values."""
+"""Minimality: sensitive values follow from the fact that nothing finer was published."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import Attack, AttackResult
-from anonymizer.errors import InputError
+from anonymizer.attacks.base import Attack, AttackResult, known_columns
 from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Original, SensitiveConstraint
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Classes
@@ -19,14 +18,14 @@ from anonymizer.model.counting import count, group_keys
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """The parts into which the released classes fall when one attribute is a level finer.
+    """The parts of the released classes if one attribute is a level finer.
 
     Attributes
     ----------
     of_link: part of each link, shape (links,), int64.
     owner: released class of each part, shape (parts,), int64.
     sizes: records of each part, shape (parts,), int64.
-    split: whether its class has other parts, shape (parts,), bool.
+    split: whether the class has other parts, shape (parts,), bool.
     """
 
     of_link: IntArray
@@ -38,17 +37,15 @@ class _Parts:
 class Minimality(Attack):
     """Share of records in parts of a class that must violate a constraint, as nothing finer was published.
 
-    The adversary knows the quasi-identifiers of everybody, the config and the release. A node of the lattice
-    one level finer in one attribute has a lower loss, so it was not valid. If all its classes are large
-    enough, one of them must violate a constraint on sensitive values. From the published counts it is known
-    which parts of a released class can do so: with l distinct values asked for, one of c records iff the
-    l - 1 most frequent values of the class have c records. A part is certain when it violates the constraint
-    in every way to deal the values of its class out to its parts by which some part does: it is the only one
-    that can; or those that can are all of one class, and no other can violate it without leaving this one
-    fewer than l values. Where other constraints stand beside or instead of distinct ones, only the first
-    reason counts.
+    The adversary knows all quasi-identifiers, the config and the release. A transformation one level finer in
+    one attribute has a lower loss, so it was not valid. If all its classes are large enough, one of them must
+    violate a constraint on sensitive values. The published counts show which parts of a released class can do
+    so: for l distinct values, a part of c records iff the l - 1 most frequent values of the class have c
+    records. A part is certain if it violates the constraint in every assignment of values in which some part
+    does: no other part can; or all parts that can are in one class, and no other of them can without leaving
+    this one fewer than l values. With constraints other than distinct ones, only the first reason counts.
 
-    k-anonymity alone tells nothing: it is decided by quasi-identifiers, which the adversary knows anyway.
+    k-anonymity alone reveals nothing: it depends on quasi-identifiers only, which the adversary knows.
 
     Source: Wong, Fu, Wang, Pei, "Minimality attack in privacy preserving data publishing" (VLDB 2007).
     """
@@ -56,34 +53,40 @@ class Minimality(Attack):
     name = "minimality"
     threat = None
 
-    def missing_requirement(self, scene: AdversaryView) -> str | None:
-        """Everybody's quasi-identifiers and a search that would have published anything better are needed."""
-        if scene.original is None:
+    @classmethod
+    def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:  # noqa: ARG003 - always 0
+        """Return the share of records about which the choice of the release tells too much."""
+        who = f"Somebody who knows the config and {known_columns(knowledge)} of every person"
+        learns = f"learns more than the constraints allow about {success} of the records"
+        return f"{who} {learns}, because nothing finer was released."
+
+    def missing_requirement(self, adversary: AdversaryView) -> str | None:
+        """Return the missing original records or knowledge of the search, if any."""
+        if adversary.original is None:
             return "original records"
-        if scene.recipe is None:
+        if adversary.recipe is None:
             return (
                 "a proven optimal full-domain release without suppression, under constraints on "
                 "single classes"
             )
-        if scene.original.links.records != scene.original.records:
+        if adversary.original.links.records != adversary.original.records:
             return "a release that contains all original records"
-        if scene.original.names != scene.release.names:
+        if adversary.original.names != adversary.release.names:
             return "original records with every quasi-identifier of the release"
         return None
 
-    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
-        """Look at each node that is one level finer."""
-        lacking = self.missing_requirement(scene)
-        if lacking is not None or scene.original is None or scene.recipe is None:
-            raise InputError(f"{scene.release.source}: the attack minimality needs {lacking}")
-        original, recipe, links = scene.original, scene.recipe, scene.original.links
-        told = np.zeros(len(links.counts), dtype=bool)
+    def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
+        """Return the result over all transformations one level finer."""
+        original, recipe = self.required_original(adversary), adversary.recipe
+        assert recipe is not None, "it is a requirement"
+        links = original.links
+        disclosed = np.zeros(len(links.counts), dtype=bool)
         nodes: list[dict[str, Any]] = []
         for position, name in enumerate(original.names):
             if recipe.levels[position] > recipe.lowest[position] and recipe.counted[position]:
-                parts = _parts(scene, original, position, recipe.levels[position] - 1)
-                certain = _certain(scene.release.classes(original.names), recipe, parts)
-                told |= certain[parts.of_link]
+                parts = _parts(adversary, original, position, recipe.levels[position] - 1)
+                certain = _certain(adversary.release.classes(original.names), recipe, parts)
+                disclosed |= certain[parts.of_link]
                 nodes.append(
                     {
                         "attribute": name,
@@ -91,18 +94,18 @@ class Minimality(Attack):
                         "certain": int(certain.sum()),
                     }
                 )
-        success = Fraction(int(links.counts[told].sum()), original.records)
+        success = Fraction(int(links.counts[disclosed].sum()), original.records)
         known = {"attributes": list(original.names), "sensitive": [own.sensitive for own in recipe.promises]}
-        return [self.counted(scene, known, success, Fraction(0), {"finer_nodes": nodes})]
+        return [self.counted(adversary, known, success, Fraction(0), {"finer_nodes": nodes})]
 
 
-def _parts(scene: AdversaryView, original: Original, position: int, level: int) -> _Parts:
-    """Return what the released classes fall into when one attribute is published at a level."""
+def _parts(adversary: AdversaryView, original: Original, position: int, level: int) -> _Parts:
+    """Return the parts of the released classes if one attribute is published at a level."""
     links, meaning = original.links, original.meanings[position]
     assert meaning.hierarchy is not None
     assert meaning.leaf is not None
     nodes = meaning.hierarchy.ancestors[level][meaning.leaf[original.codes[links.original, position]]]
-    classes = scene.release.classes(original.names)
+    classes = adversary.release.classes(original.names)
     size = len(meaning.hierarchy.labels)
     own = classes.class_of[links.release]
     of_link, keys = group_keys(own * size + nodes, classes.number * size)
@@ -112,42 +115,42 @@ def _parts(scene: AdversaryView, original: Original, position: int, level: int) 
 
 
 def _certain(classes: Classes, recipe: MechanismKnowledge, parts: _Parts) -> BoolArray:
-    """Tell which parts must violate a constraint, shape (parts,), bool."""
+    """Return which parts must violate a constraint, shape (parts,), bool."""
     nothing = np.zeros(len(parts.sizes), dtype=bool)
     if (parts.sizes < recipe.size).any():
-        return nothing  # reason enough not to publish them, which the adversary sees by himself
+        return nothing  # small classes explain why they were not published; the adversary learns nothing
     able = nothing.copy()
-    for promise in recipe.promises:
-        able |= _able(classes, promise, parts)
+    for constraint in recipe.promises:
+        able |= _able(classes, constraint, parts)
     suspects = np.flatnonzero(able)
     if len(suspects) <= 1:
         return able
     if len(recipe.promises) > 1 or len(np.unique(parts.owner[suspects])) > 1:
         return nothing
-    return _bound_together(classes, recipe.promises[0], parts, suspects)
+    return _certain_suspects(classes, recipe.promises[0], parts, suspects)
 
 
-def _able(classes: Classes, promise: SensitiveConstraint, parts: _Parts) -> BoolArray:
-    """Tell which parts of a class can violate a constraint that the class satisfies, shape (parts,), bool."""
-    if promise.distinct is None:
+def _able(classes: Classes, constraint: SensitiveConstraint, parts: _Parts) -> BoolArray:
+    """Return which parts can violate a constraint that their class satisfies, shape (parts,), bool."""
+    if constraint.distinct is None:
         return parts.split
-    absent, frequent = _room(classes, promise, promise.distinct - 1)
+    absent, frequent = _room(classes, constraint, constraint.distinct - 1)
     able: BoolArray = parts.split & (parts.sizes <= (absent + frequent)[parts.owner])
     return able
 
 
-def _room(classes: Classes, promise: SensitiveConstraint, most: int) -> tuple[IntArray, IntArray]:
-    """Return the records of each class without a value that counts, and those of its most frequent values.
+def _room(classes: Classes, constraint: SensitiveConstraint, most: int) -> tuple[IntArray, IntArray]:
+    """Return the records of each class without a value that counts, and those with its most frequent values.
 
     Parameters
     ----------
-    most: how many of these values.
+    most: number of most frequent values.
     """
-    counts, _ = classes.sensitive_counts(promise.sensitive)
+    counts, _ = classes.sensitive_counts(constraint.sensitive)
     missing = counts.attribute.column.missing
-    apart = counts.values == (-1 if missing is None or promise.missing_counts else missing)
+    apart = counts.values == (-1 if missing is None or constraint.missing_counts else missing)
     number = len(counts.starts) - 1
-    order = np.lexsort((-counts.counts, apart, counts.owners))  # each class's entries stay where they were
+    order = np.lexsort((-counts.counts, apart, counts.owners))  # sorted within each class
     rank = np.arange(len(order)) - counts.starts[counts.owners]
     chosen = order[(rank < most) & ~apart[order]]
     return (
@@ -156,26 +159,26 @@ def _room(classes: Classes, promise: SensitiveConstraint, most: int) -> tuple[In
     )
 
 
-def _bound_together(
-    classes: Classes, promise: SensitiveConstraint, parts: _Parts, suspects: IntArray
+def _certain_suspects(
+    classes: Classes, constraint: SensitiveConstraint, parts: _Parts, suspects: IntArray
 ) -> BoolArray:
-    """Tell which of several suspects in one class violate the constraint whichever of them does."""
+    """Return which of several suspects in one class violate the constraint if any of them does."""
     certain = np.zeros(len(parts.sizes), dtype=bool)
-    if promise.distinct is None:
+    if constraint.distinct is None:
         return certain
     position = int(parts.owner[suspects[0]])
-    absent, frequent = (each[position] for each in _room(classes, promise, promise.distinct - 1))
-    distinct = _distinct(classes, promise, position)
-    spare = absent + frequent - min(promise.distinct - 1, distinct)
+    absent, frequent = (each[position] for each in _room(classes, constraint, constraint.distinct - 1))
+    distinct = _distinct(classes, constraint, position)
+    spare = absent + frequent - min(constraint.distinct - 1, distinct)
     for suspect in suspects:
         others = parts.sizes[suspects[suspects != suspect]]
-        used_up = np.maximum(others - spare, 0)  # values that another one must take all records of
-        certain[suspect] = bool((distinct - used_up < promise.distinct).all())
+        used_up = np.maximum(others - spare, 0)  # values whose records are all in the other suspect
+        certain[suspect] = bool((distinct - used_up < constraint.distinct).all())
     return certain
 
 
-def _distinct(classes: Classes, promise: SensitiveConstraint, position: int) -> int:
-    """Return how many values of a class count."""
-    counts, _ = classes.sensitive_counts(promise.sensitive)
-    missing = None if promise.missing_counts else counts.attribute.column.missing
+def _distinct(classes: Classes, constraint: SensitiveConstraint, position: int) -> int:
+    """Return the number of distinct values of a class that count."""
+    counts, _ = classes.sensitive_counts(constraint.sensitive)
+    missing = None if constraint.missing_counts else counts.attribute.column.missing
     return sum(value != missing for value, _ in counts.of_class(position))

@@ -1,4 +1,4 @@
-"""Naive Bayes, learned from published labels and asked about original values."""
+"""Naive Bayes, trained on published labels and applied to original values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anonymizer.model.adversary import ValueCoverage
 from anonymizer.model.arrays import FloatArray, IntArray
 
 WEIGHT = 2.0
-"""Records that the overall distribution of a value weighs as much as, beside those with a sensitive value."""
+"""Weight of an attribute's overall distribution, in records, against the records with a sensitive value."""
 
 _CELLS = 1 << 22
 """Scores that are held at once."""
@@ -20,7 +20,7 @@ _CELLS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class LabelCounts:
-    """How often each published label occurs with each sensitive value; sums and differences are such, too.
+    """Counts of each published label with each sensitive value.
 
     Attributes
     ----------
@@ -36,12 +36,12 @@ class LabelCounts:
     def of(
         cls, codes: IntArray, values: IntArray, counts: IntArray, sizes: Sequence[int], size: int
     ) -> LabelCounts:
-        """Count combinations.
+        """Count the labels of distinct rows.
 
         Parameters
         ----------
-        codes: labels of each combination, shape (combinations, attributes).
-        values, counts: its sensitive value and records, shape (combinations,).
+        codes: labels of each row, shape (rows, attributes).
+        values, counts: sensitive value and number of records of each row, shape (rows,).
         sizes, size: number of labels of each attribute, and of sensitive values.
         """
         tables = []
@@ -51,17 +51,17 @@ class LabelCounts:
         return cls(np.bincount(values, weights=counts, minlength=size).astype(np.int64), tuple(tables))
 
     def without(self, other: LabelCounts) -> LabelCounts:
-        """Return what is left when some of the records are taken out."""
-        labels = tuple(own - gone for own, gone in zip(self.labels, other.labels, strict=True))
+        """Return the counts without the records of ``other``."""
+        labels = tuple(own - less for own, less in zip(self.labels, other.labels, strict=True))
         return LabelCounts(self.values - other.values, labels)
 
 
 class NaiveBayes:
-    """The chance of each sensitive value given original values, as if the attributes were independent.
+    """The probability of each sensitive value given original values, if the attributes were independent.
 
-    A label counts for each value it stands for in equal parts; a number that no original record has for the
-    nearest that one has. Chances are m-estimates: the distribution of an attribute's values over all records
-    weighs as much as ``WEIGHT`` records.
+    A label counts in equal parts for each value that it covers; a number that no original record has counts
+    for the nearest one. Probabilities are m-estimates: the distribution of an attribute over all records has
+    the weight of ``WEIGHT`` records.
 
     Source: Cestnik, "Estimating probabilities: a crucial task in machine learning" (ECAI 1990).
     """
@@ -86,12 +86,12 @@ class NaiveBayes:
         return chances
 
     def scores(self, people: IntArray, strength: float) -> FloatArray:
-        """Return the logarithm of the chance of each sensitive value, but for a constant of each person.
+        """Return the log-probability of each sensitive value, up to a constant per row, shape (rows, values).
 
         Parameters
         ----------
-        people: codes of their original values, shape (people, attributes).
-        strength: exponent of the evidence; 0 leaves the overall distribution, 1 is Bayes' theorem.
+        people: codes of original values, shape (rows, attributes).
+        strength: exponent of the evidence; 0 gives the overall distribution, 1 is Bayes' theorem.
         """
         evidence = np.zeros((len(people), len(self._prior)))
         for position, own in enumerate(self._evidence):
@@ -100,7 +100,7 @@ class NaiveBayes:
         return scores
 
     def guesses(self, people: IntArray, strength: float) -> IntArray:
-        """Return the most likely sensitive value of each person, the first of equal ones, shape (people,)."""
+        """Return the most likely sensitive value of each row, the first on a tie, shape (rows,), int64."""
         step = max(_CELLS // len(self._prior), 1)
         parts = [
             self.scores(people[start : start + step], strength).argmax(axis=1)

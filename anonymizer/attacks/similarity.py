@@ -1,8 +1,9 @@
-"""Similarity: the values of a class differ, but mean much the same."""
+"""Similarity: the values of a class differ, but have a common ancestor in the hierarchy."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -10,14 +11,14 @@ from pydantic import Field
 from anonymizer.attacks.attribute_disclosure import ClassDisclosure, KnowledgeSettings
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Threat
-from anonymizer.model.arrays import BoolArray
+from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Reference, SensitiveCounts
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import WholeNumber
 
 
 class SimilaritySettings(KnowledgeSettings):
-    """What the adversary knows of a target, and how precisely it wants to know its value."""
+    """What the adversary knows of a target, and the precision of the inferred value."""
 
     level: Annotated[
         WholeNumber,
@@ -28,7 +29,7 @@ class SimilaritySettings(KnowledgeSettings):
 class Similarity(ClassDisclosure):
     """Share of records in classes whose values fall under one node of the sensitive hierarchy.
 
-    Attributes without a hierarchy are left out: nothing says which of their values are alike.
+    Attributes without a hierarchy are left out, as the similarity of their values is unknown.
 
     Source: Li, Li, Venkatasubramanian, "t-Closeness" (ICDE 2007, doi:10.1109/ICDE.2007.367856), section 2.
     """
@@ -38,19 +39,26 @@ class Similarity(ClassDisclosure):
     Settings = SimilaritySettings
     settings: SimilaritySettings
 
-    def missing_requirement(self, scene: AdversaryView) -> str | None:
-        """A hierarchy of a sensitive attribute is needed."""
-        if any(self.suits(own.attribute) for own in scene.disclosing.sensitive.values()):
+    def missing_requirement(self, adversary: AdversaryView) -> str | None:
+        """Return the missing sensitive attribute with a hierarchy, if any."""
+        if any(self.suits(own.attribute) for own in adversary.disclosing.sensitive.values()):
             return None
         return "a hierarchy of a sensitive attribute"
 
     def suits(self, attribute: SensitiveAttribute) -> bool:
-        """Tell whether the attribute has a hierarchy of more than one level."""
+        """Return whether the attribute has a hierarchy of more than one level."""
         return attribute.hierarchy is not None and attribute.hierarchy.height > 0
 
     def disclosed(self, counts: SensitiveCounts, overall: Reference) -> BoolArray:  # noqa: ARG002
-        """Tell which classes lie under one node."""
-        attribute, level = counts.attribute, self.settings.level
+        """Return which classes have all values under one node."""
+        nodes = self.inferred(counts.attribute)[counts.values]
+        first = counts.starts[:-1]
+        similar: BoolArray = np.minimum.reduceat(nodes, first) == np.maximum.reduceat(nodes, first)
+        return similar
+
+    def inferred(self, attribute: SensitiveAttribute) -> IntArray:
+        """Return the node of each value at ``level``, shape (values,)."""
+        level = self.settings.level
         assert attribute.hierarchy is not None
         assert attribute.leaf is not None
         if level > attribute.hierarchy.height:
@@ -58,7 +66,10 @@ class Similarity(ClassDisclosure):
                 f"attack similarity: '{attribute.name}' has no level {level}; accepted: 0 to "
                 f"{attribute.hierarchy.height}"
             )
-        nodes = attribute.hierarchy.ancestors[level][attribute.leaf][counts.values]
-        first = counts.starts[:-1]
-        alike: BoolArray = np.minimum.reduceat(nodes, first) == np.maximum.reduceat(nodes, first)
-        return alike
+        nodes: IntArray = attribute.hierarchy.ancestors[level][attribute.leaf]
+        return nodes
+
+    @classmethod
+    def learns(cls, knowledge: Mapping[str, Any]) -> str:
+        """Return the level up to which the value is certain."""
+        return f" is certain of {knowledge['sensitive']} at level {knowledge['level']} of its hierarchy"

@@ -5,14 +5,16 @@ Counts are compared with shares of totals exactly.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.attribute_disclosure import ClassDisclosure, KnowledgeSettings
+from anonymizer.attacks.base import somebody
 from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Reference, SensitiveCounts
@@ -20,9 +22,9 @@ from anonymizer.plugins import Exact
 
 
 def at_least(counts: IntArray, share: Decimal | Fraction, totals: IntArray) -> BoolArray:
-    """Tell which counts are at least a share of their totals, shape as the counts, bool.
+    """Return which counts are at least a share of their totals, shape as the counts, bool.
 
-    Both sides are whole numbers: in int64 where the products fit, else in Python's.
+    The comparison is exact: in int64 if the products fit, else in Python integers.
     """
     ratio = Fraction(share)
     numerator, denominator = ratio.numerator, ratio.denominator
@@ -34,12 +36,12 @@ def at_least(counts: IntArray, share: Decimal | Fraction, totals: IntArray) -> B
 
 
 def at_most(counts: IntArray, share: Decimal | Fraction, totals: IntArray) -> BoolArray:
-    """Tell which counts are at most a share of their totals, shape as the counts, bool."""
+    """Return which counts are at most a share of their totals, shape as the counts, bool."""
     return at_least(totals - counts, 1 - Fraction(share), totals)
 
 
 class SkewnessSettings(KnowledgeSettings):
-    """What the adversary knows of a target, and what counts as skewed."""
+    """What the adversary knows of a target, and the definition of skewed."""
 
     rare: Annotated[Exact, Field(ge=0, le=1, description="largest share in the release of a rare value")] = (
         Decimal("0.05")
@@ -50,7 +52,7 @@ class SkewnessSettings(KnowledgeSettings):
 
 
 class Skewness(ClassDisclosure):
-    """Share of records in classes where a value that is rare overall is frequent.
+    """Share of records in classes where a value is frequent that is rare overall.
 
     Source: Li, Li, Venkatasubramanian, "t-Closeness" (ICDE 2007, doi:10.1109/ICDE.2007.367856), section 2.
     """
@@ -60,8 +62,25 @@ class Skewness(ClassDisclosure):
     Settings = SkewnessSettings
     settings: SkewnessSettings
 
+    @classmethod
+    def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
+        """Return for how many records a rare value becomes likely."""
+        learns = f"learns that a rare value of {knowledge['sensitive']} is likely"
+        return (
+            f"{somebody(knowledge)} {learns}, for {success} of the records; without the release for {guess}."
+        )
+
+    def beyond_guess(
+        self,
+        counts: SensitiveCounts,  # noqa: ARG002 - of attacks that end in certainty
+        disclosed: BoolArray,  # noqa: ARG002
+        overall: Reference,  # noqa: ARG002
+    ) -> dict[str, float]:
+        """Return nothing: a rare value is not what a guess of the most frequent one finds."""
+        return {}
+
     def disclosed(self, counts: SensitiveCounts, overall: Reference) -> BoolArray:
-        """Tell which classes have a rare value in at least the share ``threshold``."""
+        """Return which classes have a rare value with a share of at least ``threshold``."""
         total = np.full(len(overall.counts), overall.total)
         rare = at_most(overall.counts, self.settings.rare, total)
         sizes = np.add.reduceat(counts.counts, counts.starts[:-1])[counts.owners]

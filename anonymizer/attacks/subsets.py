@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anonymizer.attacks.pace import step
 from anonymizer.model.arrays import CodeArray, IntArray
-from anonymizer.model.counting import BLOCK, add_up, add_up_packed, group_keys, starts_of
-from anonymizer.model.table import pack
+from anonymizer.model.counting import BLOCK, Packing, add_up, add_up_packed, starts_of
 
 if TYPE_CHECKING:
     from anonymizer.model.adversary import PublishedTable
@@ -27,21 +28,26 @@ T = TypeVar("T")
 def iter_subsets(
     order: Sequence[int], most: int, full: T, only: Callable[[T, tuple[int, ...]], T]
 ) -> Iterator[tuple[tuple[int, ...], T]]:
-    """Yield every non-empty set of at most a size with what is counted by it, each once.
+    """Yield every non-empty set of at most ``most`` attributes once, with its table of counts.
 
-    Only the largest sets are counted from all there is. From then on attributes are left out one at a time,
-    always one after the last in a fixed order, so that each set is met once, is counted from a table with one
-    more attribute, and no more tables are held than there are attributes.
+    Only the largest sets are counted from the full table. Attributes are then left out one at a time in a
+    fixed order, so each set is reached once from a table with one more attribute, and there are never more
+    tables in memory than attributes.
 
     Parameters
     ----------
-    order: the attributes; the one with most values had better come first, as half of all sets lack it.
-    full: what is counted by all attributes.
-    only: returns what is counted by some of the attributes that a table is counted by.
+    order: the attributes; the one with the most values should be first, as half of all sets lack it.
+    full: table by all attributes.
+    only: returns the table by a subset of a table's attributes.
     """
+    sizes = range(1, min(most, len(order)) + 1)
+    total, done = sum(comb(len(order), size) for size in sizes), 0
     for own in combinations(order, min(most, len(order))):
         others = [place for place, position in enumerate(order) if position not in own]
-        yield from _below(order, max(others, default=-1), own, only(full, own), only)
+        for each in _below(order, max(others, default=-1), own, only(full, own), only):
+            step(order, done, total)
+            yield each
+            done += 1
 
 
 def _below(
@@ -51,7 +57,7 @@ def _below(
     table: T,
     only: Callable[[T, tuple[int, ...]], T],
 ) -> Iterator[tuple[tuple[int, ...], T]]:
-    """Yield one set and all that are reached from it by leaving out attributes beyond a place."""
+    """Yield a set and all sets reached from it by leaving out attributes after a position."""
     yield own, table
     if len(own) == 1:
         return
@@ -61,18 +67,18 @@ def _below(
 
 
 WORD = 63
-"""Bits of an integer that a key may have."""
+"""Maximum number of bits of a key."""
 
 
 @dataclass(frozen=True)
 class SubsetRisk:
-    """How much somebody sees who knows some quasi-identifiers.
+    """The risk from an adversary who knows a set of quasi-identifiers.
 
     Attributes
     ----------
-    names: that are known.
-    classes, uniques: number of classes, and of those of one record.
-    largest: records with the most frequent value of their class, by attribute.
+    names: known quasi-identifiers.
+    classes, uniques: number of classes, and of classes with one record.
+    largest: records with the most frequent value of their class, by sensitive attribute.
     """
 
     names: tuple[str, ...]
@@ -83,13 +89,13 @@ class SubsetRisk:
 
 @dataclass(frozen=True, eq=False)
 class _Keyed:
-    """Distinct combinations of some quasi-identifiers and of one sensitive attribute, ascending.
+    """Distinct rows of some quasi-identifiers and one sensitive attribute as packed keys, ascending.
 
     Attributes
     ----------
     own: positions of the quasi-identifiers in a key, from the highest bits on.
-    keys: the codes side by side, that of the sensitive value in the lowest bits, int64.
-    counts: records, in the narrowest type that holds them.
+    keys: packed codes, the sensitive value in the lowest bits, int64.
+    counts: records, in the narrowest integer type.
     """
 
     own: tuple[int, ...]
@@ -98,13 +104,11 @@ class _Keyed:
 
 
 def risk_by_subset(release: PublishedTable, most: int) -> Iterator[SubsetRisk] | None:
-    """Return how much every non-empty set of quasi-identifiers of at most a size tells, each once.
-
-    None where the codes of a combination do not fit one integer.
+    """Return the risk by every non-empty set of quasi-identifiers; None if a row does not fit one integer.
 
     Parameters
     ----------
-    most: attributes of a set.
+    most: maximum number of attributes in a set.
     """
     attributes = list(release.sensitive.values())
     bits = [_bits(len(labels)) for labels in release.labels]
@@ -112,19 +116,19 @@ def risk_by_subset(release: PublishedTable, most: int) -> Iterator[SubsetRisk] |
     if sum(bits) + widest > WORD:
         return None
     if not attributes:
-        return _Sweep(release, bits, None).told(most)
-    return _together([_Sweep(release, bits, name).told(most) for name in release.sensitive])
+        return _Sweep(release, bits, None).risks(most)
+    return _merged([_Sweep(release, bits, name).risks(most) for name in release.sensitive])
 
 
 def order_of(release: PublishedTable) -> list[int]:
-    """Return the quasi-identifiers in the order in which they are left out: of most values first."""
+    """Return the positions of the quasi-identifiers by decreasing number of values."""
     return sorted(range(len(release.names)), key=lambda each: (-len(release.labels[each]), each))
 
 
-def _together(told: Sequence[Iterator[SubsetRisk]]) -> Iterator[SubsetRisk]:
-    """Yield what all sensitive attributes tell, gone through one after another, as each needs memory."""
+def _merged(risks: Sequence[Iterator[SubsetRisk]]) -> Iterator[SubsetRisk]:
+    """Yield the risks of all sensitive attributes; one is counted after another to limit memory."""
     found: list[SubsetRisk] = []
-    for each in told:
+    for each in risks:
         own = list(each)
         found = [
             SubsetRisk(new.names, new.classes, new.uniques, before.largest | new.largest)
@@ -134,12 +138,12 @@ def _together(told: Sequence[Iterator[SubsetRisk]]) -> Iterator[SubsetRisk]:
 
 
 class _Sweep:
-    """All sets of quasi-identifiers beside one sensitive attribute.
+    """All sets of quasi-identifiers with one sensitive attribute.
 
     Parameters
     ----------
-    bits: that a code of each quasi-identifier takes.
-    sensitive: name of the attribute, None for none.
+    bits: of a code of each quasi-identifier.
+    sensitive: name of the attribute, None without one.
     """
 
     def __init__(self, release: PublishedTable, bits: Sequence[int], sensitive: str | None) -> None:
@@ -149,13 +153,13 @@ class _Sweep:
         column = None if sensitive is None else release.sensitive[sensitive].attribute.column
         self._value_bits = 0 if column is None else _bits(column.size)
 
-    def told(self, most: int) -> Iterator[SubsetRisk]:
+    def risks(self, most: int) -> Iterator[SubsetRisk]:
         order = order_of(self._release)
         for own, table in iter_subsets(order, most, self._full(order), self._only):
-            yield self._told(own, table)
+            yield self._risk(own, table)
 
     def _full(self, order: Sequence[int]) -> _Keyed:
-        """Pack all combinations, and add up those that are equal but for what is not packed."""
+        """Pack all rows, and add up equal keys."""
         release = self._release
         keys = np.zeros(len(release.counts), dtype=np.int64)
         for position in order:
@@ -169,7 +173,7 @@ class _Sweep:
         return table if ordered else self._added_up(table, tuple(order))
 
     def _only(self, table: _Keyed, own: tuple[int, ...]) -> _Keyed:
-        """Leave out what is not among some quasi-identifiers, and add up what is equal then."""
+        """Leave out the other quasi-identifiers, and add up equal keys."""
         return table if own == table.own else self._added_up(table, own)
 
     def _added_up(self, table: _Keyed, own: tuple[int, ...]) -> _Keyed:
@@ -178,7 +182,7 @@ class _Sweep:
         bits = int(table.counts.max(initial=0)).bit_length()
         fits = low + bits <= WORD
         keys = np.empty(len(table.keys), dtype=np.int64)
-        # Block by block, so that what lies between stays in the processor's cache.
+        # Blocks keep intermediate keys in the processor's cache.
         for start in range(0, len(keys), BLOCK):
             block = slice(start, start + BLOCK)
             left = self._leave_out(table.keys[block], widths)
@@ -187,7 +191,7 @@ class _Sweep:
         return _Keyed(own, found[0], _narrow(found[1]))
 
     def _leave_out(self, keys: IntArray, widths: Sequence[tuple[int, bool]]) -> IntArray:
-        """Close the gaps of codes that do not stay; the bits of each, lowest first, and whether it does."""
+        """Remove codes from keys, given the bits of each code, lowest first, and whether it stays."""
         low = self._value_bits
         for width, stays in widths:
             if stays:
@@ -196,7 +200,7 @@ class _Sweep:
                 keys = keys >> (low + width) << low | keys & ((1 << low) - 1)
         return keys
 
-    def _told(self, own: tuple[int, ...], table: _Keyed) -> SubsetRisk:
+    def _risk(self, own: tuple[int, ...], table: _Keyed) -> SubsetRisk:
         names = tuple(self._release.names[position] for position in sorted(own))
         if self._sensitive is None:
             return SubsetRisk(names, len(table.keys), int(np.count_nonzero(table.counts == 1)), {})
@@ -209,27 +213,28 @@ class _Sweep:
 
 
 def _bits(codes: int) -> int:
-    """Return the bits that so many codes take."""
+    """Return the number of bits for so many codes."""
     return max(codes - 1, 0).bit_length()
 
 
 def _narrow(counts: IntArray | CodeArray) -> NDArray[np.integer]:
-    """Return counts in the narrowest unsigned type, of those that 32 bits do not hold int64."""
+    """Return counts in the narrowest unsigned type, int64 if 32 bits are not enough."""
     narrowest = np.min_scalar_type(int(counts.max(initial=0)))
-    # Keys of 64 bits with a sign have no common integer type with such counts without one.
+    # Signed 64-bit keys and uint64 counts have no common integer type.
     return counts.astype(np.int64 if narrowest == np.uint64 else narrowest)
 
 
 @dataclass(frozen=True, eq=False)
 class KnownSubset:
-    """What somebody sees who knows some quasi-identifiers.
+    """The classes by a set of quasi-identifiers that an adversary knows.
 
     Attributes
     ----------
-    names: that are known.
+    names: known quasi-identifiers.
     sizes: records of each class, shape (classes,), int64.
-    largest: records with the most frequent value in each class, shape (classes,), int64, by attribute.
-    unique: combinations of the release whose record is alone in its class, shape (uniques,), int64.
+    largest: records with the most frequent value of each class, shape (classes,), int64, by sensitive
+        attribute.
+    unique: positions of the released rows that are unique, shape (uniques,), int64.
     """
 
     names: tuple[str, ...]
@@ -237,22 +242,22 @@ class KnownSubset:
     largest: dict[str, IntArray]
     unique: IntArray
 
-    def told(self) -> SubsetRisk:
-        """Return the numbers alone, which take no memory to speak of."""
+    def risk(self) -> SubsetRisk:
+        """Return the sums over the classes."""
         largest = {name: int(own.sum()) for name, own in self.largest.items()}
         return SubsetRisk(self.names, len(self.sizes), int((self.sizes == 1).sum()), largest)
 
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """Distinct combinations of some quasi-identifiers and one sensitive attribute, ascending.
+    """Distinct rows of some quasi-identifiers and one sensitive attribute, ascending.
 
     Attributes
     ----------
-    columns: code of each combination in each quasi-identifier that is known, by its position, int32.
-    values: of the sensitive attribute, all 0 where there is none.
+    columns: codes of each known quasi-identifier, by its position, shape (rows,), int32.
+    values: of the sensitive attribute, all 0 without one.
     counts: records.
-    first: a combination of the release among those that were added up.
+    first: position of one of the released rows that were added up.
     """
 
     columns: dict[int, CodeArray]
@@ -262,11 +267,11 @@ class _Counted:
 
 
 def known_subset(release: PublishedTable, names: Sequence[str] | None) -> KnownSubset:
-    """Return what is seen by who knows some quasi-identifiers, None: all.
+    """Return the classes by some quasi-identifiers, by all for None.
 
     Raises
     ------
-    InputError: a name is no quasi-identifier.
+    InputError: a name is not a quasi-identifier.
     """
     classes = release.classes(names)
     largest = {}
@@ -278,10 +283,10 @@ def known_subset(release: PublishedTable, names: Sequence[str] | None) -> KnownS
 
 
 def by_size(subsets: Sequence[SubsetRisk], hit: Sequence[int], records: int) -> dict[str, Any]:
-    """Return the share of records that is hit by each set, and the worst and the mean of each size.
+    """Return the success with each set, and the worst and the mean of each size, as tables for the report.
 
-    The tables are plain and ready to be plotted: ``by_size`` has a row for each number of known attributes,
-    ``subsets`` one for each set.
+    ``by_size`` has a row for each number of known attributes, ``subsets`` one for each set. ``hit`` is the
+    number of records for which the attack succeeds with each set.
     """
     rows: list[dict[str, Any]] = [
         {
@@ -302,16 +307,13 @@ def by_size(subsets: Sequence[SubsetRisk], hit: Sequence[int], records: int) -> 
 
 
 def iter_subset_risks(release: PublishedTable, most: int) -> Iterator[SubsetRisk]:
-    """Yield how much is told by every non-empty set of quasi-identifiers of at most a size, each once.
-
-    Nothing of the size of the release is held for a set that was told.
-    """
-    told = risk_by_subset(release, most)
-    return (each.told() for each in known_subsets(release, most)) if told is None else told
+    """Yield the risk by every non-empty set of at most ``most`` quasi-identifiers, each once."""
+    found = risk_by_subset(release, most)
+    return (each.risk() for each in known_subsets(release, most)) if found is None else found
 
 
 def known_subsets(release: PublishedTable, most: int) -> Iterator[KnownSubset]:
-    """Yield what is seen for every non-empty set of quasi-identifiers of at most a size, each once."""
+    """Yield the classes by every non-empty set of at most ``most`` quasi-identifiers, each once."""
 
     def only(tables: dict[str | None, _Counted], own: tuple[int, ...]) -> dict[str | None, _Counted]:
         return {name: _grouped(release, own, each) for name, each in tables.items()}
@@ -321,7 +323,7 @@ def known_subsets(release: PublishedTable, most: int) -> Iterator[KnownSubset]:
 
 
 def _tables(release: PublishedTable) -> dict[str | None, _Counted]:
-    """Return the combinations with each sensitive attribute, or with none where there is none."""
+    """Return the released rows with each sensitive attribute, or without one."""
     columns = dict(enumerate(np.ascontiguousarray(release.codes.T)))
     items = np.arange(len(release.counts))
     nothing = np.zeros(len(items), dtype=np.int32)
@@ -335,7 +337,7 @@ def _tables(release: PublishedTable) -> dict[str | None, _Counted]:
 
 
 def _grouped(release: PublishedTable, own: Sequence[int], table: _Counted) -> _Counted:
-    """Add up equal combinations; they come out sorted by their quasi-identifiers, then by value."""
+    """Add up equal rows; the result is sorted by quasi-identifiers, then by value."""
     columns = [*(table.columns[position] for position in own), table.values]
     sizes = [*(len(release.labels[position]) for position in own), int(table.values.max()) + 1]
     order, starts = _sorted_groups(columns, sizes)
@@ -349,13 +351,11 @@ def _grouped(release: PublishedTable, own: Sequence[int], table: _Counted) -> _C
 
 
 def _sorted_groups(columns: Sequence[CodeArray], sizes: Sequence[int]) -> tuple[IntArray, IntArray]:
-    """Return an order that puts equal rows together, ascending, and where each group starts in it."""
-    keys = pack(columns, sizes)
-    if keys is None:
-        keys, number = np.zeros(len(columns[0]), dtype=np.int64), 1
-        for column, size in zip(columns, sizes, strict=True):
-            keys, distinct = group_keys(keys * size + column, number * size)
-            number = len(distinct)
+    """Return an ascending order of the rows, and the start of each group of equal rows in it."""
+    packing = Packing(len(columns[0]))
+    for column, size in zip(columns, sizes, strict=True):
+        packing.add(column, size)
+    keys = packing.take_keys()
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     changed = np.ones(len(keys), dtype=bool)

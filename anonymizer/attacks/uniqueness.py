@@ -8,7 +8,7 @@ F given the sample frequency f is negative binomial.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Self
@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from anonymizer.attacks.attribute_disclosure import SubsetSettings
-from anonymizer.attacks.base import Attack, AttackResult
+from anonymizer.attacks.base import Attack, AttackResult, known_columns
 from anonymizer.attacks.subsets import KnownSubset, by_size, known_subset, known_subsets
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, PublishedTable
@@ -45,13 +45,13 @@ class SampleClasses:
         return int(self.sizes.sum())
 
     @property
-    def people(self) -> float:
+    def population_records(self) -> float:
         """Estimated records of the population, N, at least n."""
         return float(self.population.sum())
 
     @property
     def uniques(self) -> int:
-        """Records that are alone in the sample."""
+        """Number of records that are unique in the sample."""
         return int((self.sizes == 1).sum())
 
 
@@ -71,21 +71,34 @@ class UniquesEstimator(ABC):
 
 
 def individual_risk(sample: SampleClasses) -> FloatArray:
-    """Return the chance to be re-identified of the records of each class, E(1/F | f), shape (classes,).
+    """Return the individual risk of the records of each class, E(1/F | f), shape (classes,).
 
     With p = f / F estimated from the weights, and F - f negative binomial, this is
     (p/f) 2F1(1, 1; f + 1; 1 - p): p/(1-p) ln(1/p) for f = 1, p/(1-p)² (p ln p + 1 - p) for f = 2, and 1/f
-    where the sample has all of the class. It is evaluated as such for every f, large ones included.
+    if the sample has the whole class. The formula is evaluated for every f, including large ones.
 
     Source: Benedetti, Franconi, "Statistical and technological solutions for controlled data dissemination"
     (NTTS 1998); Capobianchi, Polettini, Lucarelli, "Strategy for the implementation of individual risk
     methodology into mu-Argus" (2001), section 3; the hypergeometric form by Pfaff's transformation.
     """
+    share = np.minimum(sample.sizes / sample.population, 1.0)
+    risk: FloatArray = share / sample.sizes * _gauss(sample.sizes.astype(np.float64), 1 - share)
+    return risk
+
+
+_LARGE, _TERMS = 40, 20
+"""Size from which on so many terms of the series are exact; SciPy's function overflows for sizes above 80."""
+
+
+def _gauss(sizes: FloatArray, at: FloatArray) -> FloatArray:
+    """Return 2F1(1, 1; f + 1; z) for class sizes f and z below 1, shape (classes,)."""
     from scipy.special import hyp2f1  # noqa: PLC0415  quick start-up
 
-    share = np.minimum(sample.sizes / sample.population, 1.0)
-    risk: FloatArray = share / sample.sizes * hyp2f1(1, 1, sample.sizes + 1.0, 1 - share)
-    return risk
+    term, series = np.ones_like(at), np.ones_like(at)
+    for number in range(1, _TERMS):
+        term = term * at * number / (sizes + number)
+        series = series + term
+    return np.where(sizes > _LARGE, series, hyp2f1(1, 1, np.minimum(sizes, _LARGE) + 1, at))
 
 
 class NegativeBinomialUniques(UniquesEstimator):
@@ -94,20 +107,20 @@ class NegativeBinomialUniques(UniquesEstimator):
     name = "negative-binomial"
 
     def uniques(self, sample: SampleClasses) -> float:
-        """Add up the chances."""
+        """Return the sum of the probabilities."""
         alone = sample.sizes == 1
         return float(np.minimum(1 / sample.population[alone], 1.0).sum())
 
 
 _EDGE = 1e-6
-"""How close alpha may come to 0 and 1."""
+"""Minimum distance of alpha from 0 and 1."""
 
 
 class PitmanUniques(UniquesEstimator):
-    """The uniques expected in a population of N by Pitman's sampling formula, times n / N.
+    """The expected uniques in a population of N by Pitman's sampling formula, times n / N.
 
-    The parameters alpha and theta are those of largest likelihood for the class sizes of the sample. Of the
-    weights only their sum, N, is used.
+    The parameters alpha and theta have maximum likelihood for the class sizes of the sample. Only the sum of
+    the weights, N, is used.
 
     Source: Hoshino, "Applying Pitman's sampling formula to microdata disclosure risk assessment" (Journal of
     Official Statistics 17(4), 2001).
@@ -116,16 +129,18 @@ class PitmanUniques(UniquesEstimator):
     name = "pitman"
 
     def uniques(self, sample: SampleClasses) -> float:
-        """Fit the model to the sample and read it at N."""
+        """Fit the model to the sample and evaluate it at N."""
         if sample.uniques in (0, sample.records):
-            return float(sample.uniques)  # no finite estimate: alpha would be at its end
+            return float(sample.uniques)  # no finite estimate: alpha would be 0 or 1
         alpha, theta = fitted(sample)
-        rising = _log_rising(theta + alpha, sample.people) - _log_rising(theta + 1, sample.people)
+        rising = _log_rising(theta + alpha, sample.population_records) - _log_rising(
+            theta + 1, sample.population_records
+        )
         return min(sample.records * float(np.exp(rising)), float(sample.uniques))
 
 
 def log_likelihood(sample: SampleClasses, alpha: float, theta: float) -> float:
-    """Return the logarithm of the probability of the sample's class sizes, without what is constant."""
+    """Return the log-likelihood of the parameters for the sample's class sizes, up to a constant."""
     from scipy.special import gammaln  # noqa: PLC0415  quick start-up
 
     sizes, classes = np.unique(sample.sizes, return_counts=True)
@@ -136,7 +151,7 @@ def log_likelihood(sample: SampleClasses, alpha: float, theta: float) -> float:
 
 
 def fitted(sample: SampleClasses) -> tuple[float, float]:
-    """Return alpha and theta of largest likelihood, 0 < alpha < 1 and theta > -alpha."""
+    """Return alpha and theta of maximum likelihood, 0 < alpha < 1 and theta > -alpha."""
     from scipy.optimize import minimize  # noqa: PLC0415  quick start-up
 
     def parameters(point: FloatArray) -> tuple[float, float]:
@@ -161,15 +176,15 @@ def _log_rising(start: float, number: float) -> float:
 
 
 ROUNDING = 1e-9
-"""Relative error that a sum of weights may have."""
+"""Relative rounding error of a sum of weights."""
 
 
 class ZayatzUniques(UniquesEstimator):
-    """The sample's uniques times the chance that one of them is unique in the population.
+    """The sample's uniques times the probability that a sample unique is a population unique.
 
-    A class of i people leaves one record in a simple random sample with hypergeometric probability P(1 | i);
-    with the sample's share of classes of each size standing for the population's, Bayes' theorem gives the
-    chance that a class which left one record has one person. Of the weights only their sum, N, is used.
+    A population class of size i has one record in a simple random sample with hypergeometric probability
+    P(1 | i). With the sample's distribution of class sizes for the population's, Bayes' theorem gives the
+    probability that a class with one sampled record has size 1. Only the sum of the weights, N, is used.
 
     Source: Zayatz, "Estimation of the percent of unique population elements on a microdata file using the
     sample" (US Bureau of the Census, SRD Report 91/08, 1991).
@@ -178,20 +193,22 @@ class ZayatzUniques(UniquesEstimator):
     name = "zayatz"
 
     def uniques(self, sample: SampleClasses) -> float:
-        """Weigh the sizes by how likely they leave one record."""
+        """Return the estimate by Bayes' theorem."""
         sizes, classes = np.unique(sample.sizes, return_counts=True)
         if sizes[0] != 1:
             return 0.0
-        chance = np.exp(_log_left_one(sizes.astype(np.float64), float(sample.records), sample.people))
+        chance = np.exp(
+            _log_left_one(sizes.astype(np.float64), float(sample.records), sample.population_records)
+        )
         return float(sample.uniques * classes[0] * chance[0] / (classes @ chance))
 
 
 def _log_left_one(sizes: np.ndarray, sample: float, people: float) -> np.ndarray:
-    """Return ln(i C(N - i, n - 1) / C(N, n)) for class sizes i, -inf where it cannot be."""
+    """Return ln(i C(N - i, n - 1) / C(N, n)) for class sizes i, -inf for probability 0."""
     from scipy.special import gammaln  # noqa: PLC0415  quick start-up
 
     rest = people - sizes - sample + 1
-    # The people are a sum of weights, which rounding may leave below the whole number that they are.
+    # N is a sum of weights, which rounding may decrease below a whole number.
     possible = rest > -ROUNDING * people
     rest = np.maximum(rest, 0)
     choices = gammaln(people - sizes + 1) - gammaln(sample) - gammaln(rest + 1)
@@ -203,7 +220,7 @@ ESTIMATORS: tuple[UniquesEstimator, ...] = (NegativeBinomialUniques(), ZayatzUni
 
 
 class UniquenessSettings(SubsetSettings):
-    """What the adversary knows of a target, and what the release is a sample of."""
+    """What the adversary knows of a target, and the population that the release samples."""
 
     weights: Annotated[
         str | None, Field(description="column of sampling weights, to estimate population uniques")
@@ -221,14 +238,15 @@ class UniquenessSettings(SubsetSettings):
 
 
 class Uniqueness(Attack):
-    """Share of records that are alone in their class, by the quasi-identifiers that are known.
+    """Share of records that are unique by the known quasi-identifiers.
 
-    The details have the number of classes of each of the smallest sizes. With ``subsets: all`` the finding is
-    that of the worst set, and the details have every set, the worst and the mean of each size, and how many
-    records are singled out by one attribute already, by two, and so on.
+    The details have the number of classes of each of the smallest sizes. With ``subsets: all`` the result is
+    for the worst set; the details have every set, the worst and the mean of each size, and the number of
+    records that are unique by one attribute, by two and no fewer, and so on.
 
-    With ``weights`` or ``population`` the details say what is expected of the population that the release was
-    drawn from: how many records are unique there, by each of three estimators, and the individual risk.
+    With ``weights`` or ``population`` the details have estimates for the population from which the release
+    was
+    drawn: the number of unique records by three estimators, and the individual risk.
 
     Source: Elliot, Manning, Ford, "A computational algorithm for handling the special uniques problem"
     (Int. J. of Uncertainty, Fuzziness and Knowledge-Based Systems 10(5), 2002), for the last of these.
@@ -240,15 +258,20 @@ class Uniqueness(Attack):
     Settings = UniquenessSettings
     settings: UniquenessSettings
 
-    def missing_requirement(self, scene: AdversaryView) -> str | None:
-        """The column of weights is needed where one is named."""
-        if self.settings.weights is not None and self.settings.weights not in scene.release.weights:
+    @classmethod
+    def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:  # noqa: ARG003 - always 0
+        """Return the share of unique records."""
+        return f"{success} of the records are the only ones with their {known_columns(knowledge)}."
+
+    def missing_requirement(self, adversary: AdversaryView) -> str | None:
+        """Return the missing column of weights, if one is named."""
+        if self.settings.weights is not None and self.settings.weights not in adversary.release.weights:
             return f"the column of sampling weights '{self.settings.weights}'"
         return None
 
-    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
-        """Count the records that are alone."""
-        release = scene.release
+    def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
+        """Return the share of unique records."""
+        release = adversary.release
         details: dict[str, Any] = {}
         if self.settings.subsets:
             worst, details = _of_every_subset(release, self.settings.size or len(release.names))
@@ -259,10 +282,10 @@ class Uniqueness(Attack):
         if self.settings.weights or self.settings.population:
             details["population"] = _expected(self.sample(release, worst.names))
         success = Fraction(len(worst.unique), release.records)
-        return [self.counted(scene, {"attributes": list(worst.names)}, success, Fraction(0), details)]
+        return [self.counted(adversary, {"attributes": list(worst.names)}, success, Fraction(0), details)]
 
     def sample(self, release: PublishedTable, names: Sequence[str] | None = None) -> SampleClasses:
-        """Return the sizes of the classes in the release, f, and in the population as estimated, F.
+        """Return the class sizes in the release, f, and their estimates in the population, F.
 
         F is the sum of the weights, or f × population / records, and no smaller than f.
 
@@ -276,25 +299,25 @@ class Uniqueness(Attack):
         return SampleClasses(classes.sizes, np.maximum(sums, classes.sizes))
 
     def _weights(self, release: PublishedTable) -> FloatArray:
-        """Return the sum of the weights of each combination's records."""
+        """Return the sum of the weights of each row's records, shape (rows,)."""
         if self.settings.weights is not None:
             weights = release.weights[self.settings.weights]
             if not (np.isfinite(weights) & (weights > 0)).all():
                 column = f"{release.source}: the weights in '{self.settings.weights}'"
                 raise InputError(f"{column} must be positive numbers")
             return weights
-        people = self.settings.population or release.records
-        if people < release.records:
-            what = f"a population of {people} is smaller than the {release.records} records"
+        size = self.settings.population or release.records
+        if size < release.records:
+            what = f"a population of {size} is smaller than the {release.records} records"
             raise InputError(f"{release.source}: {what} of the release")
-        return release.counts.astype(np.float64) * (people / release.records)
+        return release.counts.astype(np.float64) * (size / release.records)
 
 
 def _expected(sample: SampleClasses) -> dict[str, Any]:
-    """Return the estimates as the report has them."""
+    """Return the estimates for the report."""
     risk = individual_risk(sample)
     return {
-        "people": sample.people,
+        "records": sample.population_records,
         "expected_uniques": {each.name: each.uniques(sample) for each in ESTIMATORS},
         "individual_risk": {
             "largest": float(risk.max()),
@@ -305,21 +328,19 @@ def _expected(sample: SampleClasses) -> dict[str, Any]:
 
 
 def _of_every_subset(release: PublishedTable, most: int) -> tuple[KnownSubset, dict[str, Any]]:
-    """Return the set of quasi-identifiers that singles most records out, and what all of them do.
-
-    The details have how many records are unique by so many attributes and by no fewer.
+    """Return the set of quasi-identifiers with the most unique records, and the details of all sets.
 
     Parameters
     ----------
-    most: attributes of a set.
+    most: maximum number of attributes in a set.
     """
     subsets, hits = [], []
     worst: KnownSubset | None = None
     never = len(release.names) + 1
     fewest = np.full(len(release.counts), never, dtype=np.min_scalar_type(never))
-    # Each is let go before the next is counted: together they are many times the release.
+    # Not kept in memory: all subsets take many times the memory of the release.
     for each in known_subsets(release, most):
-        subsets.append(each.told())
+        subsets.append(each.risk())
         hits.append(len(each.unique))
         fewest[each.unique] = np.minimum(fewest[each.unique], len(each.names))
         if worst is None or _rank(each) > _rank(worst):
@@ -331,5 +352,5 @@ def _of_every_subset(release: PublishedTable, most: int) -> tuple[KnownSubset, d
 
 
 def _rank(subset: KnownSubset) -> tuple[int, int]:
-    """Return what puts sets in order: records that are unique, then fewer attributes."""
+    """Return the sort key of a set: more unique records first, then fewer attributes."""
     return len(subset.unique), -len(subset.names)

@@ -1,47 +1,53 @@
-"""The wildcard check: records that are unique on what is left of them."""
+"""The wildcard check: records that are unique by their unsuppressed values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import Attack, AttackResult
+from anonymizer.attacks.base import Attack, AttackResult, known_columns
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray
-from anonymizer.model.counting import group_keys
+from anonymizer.model.counting import numbered
 
 
 class Wildcard(Attack):
-    """Share of records that no other record of the release has all published values of.
+    """Share of records with a combination of unsuppressed values that no other record publishes.
 
-    A blank ``*`` tells nothing, so of a record only the values that are left count; another record has them
-    when it publishes the same ones. Who makes records "match" through the blanks of others, as some tools do,
-    leaves them unique by this count.
+    A suppressed cell ``*`` of the record itself matches anything, a ``*`` of another record matches nothing
+    else. Records that some tools count as equal only because of the ``*`` of others are unique here.
     """
 
     name = "wildcard"
     threat = None
     of_release_alone = True
 
-    def missing_requirement(self, scene: AdversaryView) -> str | None:  # noqa: ARG002 - the interface's
-        """Nothing but the release is needed."""
+    @classmethod
+    def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:  # noqa: ARG003 - always 0
+        """Return the share of unique records."""
+        known = known_columns(knowledge)
+        return f"{success} of the records are the only ones with their unsuppressed values of {known}."
+
+    def missing_requirement(self, adversary: AdversaryView) -> str | None:  # noqa: ARG002 - the interface's
+        """Return None: the release is enough."""
         return None
 
-    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
-        """Count the records that are unique on what is left.
+    def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
+        """Return the share of unique records.
 
-        Whoever is unique on some of the values is so on all of them, blanks included: only records alone in
-        their class are looked at, once for each set of blanks.
+        A record that is unique by some values is unique by all: only classes of size 1 are checked, once for
+        each set of suppressed attributes.
         """
-        release = scene.release
+        release = adversary.release
         classes = release.classes()
         alone = np.flatnonzero(classes.sizes[classes.class_of] == 1)
         pattern_of, patterns = _patterns(release.blanks[alone])
         unique = 0
         for number, blank in enumerate(patterns):
-            if not blank.any():  # alone by all there is to know
+            if not blank.any():  # unique by all attributes
                 unique += int((pattern_of == number).sum())
                 continue
             left = [name for name, hidden in zip(release.names, blank, strict=True) if not hidden]
@@ -49,7 +55,7 @@ class Wildcard(Attack):
         blanks = int((release.blanks.sum(axis=1) * release.counts).sum())
         return [
             self.counted(
-                scene,
+                adversary,
                 {"attributes": list(release.names)},
                 Fraction(unique, release.records),
                 Fraction(0),
@@ -59,11 +65,6 @@ class Wildcard(Attack):
 
 
 def _patterns(blanks: BoolArray) -> tuple[IntArray, BoolArray]:
-    """Return which set of blanks each record has, shape (records,), and the sets, one a row."""
-    keys, number = np.zeros(len(blanks), dtype=np.int64), 1
-    for column in blanks.T[blanks.any(axis=0)]:
-        keys, distinct = group_keys(keys * 2 + column, number * 2)
-        number = len(distinct)
-    first = np.empty(number if len(blanks) else 0, dtype=np.int64)
-    first[keys] = np.arange(len(keys))
+    """Return each record's set of suppressed attributes, shape (records,), and the distinct sets."""
+    keys, first = numbered(blanks.T[blanks.any(axis=0)].astype(np.int64), len(blanks))
     return keys, blanks[first]

@@ -1,4 +1,4 @@
-"""A release in two tables: read, checked against itself, and measured."""
+"""An Anatomy release: the QIT and the ST, read, checked against each other, and measured."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.base import Constraint, CountedConstraint, TableConstraint
 
+CHANGED = "the files are not of one release, or were changed"
+
 
 def read_pair(
     records: Relation, values: Relation, quasi_identifiers: Sequence[str], attribute: SensitiveAttribute
 ) -> AnatomyRelease:
-    """Count a release in two tables.
+    """Count an Anatomy release.
 
     Parameters
     ----------
-    records: the quasi-identifier table, one row for each record.
-    values: the sensitive table, one row for each group and value.
-    quasi_identifiers: names of columns of the first table.
-    attribute: the sensitive one; every value of the second table must be one of its column's.
+    records: the QIT, one row for each record.
+    values: the ST, one row for each group and value.
+    quasi_identifiers: names of columns of the QIT.
+    attribute: the sensitive one; its column must contain every value of the ST.
 
     Raises
     ------
@@ -59,7 +61,7 @@ def read_pair(
 def _group_names(records: Relation, texts: Sequence[str | None]) -> tuple[tuple[str, ...], IntArray]:
     """Return the names of the groups, numbers by size, and the place of each text among them."""
     if None in texts or "" in texts:
-        raise DataError(f"{records.name}: a record has no group; every row must name one of the other table")
+        raise DataError(f"{records.name}: a record has no group; every row needs a group of the other table")
     known = [text for text in texts if text is not None]
     order = sorted(range(len(known)), key=lambda each: (*_as_number(known[each]), known[each]))
     numbers = np.empty(len(known), dtype=np.int64)
@@ -79,7 +81,7 @@ def _values(
     group = _known_groups(source, values.name, rows.values[0], names)[rows.codes[:, 0]]
     value = value_codes(values.name, attribute.column, rows.values[1])[rows.codes[:, 1]]
     counts = np.array([_whole(text) for text in rows.values[2]], dtype=np.int64)[rows.codes[:, 2]]
-    _refuse(values.name, names, group[counts < 1], "has a count that is no whole number above 0")
+    _refuse(values.name, names, group[counts < 1], "has a count that is not a whole number above 0")
     order = np.lexsort((value, group))
     group, value, counts, listed = (each[order] for each in (group, value, counts, rows.counts))
     again = np.r_[False, (np.diff(group) == 0) & (np.diff(value) == 0)] | (listed > 1)
@@ -92,7 +94,7 @@ def _values(
         first = int(wrong[0])
         raise DataError(
             f"{values.name}: the counts of group {names[first]} add up to {sums[first]:,}, but {source} has "
-            f"{sizes[first]:,} records of it; the files are not of one release, or were changed"
+            f"{sizes[first]:,} records of it; {CHANGED}"
         )
     starts = np.searchsorted(group, np.arange(len(names) + 1)).astype(np.int64)
     return SensitiveCounts(attribute, starts, value, counts)
@@ -102,19 +104,13 @@ def _known_groups(source: str, values: str, texts: Sequence[str | None], names: 
     place = {name: number for number, name in enumerate(names)}
     unknown = [text for text in texts if text not in place]
     if unknown:
-        raise DataError(
-            f"{values}: group {unknown[0] or '(none)'} has no record in {source}; the files are not of one "
-            "release, or were changed"
-        )
+        raise DataError(f"{values}: group {unknown[0] or '(none)'} has no record in {source}; {CHANGED}")
     return np.array([place[text] for text in texts if text is not None], dtype=np.int64)
 
 
 def _refuse(source: str, names: Sequence[str], groups: IntArray, what: str) -> None:
     if len(groups):
-        raise DataError(
-            f"{source}: group {names[int(groups.min())]} {what}; the files are not of one release, or were "
-            "changed"
-        )
+        raise DataError(f"{source}: group {names[int(groups.min())]} {what}; {CHANGED}")
 
 
 def _whole(text: str | None) -> int:
@@ -128,7 +124,7 @@ def measure_pair(
     references: Mapping[str, Reference] | None = None,
     grown: Collection[str] = (),
 ) -> list[Measurement]:
-    """Measure every constraint on the groups, those about finding a person on the exact tuples.
+    """Measure every constraint on the buckets, those about re-identification on the exact rows.
 
     Parameters
     ----------
@@ -142,7 +138,7 @@ def measure_pair(
 
 
 def classes_for(grouped: AnatomyRelease, constraint: Constraint) -> Classes:
-    """Return what a constraint judges: the groups, or the records with equal quasi-identifiers."""
+    """Return the classes that a constraint judges: buckets, or records with equal quasi-identifiers."""
     if isinstance(constraint, TableConstraint) and constraint.model.singles_out:
         return grouped.tuples.classes()
     return grouped.values.classes()

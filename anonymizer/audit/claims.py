@@ -1,4 +1,4 @@
-"""The figures of a report as claims: each compared with what was found, or listed as not checked."""
+"""The figures of a report as claims: each compared with a recomputed value, or listed as not checked."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from anonymizer.errors import InputError
+from anonymizer.loss.base import LOSS_METRICS, loss_key
 from anonymizer.model.report import to_json
 
 Key = tuple[str | int, ...]
 """The place of a figure in a report: names of keys, and positions in lists."""
 
 INTERNAL = ("steps", "engine", "utility", "recoding_file")
-"""Sections that only the internal report has."""
+"""Sections of the internal report only."""
 
 PUBLIC_DIGITS = 3
-"""Significant digits of the figures in the public report that are not counts."""
+"""Significant digits of figures in the public report, except counts."""
 
 ABSENT = object()
-"""What a report says of a key that it does not have."""
+"""The claim for a missing key."""
 
 ALWAYS: Mapping[str, Sequence[str]] = {
     "": (
@@ -45,7 +46,17 @@ ALWAYS: Mapping[str, Sequence[str]] = {
         "environment",
     ),
     "input": ("rows", "columns"),
-    "release": ("path", "sha256", "rows", "suppressed_records", "suppressed_cells", "classes", "verified"),
+    "release": (
+        "path",
+        "sha256",
+        "rows",
+        "suppressed_records",
+        "suppressed_cells",
+        "classes",
+        "verified",
+        "separator",
+        "encoding",
+    ),
     "config": (
         "input",
         "attributes",
@@ -70,17 +81,8 @@ ALWAYS: Mapping[str, Sequence[str]] = {
         "best_possible",
     ),
     "recoding": ("levels",),
-    "loss": (
-        "average_class_size",
-        "discernibility",
-        "height",
-        "loss",
-        "ncp",
-        "nonuniform_entropy",
-        "precision",
-    ),
 }
-"""Keys that every report has; one that is missing cannot be compared, so it is listed too."""
+"""Keys of every report; missing ones are listed as not checked."""
 
 ALWAYS_INTERNAL: Mapping[str, Sequence[str]] = {
     "": ("engine", "utility", "steps"),
@@ -88,20 +90,20 @@ ALWAYS_INTERNAL: Mapping[str, Sequence[str]] = {
     "input": ("path", "sha256", "separator"),
     "search": ("steps", "seconds", "seed"),
 }
-"""Keys that every internal report has beside those."""
+"""Further keys of every internal report."""
 
 OF_APPENDED = ("rows_before", "rows_added")
-"""Keys of ``applied`` where a report has it, as that of a release with further records."""
+"""Keys of ``applied`` in the report of an appended release."""
 
 OF_APPENDED_INTERNAL = ("report", "recoding", "batch_classes", "smallest_batch_class", "difference")
-"""Keys that an internal report has there beside those."""
+"""Further keys of ``applied`` in an internal report."""
 
 
 class Claims:
-    """The content of a report, and what became of each of its figures.
+    """The content of a report, with the checked figures.
 
-    A figure is checked once ``compare`` or ``agree`` was called for it, or for a section that holds it. All
-    others are not checked: a key that no check knows lists itself.
+    A figure is checked by a call of ``compare`` or ``agree`` for its key or a section that contains it. All
+    others are listed as not checked, including keys that no check knows.
 
     Parameters
     ----------
@@ -117,15 +119,16 @@ class Claims:
         for expected in (ALWAYS, ALWAYS_INTERNAL) if self.internal else (ALWAYS,):
             for section, names in expected.items():
                 self.expect((section,) if section else (), names)
+        self.expect(("loss",), map(loss_key, LOSS_METRICS))
         if "applied" in content:
             self.expect(("applied",), (*OF_APPENDED, *(OF_APPENDED_INTERNAL if self.internal else ())))
 
     def expect(self, section: Key, names: Iterable[str]) -> None:
-        """List the keys of a section that should be in the report and are not."""
+        """Note the keys of a section that are missing in the report."""
         self._missing |= {key for name in names if self.get(key := (*section, name)) is ABSENT}
 
     def expect_all(self, key: Key, written: Any) -> None:
-        """Compare how a section is written with how ``run`` writes it, defaults included."""
+        """Compare a section with the form in which ``run`` writes it, including defaults."""
         claimed = self.get(key)
         if claimed is ABSENT:
             self._missing.add(key)
@@ -136,10 +139,10 @@ class Claims:
             for position, value in enumerate(written):
                 self.expect_all((*key, position), value)
         elif not agrees(claimed, written):
-            self.refute(key, f"the report says {_text(claimed)}, which run writes as {_text(written)}")
+            self.refute(key, f"the report says {_text(claimed)}, but run writes {_text(written)}")
 
     def get(self, key: Key) -> Any:
-        """Return what the report says, ``ABSENT`` where it says nothing."""
+        """Return the claim for a key; ``ABSENT`` if it is missing."""
         value: Any = self.content
         for part in key:
             held = isinstance(value, Mapping) and part in value
@@ -150,21 +153,21 @@ class Claims:
         return value
 
     def section(self, key: Key) -> Mapping[str, Any]:
-        """Return a section of the report, an empty one where it has none there."""
+        """Return a section of the report, empty if it is missing."""
         value = self.get(key)
         return value if isinstance(value, Mapping) else {}
 
     def number(self, key: Key) -> Any:
-        """Return a number of the report, None where it has none there."""
+        """Return a number of the report; None if the key is missing or has another type."""
         value = self.get(key)
         return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
     def compare(self, key: Key, found: Any) -> bool:
-        """Compare what the report says with what was found; a figure that it hides is not checked.
+        """Compare a claim with a found value; a hidden claim (null) is not checked.
 
         Returns
         -------
-        Whether both are there and agree.
+        Whether the claim exists and agrees.
         """
         claimed = self.get(key)
         if claimed is ABSENT:
@@ -182,23 +185,23 @@ class Claims:
         return same
 
     def agree(self, key: Key) -> None:
-        """Note that a figure, or a section with all its figures, was found to be as reported."""
+        """Note that a figure, or a section with all its figures, is correct."""
         if self.get(key) is ABSENT:
             self._missing.add(key)
         self._checked.add(key)
 
     def refute(self, key: Key, what: str) -> None:
-        """Note that a figure is not as reported."""
+        """Note that a figure is wrong."""
         self._checked.add(key)
         self.disagreements.append(f"{dotted_key(key)}: {what}")
 
     def not_checked(self) -> list[str]:
-        """Return the keys that no check compared, in the order of the report; a section with none is one."""
+        """Return the keys that no check compared, in the order of the report; an unchecked section is one."""
         unchecked, _ = self._walk((), self.content)
         return [*map(dotted_key, unchecked), *(dotted_key(key) for key in self._lost(unchecked))]
 
     def _walk(self, key: Key, value: Any) -> tuple[list[Key], bool]:
-        """Return the unchecked keys in a section, and whether any figure in it was checked."""
+        """Return the unchecked keys of a section, and whether any of its figures was checked."""
         if key in self._checked:
             return [], True
         below, some = [], False
@@ -209,7 +212,7 @@ class Claims:
         return (below, True) if some else ([key], False)
 
     def _lost(self, unchecked: Sequence[Key]) -> Iterator[Key]:
-        """Give the missing keys that are in none of the unchecked sections."""
+        """Yield the missing keys outside unchecked sections."""
         covered = set(unchecked)
         for key in sorted(self._missing, key=dotted_key):
             if not any(key[:length] in covered for length in range(1, len(key) + 1)):
@@ -224,7 +227,7 @@ def _parts(value: Any) -> Iterator[str | int]:
 
 
 def dotted_key(key: Key) -> str:
-    """Return a key as messages show it.
+    """Return a key in the form of messages.
 
     >>> dotted_key(("attacks", 2, "success"))
     'attacks[2].success'
@@ -236,20 +239,20 @@ def dotted_key(key: Key) -> str:
 
 
 def as_reported(found: Any) -> Any:
-    """Return what was found in the JSON types of a report; infinite is the text ``Infinity``."""
+    """Return a found value in the JSON types of a report; infinity is the text ``Infinity``."""
     return json.loads(to_json(found))
 
 
 def agrees(claimed: Any, found: Any, digits: int | None = None) -> bool:
-    """Tell whether a reported value is the one that was found, as far as rounding lets it.
+    """Return whether a reported value agrees with a found one, up to rounding.
 
-    A number with a fraction agrees when the found one rounds to it at ``digits`` significant digits, or at as
-    many as are reported, at least two; a whole number or a text must be equal. Types are part of a value:
-    neither ``true`` nor ``"1"`` is ``1``.
+    A number with a fraction agrees if the found one rounds to it at ``digits`` significant digits, or at as
+    many as are reported, at least two; a whole number or a text must be equal. Types must agree: neither
+    ``true`` nor ``"1"`` is ``1``.
 
     Parameters
     ----------
-    digits: significant digits of a rounded figure; None where nothing is rounded.
+    digits: significant digits of a rounded figure; None without rounding.
 
     >>> agrees(0.228, 0.2280701, 3), agrees(0.229, 0.2280701, 3), agrees(0.2, 0.24, 3)
     (True, False, False)
@@ -284,13 +287,13 @@ def _same_number(claimed: float, found: float, digits: int | None) -> bool:
         return isclose(claimed, found, rel_tol=1e-9, abs_tol=1e-12)
     if isinstance(claimed, int):
         return False
-    shown, told = max(2, min(_significant(claimed), digits)), float(f"{found:.12g}")
-    # Of sums of floats, the public report rounds what twelve digits tell.
-    return any(isclose(float(f"{told:.{each}g}"), claimed, rel_tol=1e-12) for each in (digits, shown))
+    shown, stable = max(2, min(_significant(claimed), digits)), float(f"{found:.12g}")
+    # The public report rounds sums of floats to twelve digits first.
+    return any(isclose(float(f"{stable:.{each}g}"), claimed, rel_tol=1e-12) for each in (digits, shown))
 
 
 def _significant(number: float) -> int:
-    """Return how many significant digits a number is written with."""
+    """Return the number of significant digits of a number as it is written."""
     mantissa = re.sub(r"e.*", "", repr(abs(float(number))))
     return len(mantissa.replace(".", "").strip("0")) or 1
 
@@ -304,16 +307,15 @@ Part = TypeVar("Part", bound=BaseModel)
 
 
 def parse_report(model: type[Part], path: Path, content: bytes, accepted: str) -> Part:
-    """Return what somebody needs of a report.
+    """Return a report as a model of the required parts.
 
     Parameters
     ----------
-    model: what is needed.
-    accepted: which reports are, for the message about another one.
+    accepted: remedy in messages about a wrong report.
 
     Raises
     ------
-    InputError: it is not JSON, or it is no report of a release.
+    InputError: the content is not JSON, or not the report of a release.
     """
     try:
         return model.model_validate_json(content)
@@ -321,5 +323,5 @@ def parse_report(model: type[Part], path: Path, content: bytes, accepted: str) -
         first = error.errors(include_url=False)[0]
         if first["type"] == "json_invalid":
             raise InputError(f"{path}: is not JSON; {accepted}") from None
-        where = ".".join(str(part) for part in first["loc"]) or "the whole"
-        raise InputError(f"{path}: is no report of a release, see {where}; {accepted}") from None
+        where = ".".join(str(part) for part in first["loc"]) or "the whole file"
+        raise InputError(f"{path}: is not the report of a release, see {where}; {accepted}") from None

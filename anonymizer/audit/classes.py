@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import date
 
 import numpy as np
 
@@ -12,39 +11,39 @@ from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.classes import Classes, Measurement, Reference, SensitiveCodes
 from anonymizer.model.counting import Packing, count, rank, starts_of
-from anonymizer.model.table import Column, SensitiveAttribute, ValueType
+from anonymizer.model.table import Column, SensitiveAttribute
 from anonymizer.privacy.base import ClassConstraint, CountedConstraint
 
 
 def count_classes(
     relation: Relation, quasi_identifiers: Sequence[str], sensitive: Sequence[SensitiveAttribute]
 ) -> Classes:
-    """Return the classes of a file by the texts that stand in it.
+    """Return the classes of a file by its texts.
 
     Parameters
     ----------
     quasi_identifiers: names of the columns whose texts make a class.
-    sensitive: the sensitive attributes; every value of theirs in the file must be one of the column's.
+    sensitive: the sensitive attributes; their columns must contain every sensitive value of the file.
 
     Raises
     ------
-    DataError: the file lacks a column, or has a sensitive value that the attribute does not know.
+    DataError: the file lacks a column, or has a sensitive value that is not in the attribute's column.
     """
     groups = relation.group_counts([*quasi_identifiers, *(attribute.name for attribute in sensitive)])
     return classes_of(relation.name, groups, sensitive)
 
 
 def classes_of(source: str, groups: Groups, sensitive: Sequence[SensitiveAttribute]) -> Classes:
-    """Return the classes among counted combinations.
+    """Return the classes of counted distinct rows.
 
     Parameters
     ----------
-    source: what messages call the file.
-    groups: combinations of the quasi-identifiers and, last, the sensitive attributes.
+    source: name of the file in messages.
+    groups: distinct rows of the quasi-identifiers and, last, the sensitive attributes.
 
     Raises
     ------
-    DataError: a sensitive value is none that the attribute knows.
+    DataError: a sensitive value is not in the attribute's column.
     """
     width = len(groups.values) - len(sensitive)
     class_of, number = _number_rows(groups.codes[:, :width])
@@ -69,13 +68,13 @@ def count_reference(relation: Relation, attribute: SensitiveAttribute) -> Refere
 
 
 def _number_rows(codes: CodeArray) -> tuple[IntArray, int]:
-    """Number the distinct rows of a matrix in lexicographic order; return these and how many there are."""
+    """Return the number of each row among the distinct rows in lexicographic order, and their count."""
     packing = Packing(len(codes))
     for column in codes.T:
         packing.add(column, int(column.max(initial=0)) + 1)
     keys = packing.take_keys()
     starts = starts_of(keys)
-    # An engine that counts by sorting gives rows in their order already.
+    # An engine that counts by sorting returns sorted rows.
     if (keys[1:] < keys[:-1]).any():
         ranks, distinct = rank(keys)
         return ranks.astype(np.int64), len(distinct)
@@ -83,11 +82,11 @@ def _number_rows(codes: CodeArray) -> tuple[IntArray, int]:
 
 
 def value_codes(source: str, column: Column, texts: Sequence[str | None]) -> IntArray:
-    """Return the code of each text, shape (texts,), int64: by its spelling, else by the number it stands for.
+    """Return the code of each text, shape (texts,), int64: by its spelling, else by its number.
 
     Raises
     ------
-    DataError: a text is no value of the column, nor one that stands for a missing value where it has these.
+    DataError: a text is neither a value of the column, nor a missing value in a column that has some.
     """
     known = {text: code for code, text in enumerate(column.present)}
     codes = np.empty(len(texts), dtype=np.int64)
@@ -98,7 +97,9 @@ def value_codes(source: str, column: Column, texts: Sequence[str | None]) -> Int
         if code is None and (text is None or text in column.absent):
             code = column.missing
         if code is None:
-            raise DataError(f"{source}: column '{column.name}' has a value that the input has not: '{text}'")
+            raise DataError(
+                f"{source}: column '{column.name}' has a value that is not in the input: '{text}'"
+            )
         codes[position] = code
     return codes
 
@@ -106,11 +107,7 @@ def value_codes(source: str, column: Column, texts: Sequence[str | None]) -> Int
 def _by_number(column: Column, text: str) -> int | None:
     if column.numbers is None or len(column.present) == 0:
         return None
-    try:
-        is_date = column.type is ValueType.DATE
-        number = date.fromisoformat(text).toordinal() if is_date else column.numerals.number(text)
-    except ValueError:
-        return None
+    number = column.number(text)
     if number is None:
         return None
     numbers = column.numbers[: len(column.present)]
@@ -128,8 +125,8 @@ def measure(
 
     Parameters
     ----------
-    references: distribution p of each sensitive attribute; None for that of the file itself.
-    grown: sensitive attributes whose tree of values was grown from data, and not from these alone.
+    references: distribution p of each sensitive attribute; None for the distribution in the file.
+    grown: sensitive attributes whose hierarchy was built from other data.
     """
     measurements = []
     for constraint in constraints:
@@ -173,14 +170,14 @@ def _measure_classes(
 
 
 def verifiable(classes: Classes, constraint: CountedConstraint, grown: Collection[str] = ()) -> bool:
-    """Tell whether a file that is its own reference suffices to measure a constraint.
+    """Return whether a file that is its own reference suffices to measure a constraint.
 
-    It does not where distances lie along a tree that is not at hand, or that grew from other data.
+    It does not if distances are along a hierarchy that is missing or built from other data.
 
     Parameters
     ----------
-    classes: of the file, its sensitive attributes with the hierarchies that are at hand.
-    grown: sensitive attributes whose tree was grown from data.
+    classes: of the file, its sensitive attributes with the available hierarchies.
+    grown: sensitive attributes whose hierarchy was built from other data.
     """
     if constraint.attribute is None:
         return True

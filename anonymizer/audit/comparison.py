@@ -1,6 +1,6 @@
-"""Comparison of a counted file with what a recoding publishes and with an earlier release.
+"""Comparison of a counted file with a recoding and with an earlier release.
 
-A fingerprint, one number for all that a recoding publishes, distinguishes recodings without sorting rows.
+The fingerprint of the published rows of a recoding distinguishes recodings without sorting rows.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Words = NDArray[np.uint64]
 
 
 def fingerprint(recoding: Recoding) -> int:
-    """Return a sum over all released records of a number that their published and sensitive values make.
+    """Return the sum of a hash of published and sensitive values over all released records.
 
-    Recodings that publish the same have the same one, however many rows they tell apart; others share one by
-    a chance of 1 in 2**64. It takes a look-up for each value and eight bytes for each row.
+    Recodings that publish the same have equal fingerprints, whatever their tables; others with probability
+    2**-64. It needs a look-up for each value and eight bytes for each row.
     """
     table = recoding.table
     kept_suppressed = recoding.suppressed & ~recoding.removed
@@ -44,7 +44,7 @@ def fingerprint(recoding: Recoding) -> int:
 
 
 def _words(position: int, texts: Iterable[str]) -> Words:
-    """Return a word for each text of a column."""
+    """Return a hash for each text of a column."""
     key = position.to_bytes(4, "little")
     digests = (
         blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, key=key).digest() for text in texts
@@ -53,7 +53,7 @@ def _words(position: int, texts: Iterable[str]) -> Words:
 
 
 def _mixed(words: Words) -> Words:
-    """Return words in which every bit depends on all of the given ones, so that sums of them tell these.
+    """Return words in which every bit depends on all given bits, so their sums rarely collide.
 
     Source: Steele, Lea, Flood (OOPSLA 2014, doi:10.1145/2660193.2660195), the finalizer of SplitMix64.
     """
@@ -63,23 +63,22 @@ def _mixed(words: Words) -> Words:
 
 
 def mismatched_records(source: str, groups: Groups, recoding: Recoding) -> int:
-    """Count the records of a file that are not as the recoding publishes them.
+    """Count the records of a file that differ from the recoding.
 
-    Labels and sensitive values are compared together: neither a wrong label nor a sensitive value that
-    stands with the wrong class goes unnoticed, though no column's values need change for it.
+    Whole rows are compared, because a sensitive value in the wrong class changes no single column.
 
     Parameters
     ----------
-    source: what messages call the file.
+    source: name of the file in messages.
     groups: of the file, by the quasi-identifiers and, last, the sensitive attributes of the recoding's table.
 
     Returns
     -------
-    Records that the file has too many of some kind.
+    Sum of the excess records over all distinct rows.
 
     Raises
     ------
-    DataError: the file has a sensitive value that the table has not.
+    DataError: the file has a sensitive value that is not in the table.
     """
     recoding = _fewest_rows(recoding)
     table, kept = recoding.table, ~recoding.removed
@@ -91,11 +90,11 @@ def mismatched_records(source: str, groups: Groups, recoding: Recoding) -> int:
 
 
 def misassigned_records(groups: Groups, recoding: Recoding) -> int:
-    """Count the records of a file that are not in a class in which the recoding publishes them.
+    """Count the records of a file that are in other classes than in the recoding.
 
     Parameters
     ----------
-    groups: of the file, by the quasi-identifiers and, last, the columns that tell the classes.
+    groups: of the file, by the quasi-identifiers and, last, the columns that identify the classes.
     """
     recoding = _fewest_rows(recoding)
     columns = _published(groups, (*recoding.published(), *recoding.class_columns()))
@@ -103,9 +102,9 @@ def misassigned_records(groups: Groups, recoding: Recoding) -> int:
 
 
 def _fewest_rows(recoding: Recoding) -> Recoding:
-    """Return the recoding with its rows merged if it publishes the same then, else the recoding itself.
+    """Return the recoding with merged rows if these publish the same, else the recoding itself.
 
-    The release was written from merged rows, so a mistake in merging them would be on both sides.
+    The release was written from merged rows, so a mistake in merging would otherwise be on both sides.
     """
     merged = recoding.merged
     if merged is recoding or fingerprint(merged) == fingerprint(recoding):
@@ -115,7 +114,7 @@ def _fewest_rows(recoding: Recoding) -> Recoding:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """A column of a file and of a recoding, in codes of one kind.
+    """A column of a file and of a recoding, in common codes.
 
     Attributes
     ----------
@@ -137,7 +136,7 @@ def _published(groups: Groups, columns: Sequence[PublishedColumn]) -> list[Compa
 
 
 def surplus(groups: Groups, columns: Sequence[Compared], kept: BoolArray, counts: IntArray) -> int:
-    """Count the records that a file has more of than were promised, over all combinations of the columns."""
+    """Return the excess records of a file over the promised counts, summed over all distinct rows."""
     found = len(groups.counts)
     packing = Packing(found + int(kept.sum()))
     for position, each in enumerate(columns):
@@ -153,17 +152,17 @@ def surplus(groups: Groups, columns: Sequence[Compared], kept: BoolArray, counts
 
 
 def _positions(texts: Sequence[str | None], labels: Sequence[str]) -> IntArray:
-    """Return the position of each text among the labels, one past their end for what is none of them."""
+    """Return the position of each text among the labels; unknown texts get the number of labels."""
     known = {label: position for position, label in enumerate(labels)}
     return np.array([known.get(text or "", len(labels)) for text in texts], dtype=np.int64)
 
 
 def common_codes(*several: Sequence[str | None]) -> tuple[list[IntArray], int]:
-    """Number the texts of several lists, equal ones alike, a null as the empty text.
+    """Return common codes for the texts of several lists, a null as the empty text.
 
     Returns
     -------
-    The numbers of each list, int64, and how many distinct texts there are.
+    The codes of each list, int64, and the number of distinct texts.
     """
     known: dict[str, int] = {}
     codes = [
@@ -180,22 +179,22 @@ def mismatched_append(
     recoding: Recoding,
     attributes: Sequence[SensitiveAttribute],
 ) -> int:
-    """Count the records of a file that are neither of an earlier release nor as a recoding publishes them.
+    """Count the records of a file that are neither in an earlier release nor in a recoding.
 
     Parameters
     ----------
-    source: what messages call the file.
+    source: name of the file in messages.
     groups, earlier: of the file and of the earlier release, by the quasi-identifiers and, last, the sensitive
         attributes of the recoding's table.
     attributes: the sensitive ones, over the values of all records.
 
     Returns
     -------
-    Records that the file has too many of some kind.
+    Sum of the excess records over all distinct rows.
 
     Raises
     ------
-    DataError: there is a sensitive value that the attributes have not.
+    DataError: a sensitive value is not in the attribute's column.
     """
     table, columns = recoding.table, []
     for position, own in enumerate(recoding.published()):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anonymizer.cli.output import Json, Quiet, messages, write_line
+from anonymizer.cli.output import Json, Quiet, above_live_line, messages, stop_on_interrupt, write_line
+from anonymizer.errors import Interrupted
 
 if TYPE_CHECKING:
     from anonymizer.config.model import Config
     from anonymizer.model.adversary import AdversaryView
+    from anonymizer.run.assessment import Attacked
     from anonymizer.run.plan import Plan
 
 ConfigOption = Annotated[Path, typer.Option("--config", "-c", help="Config with roles, types and attacks.")]
@@ -46,67 +49,102 @@ def attack(
     """Run the attacks of CONFIG on RELEASE; if it lists none, run all that apply.
 
     Each line shows the share of targets for which the attack succeeds, and the baseline, a guess without
-    the release. Attacks that do not apply are listed on stderr. With --original, the first line says how
-    many records of RELEASE can stem from that file; if fewer than half can, the command ends with an error
-    unless --force is given.
+    the release; it appears when the attack ends. Attacks that do not apply are listed on stderr. With
+    --original, the first line says how many records of RELEASE can stem from that file; if fewer than half
+    can, the command ends with an error unless --force is given. Ctrl-C ends the attacks, with the results so
+    far.
     """
-    from anonymizer.cli.summary import attack_lines  # noqa: PLC0415 - --help needs none of it
-    from anonymizer.model.report import to_json  # noqa: PLC0415
-
-    entries, lacking, warnings = _entries(release, config, (original, second), force=force)
-    if lacking and not quiet:
-        console = messages(quiet=quiet)
-        for name, what in lacking.items():
-            console.print(f"not run: {name} needs {what}", soft_wrap=True)
-    if json:
-        said = {"warnings": warnings} if warnings else {}
-        write_line(to_json({"attacks": entries, **said}).rstrip())
-        return
-    for line in (*warnings, *attack_lines(entries)):
-        write_line(line)
-
-
-def _entries(
-    release: Path, config: Path, others: tuple[Path | None, Path | None], *, force: bool
-) -> tuple[list[dict[str, Any]], dict[str, str], list[str]]:
-    """Return an entry per result, the missing requirement of each attack that was not run, and warnings.
-
-    Parameters
-    ----------
-    others: the original and the second release.
-    """
+    from anonymizer.cli.output import progress_monitor  # noqa: PLC0415 - --help needs none of it
     from anonymizer.config.load import load_config  # noqa: PLC0415
-    from anonymizer.report.build import attack_entry  # noqa: PLC0415
-    from anonymizer.run.assessment import origin_warning, run_attacks, skipped_attacks  # noqa: PLC0415
+    from anonymizer.run.assessment import attack_in_turn, origin_warning, skipped_attacks  # noqa: PLC0415
     from anonymizer.run.plan import plan_of  # noqa: PLC0415
 
     loaded = load_config(config)
     plan = plan_of(loaded)
-    with ExitStack() as stack:
-        scene = _scene(stack, loaded, plan, release, *others)
-        warning = origin_warning(plan, scene, force=force)
-        attacked, lacking = run_attacks(plan, scene), skipped_attacks(plan, scene)
-    entries = [attack_entry(each.finding, each.seconds) for each in attacked]
-    return entries, lacking, [] if warning is None else [warning]
+    results = _Results(json=json)
+    with (
+        results.ending(),
+        stop_on_interrupt(at_once=True) as stopped,
+        progress_monitor(stopped, quiet=quiet) as watch,
+        ExitStack() as stack,
+    ):
+        watch.phase("reading " + " and ".join(each.name for each in (release, original, second) if each))
+        view = _adversary_view(stack, loaded, plan, release, original, second)
+        results.warn(origin_warning(plan, view, force=force))
+        for name, what in {} if quiet else skipped_attacks(plan, view).items():
+            with above_live_line():
+                messages(quiet=quiet).print(f"not run: {name} needs {what}", soft_wrap=True)
+        for attacked in attack_in_turn(plan, view, watch):
+            results.add(attacked)
 
 
-def _scene(
+class _Results:
+    """The results so far: printed one by one, or in JSON at the end."""
+
+    def __init__(self, *, json: bool) -> None:
+        self._json = json
+        self._entries: list[dict[str, Any]] = []
+        self._warnings: list[str] = []
+
+    def warn(self, warning: str | None) -> None:
+        """Print a warning, if there is one."""
+        if warning is None:
+            return
+        self._warnings.append(warning)
+        if not self._json:
+            write_line(warning)
+
+    def add(self, attacked: Attacked) -> None:
+        """Print the results of an attack that ended."""
+        from anonymizer.cli.summary import attack_lines  # noqa: PLC0415 - --help needs none of it
+        from anonymizer.report.build import attack_entry  # noqa: PLC0415
+
+        entries = [attack_entry(each.finding, each.seconds) for each in attacked.found or ()]
+        self._entries += entries
+        for line in () if self._json else attack_lines(entries):
+            write_line(line)
+
+    @contextmanager
+    def ending(self) -> Iterator[None]:
+        """Print the JSON at the end, also of an interrupt after the first result.
+
+        Raises
+        ------
+        Interrupted: the user ended the attacks.
+        """
+        try:
+            yield
+        except KeyboardInterrupt:
+            if not self._entries:
+                raise
+            self._print({"interrupted": True})
+            raise Interrupted("interrupted; the other attacks were not run") from None
+        self._print({})
+
+    def _print(self, further: dict[str, Any]) -> None:
+        from anonymizer.model.report import to_json  # noqa: PLC0415
+
+        if self._json:
+            said = {"warnings": self._warnings} if self._warnings else {}
+            write_line(to_json({"attacks": self._entries, **said, **further}).rstrip())
+
+
+def _adversary_view(
     stack: ExitStack, config: Config, plan: Plan, release: Path, original: Path | None, other: Path | None
 ) -> AdversaryView:
-    """Return the adversary's view; its files stay open as long as the stack."""
+    """Return the view of the adversary; its files stay open until the stack closes."""
     from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
     from anonymizer.run.adversary import adversary_from_files  # noqa: PLC0415
     from anonymizer.run.check import open_pair, refused_second, scene_of_pair  # noqa: PLC0415
-    from anonymizer.run.engine import engine_options  # noqa: PLC0415
-    from anonymizer.run.prepare import open_as, open_foreign_release  # noqa: PLC0415
+    from anonymizer.run.source import open_as, open_foreign_release  # noqa: PLC0415
 
-    options, weights = engine_options(config), plan.weights
+    weights = plan.weights
     source = None if original is None else stack.enter_context(open_as(config, original))
     pair = find_anatomy_files(release)
     if pair is not None:
         if other is not None:
             raise refused_second(str(release))
-        return scene_of_pair(plan, stack.enter_context(open_pair(pair, options)), source, weights)
-    first = stack.enter_context(open_foreign_release(config, release))
-    second = None if other is None else stack.enter_context(open_foreign_release(config, other))
+        return scene_of_pair(plan, stack.enter_context(open_pair(pair, config)), source, weights)
+    first = stack.enter_context(open_foreign_release(release, config))
+    second = None if other is None else stack.enter_context(open_foreign_release(other, config))
     return adversary_from_files(plan, first, source, second, weights)

@@ -1,4 +1,4 @@
-"""``anonymizer audit``: is this release what its report says?"""
+"""``anonymizer audit``: a release verified from the file and its report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from anonymizer.cli.output import Json, Quiet, write_line
 
 ReportOption = Annotated[
-    Path | None, typer.Option("--report", help="Its report [default: report.public.json beside RELEASE].")
+    Path | None, typer.Option("--report", help="Its report [default: report.public.json next to RELEASE].")
 ]
 
 
@@ -25,8 +25,8 @@ def audit(
 ) -> int:
     """Verify RELEASE from the file and its public report alone.
 
-    With --report report.json and the input where that says it is, it is compared with the input too. Exit
-    code 1 when it is not what the report says, or a constraint does not hold.
+    With --report report.json and the input at the path in it, RELEASE is compared with the input too. Exit
+    code 1 if RELEASE differs from the report or violates a constraint.
     """
     from anonymizer.cli.summary import constraint_line  # noqa: PLC0415 - --help needs none of it
     from anonymizer.model.report import to_json  # noqa: PLC0415

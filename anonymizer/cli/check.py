@@ -1,42 +1,50 @@
-"""``anonymizer check``: what does this file satisfy?"""
+"""``anonymizer check``: the privacy models measured on a file."""
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anonymizer.cli.output import Json, Quiet, write_line
-from anonymizer.errors import InputError
+from anonymizer.cli.output import Json, Quiet, Select, Table, check_path, write_line
+from anonymizer.data.source import READABLE
+from anonymizer.errors import InputError, plural
 
 if TYPE_CHECKING:
-    from anonymizer.config.model import Config
-    from anonymizer.release.anatomy import AnatomyFiles
     from anonymizer.run.check import Check
 
 NEUTRAL = 1
-"""The value of a threshold that asks nothing; other parameters change what is measured."""
+"""The value of a threshold without effect; lines show other parameters."""
 
 VERDICTS = {True: "holds", False: "FAILS", None: "?"}
-"""How a constraint is shown; what only the original records can tell, the file cannot."""
+"""How a constraint is shown; None needs the original records, which the file does not have."""
 
 Data = Annotated[
-    Path, typer.Argument(help="A .csv, .csv.gz, .tsv or .parquet file; for Anatomy, either of its two files.")
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help=f"A {READABLE} file (for Anatomy, either of its two), a DuckDB file, or the URL of PostgreSQL.",
+    ),
 ]
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", "-c", help="Config with roles, types and constraints.")
 ]
 Names = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--qi",
+        metavar="<str>",
         help="Quasi-identifiers, separated by commas; a name with a comma in double quotes: '\"a, b\",c'.",
     ),
 ]
-Sensitive = Annotated[str | None, typer.Option(help="Sensitive attributes, written like --qi.")]
+Sensitive = Annotated[
+    list[str] | None,
+    typer.Option("--sensitive", metavar="<str>", help="Sensitive attributes, written like --qi."),
+]
 
 
 def check(
@@ -44,17 +52,19 @@ def check(
     config: ConfigOption = None,
     qi: Names = None,
     sensitive: Sensitive = None,
+    table: Table = None,
+    query: Select = None,
     quiet: Quiet = False,  # noqa: ARG001 - it shows no progress anyway
     json: Json = False,
 ) -> int:
-    """Measure every privacy model on DATA as it is; with a config, say which of its constraints hold.
+    """Measure every privacy model on DATA without changing it; with a config, report which constraints hold.
 
-    Exit code 1 when a constraint of the config does not hold. What an attack measures is shown with ?, as it
-    takes the original records too; run and attack tell it.
+    Exit code 1 if a constraint of the config is violated. Constraints that an attack measures are shown as ?:
+    they need the original records (see run and attack).
     """
     from anonymizer.model.report import to_json  # noqa: PLC0415 - --help needs none of it
 
-    found = _measure(data, config, qi, sensitive)
+    found = _measure(data, config, (qi, sensitive), (table, query))
     held = all(each.satisfied is not False for each in found.constraints)
     if json:
         for warning in found.warnings:
@@ -66,62 +76,77 @@ def check(
     return 0 if held else 1
 
 
-def _measure(data: Path, config: Path | None, qi: str | None, sensitive: str | None) -> Check:
+def _measure(
+    data: str,
+    config: Path | None,
+    names: tuple[list[str] | None, list[str] | None],
+    selection: tuple[str | None, str | None],
+) -> Check:
+    """Return the measurements.
+
+    Parameters
+    ----------
+    names: the options --qi and --sensitive.
+    selection: the options --table and --query.
+    """
     from anonymizer.config.load import load_config  # noqa: PLC0415
     from anonymizer.data.open import open_file  # noqa: PLC0415
     from anonymizer.data.source import EngineOptions  # noqa: PLC0415
     from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
-    from anonymizer.run.check import check_config, check_names  # noqa: PLC0415
+    from anonymizer.run.check import (  # noqa: PLC0415
+        check_config,
+        check_names,
+        check_pair_config,
+        check_pair_names,
+        open_pair,
+    )
     from anonymizer.run.plan import plan_of  # noqa: PLC0415
-    from anonymizer.run.prepare import open_described  # noqa: PLC0415
+    from anonymizer.run.source import open_described, open_rows, rows_named  # noqa: PLC0415
 
-    if (config is None) == (qi is None):
+    qi, sensitive = names
+    if (config is None) == (not qi):
         raise InputError("check: give either -c CONFIG or --qi A,B (optionally with --sensitive C)")
-    if config is not None:
-        if sensitive is not None:
-            raise InputError(
-                "check: --sensitive needs --qi; with -c, the config names the sensitive attributes"
+    if config is not None and sensitive:
+        raise InputError("check: --sensitive needs --qi; with -c, the config names the sensitive attributes")
+    loaded = None if config is None else load_config(config)
+    named = column_names("check: --qi", qi), column_names("check: --sensitive", sensitive)
+    rows, path = rows_named(data, *selection, loaded), Path(data)
+    check_path(path)
+    if rows is not None:
+        with open_rows(rows) as relation:
+            return (
+                check_names(relation, *named) if loaded is None else check_config(relation, plan_of(loaded))
             )
-        loaded = load_config(config)
-        pair = find_anatomy_files(data)
-        if pair is not None:
-            return _measure_pair(pair, loaded, [], [])
-        with open_described(loaded, data) as relation:
-            return check_config(relation, plan_of(loaded))
-    named = _split("--qi", qi), _split("--sensitive", sensitive)
-    pair = find_anatomy_files(data)
+    pair = find_anatomy_files(path)
     if pair is not None:
-        return _measure_pair(pair, None, *named)
-    with open_file(data, options=EngineOptions(named=frozenset((*named[0], *named[1])))) as relation:
+        with open_pair(pair, loaded) as tables:
+            if loaded is None:
+                return check_pair_names(tables, *named)
+            return check_pair_config(tables, plan_of(loaded))
+    if loaded is not None:
+        with open_described(loaded, path) as relation:
+            return check_config(relation, plan_of(loaded))
+    with open_file(path, options=EngineOptions(named=frozenset((*named[0], *named[1])))) as relation:
         return check_names(relation, *named)
 
 
-def _measure_pair(pair: AnatomyFiles, config: Config | None, qi: list[str], sensitive: list[str]) -> Check:
-    from anonymizer.run.check import check_pair_config, check_pair_names, open_pair  # noqa: PLC0415
-    from anonymizer.run.plan import plan_of  # noqa: PLC0415
+def column_names(option: str, given: Sequence[str] | None) -> list[str]:
+    """Return the column names of an option, quoted as in CSV; it may be given several times.
 
-    with open_pair(pair) as tables:
-        if config is not None:
-            return check_pair_config(tables, plan_of(config))
-        return check_pair_names(tables, qi, sensitive)
-
-
-def _split(option: str, names: str | None) -> list[str]:
-    """Return the names of columns that an option lists, quoted as in CSV.
-
-    >>> _split("--qi", 'age, zip'), _split("--qi", '"a, b",c'), _split("--qi", '"5"" wide"')
-    (['age', 'zip'], ['a, b', 'c'], ['5" wide'])
+    >>> column_names("check: --qi", ["age, zip", "sex"]), column_names("check: --qi", ['"a, b",c'])
+    (['age', 'zip', 'sex'], ['a, b', 'c'])
 
     Raises
     ------
-    InputError: a quote that is opened and not closed, or that does not enclose a whole name.
+    InputError: a quote is not closed, or does not enclose a whole name.
     """
+    names = given or []
     try:
-        found = next(csv.reader([names or ""], skipinitialspace=True, strict=True), [])
+        found = [name for row in csv.reader(names, skipinitialspace=True, strict=True) for name in row]
     except csv.Error:
         raise InputError(
-            f"check: {option} {names}: a double quote encloses a whole name, and is doubled inside one; "
-            """accepted: '"a, b",c'"""
+            f"{option} {' '.join(names)}: double quotes must enclose a whole name, and are doubled "
+            """inside it; accepted: '"a, b",c'"""
         ) from None
     return [name.strip() for name in found if name.strip()]
 
@@ -141,7 +166,7 @@ def _content(found: Check) -> dict[str, Any]:
 def _lines(found: Check) -> list[str]:
     from anonymizer.cli.summary import constraint_line, format_measure  # noqa: PLC0415
 
-    lines = [f"{found.rows:,} records in {found.classes:,} equivalence classes"]
+    lines = [f"{plural(found.rows, 'record')} in {plural(found.classes, 'equivalence class')}"]
     lines += [f"Warning: {warning}" for warning in found.warnings]
     lines += [f"{VERDICTS[each.satisfied]:6} {constraint_line(asdict(each))}" for each in found.constraints]
     for each in found.measures:

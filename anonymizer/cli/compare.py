@@ -1,4 +1,4 @@
-"""``anonymizer compare``: runs of several algorithms and settings, compared.
+"""``anonymizer compare``: a comparison of algorithms and settings.
 
 Progress is a bar with the remaining time on a terminal, one line per run in a pipe.
 """
@@ -9,12 +9,22 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anonymizer.cli.output import Json, Quiet, messages, stop_on_interrupt, write_json, write_line
+from anonymizer.cli.output import (
+    Json,
+    PipeProgress,
+    Quiet,
+    messages,
+    pipe_progress,
+    stop_on_interrupt,
+    write_json,
+    write_line,
+)
 from anonymizer.report.comparison import ComparedRun
 from anonymizer.run.compare import ComparisonWatch
 
@@ -31,10 +41,21 @@ Vary = Annotated[
 ]
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Folder for the comparison [default: comparison/ beside CONFIG]."),
+    typer.Option("--output", "-o", help="Folder for the comparison [default: comparison/ next to CONFIG]."),
 ]
 Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Runs at a time [default: the number of cores].")
+    int | None,
+    typer.Option("--workers", min=1, help="Maximum number of parallel runs [default: the number of cores]."),
+]
+MaxRisk = Annotated[
+    float | None,
+    typer.Option(
+        "--max-risk",
+        min=0,
+        max=1,
+        metavar="SHARE",
+        help="Largest acceptable risk, to name one run [default: what the constraints of CONFIG allow].",
+    ),
 ]
 
 
@@ -44,14 +65,15 @@ def compare(
     vary: Vary = None,
     output: Output = None,
     workers: Workers = None,
+    max_risk: MaxRisk = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Run CONFIG with every algorithm and every combination of values; show risk, loss and time side by side.
+    """Run CONFIG with every algorithm and every combination of values; compare risk, loss and time.
 
-    No run leaves a release. Each result is kept: the same command goes on where an earlier one was ended.
-    Without --algorithm and --vary: every algorithm that suits CONFIG. Exit code 1 when no run has a
-    release, or one failed.
+    No release is written. Results are cached: the same command resumes an interrupted comparison. Without
+    --algorithm and --vary, every algorithm that suits CONFIG runs. Exit code 1 if no run found a release, or
+    one failed.
     """
     from anonymizer.config.load import variations  # noqa: PLC0415
     from anonymizer.report.build import environment  # noqa: PLC0415
@@ -65,7 +87,7 @@ def compare(
     folder = open_folder(output if output is not None else config.parent / "comparison", plan)
     number = min(workers or processors(), len(plan))
     with stop_on_interrupt() as stopped, progress_monitor(stopped, quiet=quiet) as watch:
-        found = compare_runs(plan, folder, number, watch)
+        found = replace(compare_runs(plan, folder, number, watch), max_risk=max_risk)
     folder.show("compare.csv", to_csv(found))
     folder.show("compare.html", compare_page(found, environment()["anonymizer"]))
     if json:
@@ -78,47 +100,47 @@ def compare(
 
 
 class Progress:
-    """Counts the runs that ended and tells what is left.
+    """Counts completed runs and estimates the remaining time.
 
     Parameters
     ----------
-    clock: seconds from any beginning.
+    clock: returns seconds from any start.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self.total = self.done = self._now = 0
+        self.total = self.done = self._timed = 0
         self._began = clock()
 
     def begin(self, total: int, kept: int) -> None:
-        """Start counting."""
+        """Start the clock; ``kept`` runs are complete already."""
         self.total, self.done, self._began = total, kept, self._clock()
 
     def finish(self) -> None:
-        """Count one that ended now."""
+        """Count a run that ended now."""
         self.done += 1
-        self._now += 1
+        self._timed += 1
 
     def left(self) -> str:
-        """Return the time left, guessed from the runs that ended now; empty when nothing is known or left."""
-        if not self._now or self.done == self.total:
+        """Return the estimated time left; empty before the first run ends and after the last."""
+        if not self._timed or self.done == self.total:
             return ""
-        seconds = (self._clock() - self._began) / self._now * (self.total - self.done)
+        seconds = (self._clock() - self._began) / self._timed * (self.total - self.done)
         minutes, rest = divmod(round(seconds), 60)
         return f"{minutes}:{rest:02} left"
 
     def line(self, run: ComparedRun) -> str:
-        """Return one run that ended, in a line."""
+        """Return the line about a run that ended."""
         parts = [f"{self.done}/{self.total}", f"{run.title}:", run.status.value]
         if run.measured is not None:
-            parts.append("in groups" if run.measured.in_groups else f"loss {run.measured.loss:.4g}")
+            parts.append("Anatomy" if run.measured.in_groups else f"loss {run.measured.loss:.4g}")
         parts += [f"{run.seconds:.1f} s", self.left()]
         return "  ".join(filter(None, parts))
 
 
 @contextmanager
 def progress_monitor(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[ComparisonWatch]:
-    """Yield a watch that shows how far a comparison is on stderr."""
+    """Yield a watch that shows the progress of a comparison on stderr."""
     console = messages(quiet=quiet)
     progress = Progress()
     if quiet:
@@ -127,18 +149,21 @@ def progress_monitor(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[Co
         with _bar(console, progress, stopped) as watch:
             yield watch
     else:
-        yield _lines(console, progress, stopped)
+        with pipe_progress(lambda line: console.print(line, soft_wrap=True), patient=False) as lines:
+            yield _lines(lines, progress, stopped)
 
 
-def _lines(console: Console, progress: Progress, stopped: Callable[[], bool]) -> ComparisonWatch:
+def _lines(lines: PipeProgress, progress: Progress, stopped: Callable[[], bool]) -> ComparisonWatch:
     def begun(total: int, kept: int) -> None:
         progress.begin(total, kept)
+        lines.rename(f"{kept}/{total}  running")
         if kept:
-            console.print(f"{kept}/{total}  reused from an earlier comparison", soft_wrap=True)
+            lines.say(f"{kept}/{total}  reused from an earlier comparison")
 
     def finished(run: ComparedRun) -> None:
         progress.finish()
-        console.print(progress.line(run), soft_wrap=True)
+        lines.rename(f"{progress.done}/{progress.total}  running")
+        lines.say(progress.line(run))
 
     return ComparisonWatch(begun, finished, stopped)
 

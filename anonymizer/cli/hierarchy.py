@@ -47,12 +47,11 @@ def show(
     if isinstance(named, ReadySource) and read_ready(source).hierarchy.rule_built:
         raise InputError(
             f"{named.describe()} is built from the values of a column and cannot be shown without one; "
-            f"use hierarchy validate {source} --data "
-            f"FILE --column NAME, or hierarchy build --by like={source}"
+            f"use hierarchy validate {source} --data FILE --column NAME or hierarchy build --by like={source}"
         )
     hierarchy = compile_tree(named.build(NO_COLUMN, HERE), named.describe())
     if svg is not None:
-        from anonymizer.hierarchy.draw import svg as picture  # noqa: PLC0415 - draws with a large library
+        from anonymizer.hierarchy.draw import svg as picture  # noqa: PLC0415 - imports a large library
 
         _check_output(svg, Path(source), overwrite)
         write_whole(svg, picture(hierarchy, children))
@@ -106,7 +105,7 @@ def build(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Build a hierarchy from the values of a column, and write it as a CSV file that can be edited."""
+    """Build a hierarchy from the values of a column, and write it as a CSV file that you can edit."""
     builder = make_builder(by)
     _check_output(output, data, overwrite)
     values = read_column(data, column)
@@ -127,7 +126,7 @@ def build(
 
 
 def _tree_alone(column: Column, source: HierarchySource[Any]) -> Hierarchy | None:
-    """Return the hierarchy without the column's values placed, None where it is no tree."""
+    """Return the hierarchy without placing the column's values; None if it is not a tree."""
     try:
         return compile_tree(source.build(column, HERE), source.describe())
     except HierarchyError:

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anonymizer.cli.output import Json, Quiet, messages, safe_text, write_json, write_line
+from anonymizer.cli.output import (
+    Json,
+    Quiet,
+    Select,
+    Table,
+    check_path,
+    messages,
+    pipe_progress,
+    safe_text,
+    write_json,
+    write_line,
+)
+from anonymizer.data.source import READABLE
 from anonymizer.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,9 +31,11 @@ if TYPE_CHECKING:
     from anonymizer.run.init import Drafted
 
 SHOWN = 40
-"""Columns that are listed on the terminal; the config lists all."""
+"""Number of columns from which on the terminal lists uncertain ones first; the config lists all."""
 
-Data = Annotated[Path, typer.Argument(help="A .csv, .csv.gz, .tsv or .parquet file.")]
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help=f"A {READABLE} file, a DuckDB file, or the URL of PostgreSQL.")
+]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="The config [default: DATA's name with .yaml].")
 ]
@@ -29,38 +43,67 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existin
 Interactive = Annotated[
     bool, typer.Option("--interactive", "-i", help="Ask for the role of each uncertain column.")
 ]
+Names = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--qi",
+        metavar="<str>",
+        help="Columns that become quasi-identifiers, separated by commas; a name with a comma in double "
+        "quotes: '\"a, b\",c'. Can be repeated.",
+    ),
+]
+Sensitive = Annotated[
+    list[str] | None, typer.Option("--sensitive", metavar="<str>", help="Sensitive columns, like --qi.")
+]
+Identifier = Annotated[
+    list[str] | None, typer.Option("--identifier", metavar="<str>", help="Identifiers, like --qi.")
+]
+Drop = Annotated[
+    list[str] | None, typer.Option("--drop", metavar="<str>", help="Columns to leave out, like --qi.")
+]
+Cautious = Annotated[
+    bool, typer.Option("--cautious", help="Make columns that are known to few quasi-identifiers too.")
+]
 Separator = Annotated[str | None, typer.Option(help="Field separator; default: detected.")]
 Encoding = Annotated[str, typer.Option(help="Encoding of a text file.")]
 
 
-def init(
+def init(  # noqa: PLR0913 - one for each option
     data: Data,
     output: Output = None,
     *,
+    table: Table = None,
+    query: Select = None,
     overwrite: Overwrite = False,
     interactive: Interactive = False,
+    qi: Names = None,
+    sensitive: Sensitive = None,
+    identifier: Identifier = None,
+    drop: Drop = None,
+    cautious: Cautious = False,
     separator: Separator = None,
     encoding: Encoding = "utf-8",
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Profile DATA, propose what each column is, and write a commented config that `run` accepts."""
+    """Profile DATA, propose the role of each column, and write a commented config that `run` accepts."""
     from anonymizer.data.source import CsvDialect  # noqa: PLC0415 - --help needs none of it
-    from anonymizer.profile.proposal import as_proposed  # noqa: PLC0415
+    from anonymizer.profile.proposal import Choices, as_proposed  # noqa: PLC0415
     from anonymizer.run.init import init as draft  # noqa: PLC0415
+    from anonymizer.run.source import rows_named  # noqa: PLC0415
 
+    rows, path = rows_named(data, table, query, None), Path(data)
+    check_path(path)
+    choices = Choices(_roles(qi, sensitive, identifier, drop), cautious)
     with _phases(quiet=quiet or interactive) as phase:
+        decide = _ask if interactive else as_proposed
+        dialect = CsvDialect(separator, encoding)
         drafted = draft(
-            data,
-            output,
-            CsvDialect(separator, encoding),
-            overwrite=overwrite,
-            decide=_ask if interactive else as_proposed,
-            phase=phase,
+            path, output, dialect, overwrite=overwrite, decide=decide, choices=choices, rows=rows, phase=phase
         )
     if json:
         if not quiet:
-            for line in _warnings(drafted):
+            for line in (*_warnings(drafted), *drafted.proposal.notes):
                 typer.echo(safe_text(line), err=True)
         write_json({"config": drafted.config.to_dict(), "columns": _columns(drafted)})
         return
@@ -68,30 +111,64 @@ def init(
         write_line(safe_text(line))
 
 
+def _roles(
+    qi: list[str] | None, sensitive: list[str] | None, identifier: list[str] | None, drop: list[str] | None
+) -> dict[str, Role]:
+    """Return the role of each column that an option names.
+
+    Raises
+    ------
+    InputError: two options name one column.
+    """
+    from anonymizer.cli.check import column_names  # noqa: PLC0415
+    from anonymizer.config.attribute import Role  # noqa: PLC0415
+
+    options = {
+        "--qi": (Role.QUASI_IDENTIFIER, qi),
+        "--sensitive": (Role.SENSITIVE, sensitive),
+        "--identifier": (Role.IDENTIFIER, identifier),
+        "--drop": (Role.DROP, drop),
+    }
+    found: dict[str, tuple[str, Role]] = {}
+    for option, (role, given) in options.items():
+        for name in column_names(f"init: {option}", given):
+            earlier, _ = found.setdefault(name, (option, role))
+            if earlier != option:
+                raise InputError(f"init: {earlier} and {option} both name column '{name}'; name it once")
+    return {name: role for name, (_, role) in found.items()}
+
+
 @contextmanager
 def _phases(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Yield what shows the phases of the work on a terminal, and nothing in a pipe."""
-    if quiet or not sys.stderr.isatty():
+    """Yield a function that shows the phase of the work: on one live line, or in a pipe as lines."""
+    if quiet:
         yield lambda _: None
+        return
+    if not sys.stderr.isatty():
+        console = messages(quiet=quiet)
+        with pipe_progress(lambda line: console.print(line, soft_wrap=True)) as lines:
+            yield lines.phase
         return
     with messages(quiet=quiet).status("starting") as status:
         yield status.update
 
 
 def _ask(column: ColumnProposal) -> Role:
-    """Ask for the role of a column; nothing typed takes the proposed one."""
+    """Ask for the role of a column; an empty answer takes the proposed one."""
     from anonymizer.config.attribute import Role  # noqa: PLC0415
 
     letters = {"i": Role.IDENTIFIER, "q": Role.QUASI_IDENTIFIER, "s": Role.SENSITIVE, "n": Role.INSENSITIVE}
+    letters |= {"d": Role.DROP, "w": Role.WEIGHT}
     typer.echo(safe_text(f"{column.name}: {column.reason}"), err=True)
     typer.echo("  (i)dentifier: dropped   (q)uasi-identifier: an adversary may know it", err=True)
     typer.echo("  (s)ensitive: must not be inferred   i(n)sensitive: released unchanged", err=True)
+    typer.echo("  (d)rop: left out   (w)eight: a sampling weight, released unchanged", err=True)
     while True:
         answer = _answered(column.role.value).strip().casefold()
         role = letters.get(answer) or next((each for each in Role if each.value == answer), None)
         if role is not None:
             return role
-        typer.echo("  accepted: i, q, s or n", err=True)
+        typer.echo("  accepted: i, q, s, n, d or w", err=True)
 
 
 def _answered(proposed: str) -> str:
@@ -108,9 +185,10 @@ def _columns(drafted: Drafted) -> dict[str, Any]:
     return {
         column.name: {
             "role": column.role.value,
-            "reason": column.reason,
-            "doubtful": column.doubtful,
-            "looks_like": column.verdict.flag,
+            "ground": column.proposed.ground.value,
+            "reason": column.remark,
+            "doubtful": column.uncertain,
+            "looks_like": column.proposed.flag,
             "type": column.facts.type.value,
             "records": column.facts.rows,
             "missing": column.facts.missing,
@@ -123,30 +201,42 @@ def _columns(drafted: Drafted) -> dict[str, Any]:
 
 
 def _lines(drafted: Drafted) -> Iterator[str]:
+    from anonymizer.profile.proposal import percent  # noqa: PLC0415
+
     proposal = drafted.proposal
-    columns = proposal.columns[:SHOWN]
+    columns = _shown(proposal.columns)
     yield f"{proposal.rows:,} rows x {len(proposal.columns)} columns{_dialect(drafted)}"
     wide = max(len(each.name) for each in columns)
     for each in columns:
-        doubt = "   <- uncertain, please check" if each.doubtful else ""
-        yield f"{each.name:{min(wide, 30)}}  {each.role.value:16}  {each.reason}{doubt}"
-    if len(proposal.columns) > SHOWN:
-        yield f"... {len(proposal.columns) - SHOWN} more columns in {drafted.path.name}"
+        doubt = "   <- uncertain, please check" if each.uncertain else ""
+        yield f"{each.name:{min(wide, 30)}}  {each.role.value:16}  {each.remark}{doubt}"
+    if len(proposal.columns) > len(columns):
+        more = len(proposal.columns) - len(columns)
+        yield f"... {more} more columns, none of them uncertain, in {drafted.path.name}"
     yield from _warnings(drafted)
-    together = proposal.together
+    joint = proposal.joint
     yield (
-        f"Together, the {together.columns} quasi-identifiers make "
-        f"{_percent(together.alone, together.records)} of the records unique;"
+        f"Together, the {joint.columns} quasi-identifiers make "
+        f"{percent(joint.unique, joint.records)} of the records unique;"
     )
     yield (
-        f"{_percent(together.below, together.records)} of the records are in classes of fewer than "
-        f"k = {together.k} records."
+        f"{percent(joint.in_small_classes, joint.records)} of the records are in classes of fewer than "
+        f"k = {joint.k} records."
     )
+    yield from proposal.notes
     limit = f"{float(drafted.config.suppression.limit):.0%}".replace("%", " %")
     yield (
-        f"Wrote {drafted.path} (k={together.k}, suppression limit {limit}). "
-        f"Next: anonymizer run {drafted.path}"
+        f"Wrote {drafted.path} (k={joint.k}, suppression limit {limit}). Next: anonymizer run {drafted.path}"
     )
+
+
+def _shown(columns: Sequence[ColumnProposal]) -> list[ColumnProposal]:
+    """Return the columns to list: all, or of many the uncertain ones and then some others."""
+    if len(columns) <= SHOWN:
+        return list(columns)
+    uncertain = [each for each in columns if each.uncertain]
+    others = [each for each in columns if not each.uncertain]
+    return [*uncertain, *others[: max(SHOWN - len(uncertain), 0)]]
 
 
 def _warnings(drafted: Drafted) -> Iterator[str]:
@@ -165,14 +255,10 @@ def _dialect(drafted: Drafted) -> str:
     return f", {SEPARATORS.get(separator, repr(separator))}, {encoding}{decimal}"
 
 
-def _percent(part: int, whole: int) -> str:
-    return f"{part / whole:.1%}".replace("%", " %")
+def schema(quiet: Quiet = False, json: Json = False) -> None:  # noqa: ARG001 - prints JSON only
+    """Print the JSON Schema of the config, with the parameters of all installed plug-ins.
 
-
-def schema(quiet: Quiet = False, json: Json = False) -> None:  # noqa: ARG001 - the answer is JSON, and only that
-    """Print the JSON Schema of the config, with the parameters of everything that is installed.
-
-    Editors complete and check a config by it: save it as schema.json and start the config with the line
+    Editors complete and check a config with it: save it as schema.json and start the config with the line
     "# yaml-language-server: $schema=schema.json".
     """
     from anonymizer.config.model import config_schema  # noqa: PLC0415 - --help needs none of it

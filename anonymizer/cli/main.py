@@ -1,4 +1,4 @@
-"""The frame of the command line: finds the command that is named; errors become messages and codes."""
+"""The command line: finds the command, and turns errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from anonymizer.errors import AnonymizerError, InputError, Interrupted, suggesti
 INTERRUPTED = Interrupted.exit_code
 
 GARBAGE = 10_000
-"""New objects from which on Python looks for garbage in a process of the command line."""
+"""New objects after which Python collects garbage in a process of the command line."""
 
 # Command-line libraries differ in where they keep this class; its subclass is public in all of them.
 _UsageError: type[Any] = typer.BadParameter.__mro__[1]
 
 
 class Entry(NamedTuple):
-    """Where a command stands: a function, or a ``typer.Typer`` with subcommands; and its one line of help."""
+    """A command: module and name of a function or a ``typer.Typer``, and its line of help."""
 
     module: str
     name: str
@@ -57,19 +57,19 @@ COMMANDS = {
 
 
 class LazyGroup(TyperGroup):
-    """Lists commands by name and help, and imports the one that is called."""
+    """Lists commands by name and help, and imports only the one that runs."""
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # noqa: ARG002
         """Return the names of all commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | None:  # type: ignore[override]  # noqa: ARG002
-        """Return what the list of commands shows of one."""
+        """Return a command for the list, with its name and line of help."""
         entry = COMMANDS.get(cmd_name)
         return TyperCommand(cmd_name, help=entry.help) if entry else None
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
-        """Import the command that the arguments name."""
+        """Import the command in the arguments."""
         name = args[0]
         if name not in COMMANDS:
             raise _UsageError(f"no command '{name}'; {suggestion(name, COMMANDS)}", ctx=ctx)
@@ -90,7 +90,7 @@ def load_command(name: str) -> Any:
 
 
 def _make_plain(command: Any) -> None:
-    """Let help and errors of a command be plain text, as pipes and logs need them."""
+    """Make help and errors of a command plain text, for pipes and logs."""
     command.rich_markup_mode = None
     command.no_args_is_help = False
     for each in getattr(command, "commands", {}).values():
@@ -127,12 +127,12 @@ def main(args: Sequence[str] | None = None) -> int:
 
     Parameters
     ----------
-    args: words after the program's name; default: those of this process, whose streams are then prepared,
-        and which ends at once when it is interrupted.
+    args: words after the program's name. Default: those of this process; its streams are then prepared, and
+        it ends at once if interrupted.
     """
     code = _exit_code(args)
     if args is None and code == INTERRUPTED:
-        # All that was open is closed. A solver that goes on in its thread would abort the process at its end.
+        # Everything is closed. A solver that still runs in its thread would abort the process at its end.
         sys.stderr.flush()
         os._exit(code)
     return code
@@ -141,7 +141,7 @@ def main(args: Sequence[str] | None = None) -> int:
 def _exit_code(args: Sequence[str] | None) -> int:
     try:
         if args is None:
-            # What is imported stays: looking for garbage among it again and again is in vain.
+            # Imported modules stay: collecting garbage among them takes time and finds nothing.
             gc.set_threshold(GARBAGE)
             hold_streams()
             end_with_command()
@@ -150,7 +150,7 @@ def _exit_code(args: Sequence[str] | None) -> int:
         code = command.main(args=args, prog_name="anonymizer", standalone_mode=False)
         sys.stdout.flush()
         if code == INTERRUPTED:
-            # Some versions of typer turn a keyboard interrupt into this code and say nothing.
+            # Some versions of typer turn a keyboard interrupt into this code without a message.
             raise KeyboardInterrupt
     except AnonymizerError as error:
         write_error(str(error))
@@ -173,22 +173,22 @@ def _exit_code(args: Sequence[str] | None) -> int:
 
 
 def _is_of_path(error: ValueError) -> bool:
-    """Return whether Python refused to hand a path to the system."""
+    """Return whether Python refused to pass a path to the system."""
     return "embedded null" in str(error) or "surrogates not allowed" in str(error)
 
 
 def _refused_by_system(error: OSError) -> str:
-    """Return what the system refused that no other message says, and of which file."""
+    """Return the reason of the system, with the file if known."""
     reason = error.strerror or str(error) or type(error).__name__
     return f"{error.filename}: {reason}" if error.filename is not None else reason
 
 
 def _check_namesakes() -> None:
-    """Name other distributions whose package has this one's name.
+    """Warn of other distributions whose package has this name.
 
     Raises
     ------
-    InputError: files of one have replaced files of this one.
+    InputError: files of another one have replaced files of this one.
     """
     for each in namesakes():
         if each.mixed:

@@ -1,4 +1,4 @@
-"""``anonymizer run``: the main job."""
+"""``anonymizer run``: anonymize a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Folder for the release [default: release/ beside CONFIG]."),
+    typer.Option("--output", "-o", help="Folder for the release [default: NAME-release/ next to NAME.yaml]."),
 ]
 Overrides = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a config value; repeatable.")
@@ -34,23 +34,24 @@ def run(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Anonymize a file as CONFIG says, write the release, read it back and verify it.
+    """Anonymize a file by CONFIG, write the release, read it back and verify it.
 
-    Ctrl-C ends a search early: the best release found so far is written and verified. A second Ctrl-C leaves
-    nothing.
+    Ctrl-C ends a search early: the best release found so far is written and verified. A second Ctrl-C
+    ends the command without a release.
     """
     from anonymizer.cli.output import progress_monitor  # noqa: PLC0415 - --help needs none of it
     from anonymizer.cli.summary import summary  # noqa: PLC0415
     from anonymizer.config.load import load_config  # noqa: PLC0415
+    from anonymizer.run.job import release_folder  # noqa: PLC0415
     from anonymizer.run.job import run as run_job  # noqa: PLC0415
 
     loaded = load_config(config, set_ or [])
-    directory = output if output is not None else config.parent / "release"
+    directory = output if output is not None else release_folder(config)
     with stop_on_interrupt() as stopped, ExitStack() as live_line:
         watch = live_line.enter_context(progress_monitor(stopped, quiet=quiet))
 
-        def tell(report: Report) -> None:
-            """Print the result while the release can still be taken back, which happens when it cannot be."""
+        def print_result(report: Report) -> None:
+            """Print the result while the release can still be withdrawn, which happens if printing fails."""
             live_line.close()
             content = json_module.dumps(json_module.loads(report.to_json()), ensure_ascii=False)
             for line in [content] if json else summary(report, directory):
@@ -58,7 +59,7 @@ def run(
             stopped.too_late()
 
         try:
-            run_job(loaded, directory, overwrite=overwrite, watch=replace(watch, released=tell))
+            run_job(loaded, directory, overwrite=overwrite, watch=replace(watch, released=print_result))
         except Infeasible as error:
             live_line.close()
             if json:

@@ -7,21 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.model.report import Report
-from anonymizer.report.wording import floored
+from anonymizer.report.wording import LOOK_AGAIN, attack_sentence, floored
 
 IN_ONE_LINE = 2
-"""Up to so many constraints are on the line of the verdict; more get a line each."""
+"""Maximum number of constraints on the line of the verdict; more get a line each."""
 
 
 def summary(report: Report, directory: Path) -> Iterator[str]:
-    """Yield the lines that a satisfied run ends with."""
+    """Yield the last lines of a run with a release."""
     content = report.to_dict()
     constraints = [constraint_line(each) for each in content["constraints"]]
     if len(constraints) <= IN_ONE_LINE:
         yield f"SATISFIED  {'; '.join(constraints)}"
     else:
         yield from ("SATISFIED", *(f"  {each}" for each in constraints))
-    yield from (f"Warning: {warning}" for warning in content["warnings"])
+    look_again = [each for each in content["warnings"] if each.startswith(LOOK_AGAIN)]
+    yield from (f"Warning: {warning}" for warning in content["warnings"] if warning not in look_again)
     released, source, search = content["release"], content["input"], content["search"]
     if content["interrupted"]:
         yield f"Interrupted after {search['steps']:,} steps; this is the best release found so far"
@@ -33,13 +34,16 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     kept = f"Kept {source['rows'] - suppressed:,} of {source['rows']:,} records"
     if kept_suppressed:
         kept += f"; {kept_suppressed:,} of the others kept with * in every quasi-identifier"
-    yield f"{kept}; {content['config']['objective']['metric']} {search['objective']:.4g} ({proof(search)})"
-    if search["best_possible"] is not None and search["best_possible"] != search["bound"]:
-        yield f"Lower bound over all recodings with these hierarchies: {floored(search['best_possible'])}"
+    yield f"{kept}; {objective(content['config']['objective']['metric'], search)}"
+    if search["best_possible"] and search["bound"] not in (None, search["best_possible"]):
+        least = floored(search["best_possible"])
+        yield f"Any other kind of recoding with these hierarchies loses at least {least}"
     yield from recoding_lines(content)
     yield from (f"Attack {line}" for line in attack_lines(content["attacks"]))
     yield from (f"Utility {utility_line(each)}" for each in content["utility"])
+    yield from advice_lines(content.get("advice"))
     yield "Release read back and verified."
+    yield from look_again
     tables = [released, *([released["sensitive_table"]] if "sensitive_table" in released else [])]
     yield from files_to_share(
         [each["path"] for each in tables], content["config"]["output"], directory / "share"
@@ -60,7 +64,7 @@ def append_line(applied: Mapping[str, Any], rows: int) -> Iterator[str]:
 
 
 def utility_line(entry: Mapping[str, Any]) -> str:
-    """Return a measure of utility with its values on the originals and on a release of `*` only.
+    """Return a utility measure with its values on the original data and on a release of `*` only.
 
     >>> entry = {"measure": "prediction", "value": 0.1234, "untouched": 0.5, "suppressed": 0, "details": {}}
     >>> utility_line(entry)
@@ -72,14 +76,32 @@ def utility_line(entry: Mapping[str, Any]) -> str:
     return f"{title}: {entry['value']:.3g} ({references})"
 
 
+def advice_lines(advice: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield the changes that gain most, each with its measured gain and its command.
+
+    >>> change = {"change": "leave out zip", "left_out": ["zip"], "command": "anonymizer"}
+    >>> change |= {"loss_before": 0.8, "loss_after": 0.5}
+    >>> list(advice_lines({"measured_by": "mondrian", "records": 2000, "changes": [change]}))[1]
+    '  leave out zip: loss 0.5 instead of 0.8 in the columns that stay\\n    anonymizer'
+    """
+    if advice is None or not advice["changes"]:
+        return
+    how = f"a quick search ({advice['measured_by']}) on {advice['records']:,} records"
+    yield f"What would gain most, measured by {how}:"
+    for each in advice["changes"]:
+        loss = f"loss {each['loss_after']:g} instead of {each['loss_before']:g}"
+        loss += " in the columns that stay" if each["left_out"] else ""
+        yield f"  {each['change']}: {loss}\n    {each['command']}"
+
+
 def files_to_share(tables: Sequence[str], output: Mapping[str, Any], share: Path) -> Iterator[str]:
     """Yield the files to share, with their folder."""
     if "table" in output:
         yield f"Give:  {tables[0]}    the table"
-        yield f"       {share.as_posix()}/    report.public.json"
+        yield f"       {share.as_posix()}/    report.public.json  README.txt"
     else:
         names = "  ".join(Path(each).name for each in tables)
-        yield f"Give:  {share.as_posix()}/    {names}  report.public.json"
+        yield f"Give:  {share.as_posix()}/    {names}  report.public.json  README.txt"
 
 
 def recoding_lines(content: Mapping[str, Any]) -> Iterator[str]:
@@ -109,39 +131,33 @@ def format_measure(measured: Any) -> str:
     return f"{measured:.4g}" if isinstance(measured, float) else str(measured)
 
 
-def proof(search: Mapping[str, Any]) -> str:
-    """Return what is proven of the objective."""
+def objective(metric: str, search: Mapping[str, Any]) -> str:
+    """Return the loss of a release, and how much less the best one can lose.
+
+    >>> found = {"objective": 0.403, "optimal": False, "bound": None, "best_possible": 0.005}
+    >>> objective("loss", found)
+    'loss 0.403 of 1; the best possible is somewhere between 0.005 and that'
+    """
+    own = f"{metric} {search['objective']:.4g}{' of 1' if metric == 'loss' else ''}"
     if search["optimal"]:
-        return f"proven best of {search['candidates']:,}, {search['evaluated']:,} evaluated"
-    if search["gap"] is None:
-        return "not proven best"
-    return f"not proven best: gap {100 * search['gap']:.1f} %"
-
-
-SHOWN = ("target", "sensitive", "measure", "attribute", "linkage", "distance")
-"""Entries of an attack's knowledge that its line shows."""
-
-AIM = 30
-"""Least width of the column that shows them."""
+        return f"{own}, proven best of {search['candidates']:,} candidates"
+    if search["bound"] is not None:
+        return (
+            f"{own}; the best recoding of this kind is somewhere between {floored(search['bound'])} and that"
+        )
+    if search["best_possible"] is not None:
+        return f"{own}; the best possible is somewhere between {floored(search['best_possible'])} and that"
+    return f"{own}; how far the best possible is below that is not known"
 
 
 def attack_lines(entries: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield one line per attack with its success and baseline, in columns as wide as the longest needs.
+    """Yield a sentence for each result of an attack.
 
-    >>> known = {"attributes": ["age", "zip"], "sensitive": "illness"}
-    >>> list(attack_lines([{"attack": "homogeneity", "knowledge": known, "success": 0.25, "baseline": 0.0,
-    ...                     "low": 0.25, "high": 0.25}]))
-    ['homogeneity      illness                          0.25   baseline 0']
+    >>> known = {"attributes": ["age", "zip"], "target": "re-identification"}
+    >>> list(attack_lines([{"attack": "vulnerability", "knowledge": known, "success": 0.151,
+    ...                     "baseline": 0.0002, "low": 0.151, "high": 0.151}]))
+    ['vulnerability: Somebody who knows age and zip of a person points at the right record in 15.1 % of \
+cases; by chance 0.02 %.']
     """
-    wide = max((len(_aim(entry)) for entry in entries), default=0)
     for entry in entries:
-        aim = f"{_aim(entry):{max(wide, AIM)}}"
-        text = f"{entry['attack']:16} {aim} {entry['success']:6.4g}   baseline {entry['baseline']:.3g}"
-        if entry["low"] != entry["high"]:
-            text += f"   95% interval {entry['low']:.4g} to {entry['high']:.4g}"
-        yield text
-
-
-def _aim(entry: dict[str, Any]) -> str:
-    """Return the target of an attack and its method."""
-    return " ".join(str(entry["knowledge"][key]) for key in SHOWN if entry["knowledge"].get(key))
+        yield f"{entry['attack']}: {attack_sentence(entry)}".replace("\xa0", " ")

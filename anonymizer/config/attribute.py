@@ -5,7 +5,7 @@ A hierarchy has one source with its parameters, and a rule for unknown values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, Self
@@ -24,12 +24,13 @@ from pydantic_core import CoreSchema
 from anonymizer.config.plugin_sections import hierarchy_sources, parse_settings, plug_in_schema
 from anonymizer.config.section import SETTINGS, Section, problem, refusal, shown
 from anonymizer.errors import HierarchyError, suggestion
+from anonymizer.model.dates import PIVOT, DateFormat, format_problem
 from anonymizer.model.table import ValueType
 from anonymizer.plugins import Exact, WholeNumber
 
 
 class Unknown(StrEnum):
-    """What happens to a value that the hierarchy lacks."""
+    """What to do with a value that the hierarchy lacks."""
 
     ERROR = "error"
     TOP = "top"
@@ -41,11 +42,12 @@ class HierarchySettings(Section):
     source: str = Field(description="name of the hierarchy source")
     settings: Any = Field(default=None, validation_alias=SETTINGS)
     unknown: Unknown = Field(
-        default=Unknown.ERROR, description="a value the hierarchy lacks is an error, or goes under the top"
+        default=Unknown.ERROR,
+        description="values that the hierarchy lacks: an error, or placed under its top",
     )
 
     def build(self) -> Any:
-        """Return the hierarchy source, made with its parameters."""
+        """Return the hierarchy source with its parameters."""
         return hierarchy_sources()[self.source](self.settings)
 
     @classmethod
@@ -82,19 +84,19 @@ class HierarchySettings(Section):
         try:
             return parse_settings(hierarchy_sources()[source], raw)
         except ValidationError as error:
-            below = [(line["msg"], (source, *line["loc"])) for line in error.errors(include_url=False)]
-            raise refusal([problem(what, path) for what, path in below]) from None
+            lines = error.errors(include_url=False)
+            raise refusal([problem(line["msg"], (source, *line["loc"])) for line in lines]) from None
 
     @classmethod
-    def arranged(cls, own: dict[str, Any]) -> dict[str, Any]:
-        """Return the mapping with the source as its key."""
+    def config_form(cls, own: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields as a mapping with the source as its key."""
         return {own["source"]: own[SETTINGS], "unknown": own["unknown"]}
 
     @classmethod
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Return one alternative for each registered source."""
+        """Return a schema with one alternative for each registered source."""
         frame = handler.resolve_ref_schema(handler(core_schema))
         sources = hierarchy_sources()
         alternatives = [
@@ -118,27 +120,33 @@ def _is_graph(value: Any) -> bool:
 
 
 def _nested(graph: Any) -> dict[str, Any]:
-    """Return a networkx tree as the nested mapping of the ``tree`` source, leaves mapped to nothing."""
+    """Return a networkx tree as the nested mapping of the ``tree`` source, leaves mapped to None."""
     from anonymizer.hierarchy.graph import pad, root_of  # noqa: PLC0415
 
     try:
         tree = pad(graph, "the networkx tree")
     except HierarchyError as error:
         raise refusal([problem(str(error))]) from None
-    return _below(tree, [root_of(tree, "")])
+    return _mapping_of(tree, [root_of(tree, "")])
 
 
-def _below(tree: Any, nodes: list[Any]) -> dict[str, Any]:
-    return {node[1]: _below(tree, list(tree.successors(node))) or None for node in nodes}
+def _mapping_of(tree: Any, nodes: Iterable[Any]) -> dict[str, Any]:
+    return {node[1]: _mapping_of(tree, tree.successors(node)) or None for node in nodes}
 
 
 class Role(StrEnum):
-    """What a column is to an adversary."""
+    """What an adversary is assumed to know or to infer about a column."""
 
     IDENTIFIER = "identifier"
     QUASI_IDENTIFIER = "quasi-identifier"
     SENSITIVE = "sensitive"
     INSENSITIVE = "insensitive"
+    WEIGHT = "weight"
+    DROP = "drop"
+
+
+LEFT_OUT = (Role.IDENTIFIER, Role.DROP)
+"""Roles of columns that a release lacks."""
 
 
 class Distance(StrEnum):
@@ -150,15 +158,18 @@ class Distance(StrEnum):
 
 
 LARGEST_WEIGHT = 10**6
-"""Weights further apart than this and its inverse drown each other in rounding."""
+"""Largest weight; the smallest is its inverse. Beyond them, rounding loses the smaller weights."""
 
 _COUNTED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
 _ALLOWED_ROLES: dict[str, tuple[Role, ...]] = {
     "type": _COUNTED,
+    "format": _COUNTED,
+    "pivot": _COUNTED,
     "hierarchy": _COUNTED,
     "weight": (Role.QUASI_IDENTIFIER,),
     "levels": (Role.QUASI_IDENTIFIER,),
     "distance": (Role.SENSITIVE,),
+    "release": (Role.WEIGHT,),
 }
 
 
@@ -175,35 +186,101 @@ class LevelRange(Section):
         return self
 
 
-class AttributeSettings(Section):
-    """One column of the file."""
+_TURNED = str.maketrans("dm", "md")
 
-    role: Role = Field(description="identifiers are dropped, insensitive columns are released as they are")
+
+def _contradictory(forms: Sequence[str]) -> Iterator[str]:
+    """Yield what is wrong with formats that read one text as two dates: the day first, and the month."""
+    for form in forms:
+        turned = form.translate(_TURNED)
+        if form < turned and turned in forms:
+            yield f"'{form}' and '{turned}' read 1/2 as different days; accepted: one of them"
+
+
+class AttributeSettings(Section):
+    """One column of the file; in short, its role."""
+
+    role: Role = Field(
+        description="role of the column; identifiers and columns with role drop are left out, insensitive "
+        "columns and sampling weights are released unchanged"
+    )
     type: ValueType | None = Field(default=None, description="default: detected from the values")
+    format: str | Annotated[tuple[str, ...], Field(min_length=1)] | None = Field(
+        default=None,
+        description="with type: date: how dates are written, one or several formats of strptime; default: "
+        "ISO 8601, as 2024-01-31 or 2024-01-31T14:30",
+    )
+    pivot: Annotated[WholeNumber, Field(ge=0, le=99)] | None = Field(
+        default=None,
+        description=f"with %y: largest two-digit year that is 20yy, larger ones are 19yy; default: {PIVOT}",
+    )
     hierarchy: HierarchySettings | None = Field(
         default=None, description="how values generalize; default: the value, then *"
     )
     weight: Annotated[Exact, Field(ge=0, le=LARGEST_WEIGHT)] = Field(
-        default=Decimal(1), description="share of the attribute in aggregates of loss"
+        default=Decimal(1), description="weight of the attribute in the aggregated loss"
     )
     levels: LevelRange | None = Field(default=None, description="levels that the search may use")
     distance: Distance | None = Field(
         default=None, description="ground distance for t-closeness; default: ordered for numbers and dates"
     )
+    release: bool = Field(default=True, description="whether a sampling weight is released")
+
+    @property
+    def released(self) -> bool:
+        """Whether the release has the column."""
+        return self.role not in LEFT_OUT and self.release
+
+    @classmethod
+    def normalize_input(cls, data: Any) -> Any:
+        """Return a role alone as a mapping with that role."""
+        return {"role": data} if isinstance(data, str) else data
+
+    @classmethod
+    def _form(cls, data: Any) -> str:
+        """Return the accepted forms in words."""
+        return f"a role ({', '.join(Role)}), or {super()._form(data)}"
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return the schema of a role or a mapping."""
+        frame = handler.resolve_ref_schema(super().__get_pydantic_json_schema__(core_schema, handler))
+        about = {"title": cls.__name__, "description": frame.get("description", "")}
+        return {**about, "oneOf": [frame["properties"]["role"], frame]}
 
     @field_validator("weight")
     @classmethod
-    def _counts_at_all(cls, weight: Decimal) -> Decimal:
+    def _not_negligible(cls, weight: Decimal) -> Decimal:
         if 0 < weight * LARGEST_WEIGHT < 1:
             raise ValueError(f"{weight}; accepted: 0, or a number from 0.000001 to {LARGEST_WEIGHT}")
         return weight
+
+    @property
+    def dates(self) -> DateFormat:
+        """The format of dates in text."""
+        forms = (self.format,) if isinstance(self.format, str) else self.format or ()
+        return DateFormat(forms, PIVOT if self.pivot is None else self.pivot)
+
+    @model_validator(mode="after")
+    def _fits_type(self) -> Self:
+        forms = self.dates.forms
+        problems = [problem(wrong, ("format",)) for form in forms if (wrong := format_problem(form))]
+        if forms and self.type is not ValueType.DATE and self.role in _COUNTED:
+            problems.append(problem("needs type: date; add it", ("format",)))
+        problems += [problem(wrong, ("format",)) for wrong in _contradictory(forms)]
+        if self.pivot is not None and not any("%y" in form for form in forms):
+            problems.append(problem("needs a format with %y, a year of two digits", ("pivot",)))
+        if problems:
+            raise refusal(problems)
+        return self
 
     @model_validator(mode="after")
     def _fits_role(self) -> Self:
         problems = [problem(what, (key,)) for key, what in self._misplaced()]
         if self.distance is Distance.HIERARCHICAL and self.hierarchy is None:
-            what = "'hierarchical' needs a hierarchy; give the attribute one"
-            problems.append(problem(what, ("distance",)))
+            problems.append(problem("'hierarchical' needs a hierarchy; add one", ("distance",)))
         if problems:
             raise refusal(problems)
         return self
@@ -215,7 +292,7 @@ class AttributeSettings(Section):
                 yield key, f"has no effect on a column with role {self.role}; accepted for {fitting}"
 
     @classmethod
-    def arranged(cls, own: dict[str, Any]) -> dict[str, Any]:
-        """Return the section, without the keys that its role does not take."""
-        barred = {key for key, roles in _ALLOWED_ROLES.items() if own["role"] not in roles}
-        return {key: value for key, value in own.items() if key not in barred}
+    def config_form(cls, own: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields without the keys that the role does not accept."""
+        role = own["role"]
+        return {key: value for key, value in own.items() if role in _ALLOWED_ROLES.get(key, tuple(Role))}

@@ -1,7 +1,7 @@
 """A config file read as raw data: YAML, TOML or JSON, with line numbers if the format has them.
 
 YAML is read strictly: decimals are exact, codes such as 01234 and words such as NO stay text, and a
-duplicate key is an error.
+repeated key is an error.
 """
 
 from __future__ import annotations
@@ -34,42 +34,42 @@ from anonymizer.plugins import (
 )
 
 YAML_SUFFIXES = (".yaml", ".yml")
-"""What the names of YAML files end in."""
+"""Suffixes of YAML files."""
 
 MOST_VALUES = 1_000_000
-"""Keys and values of a config; of a long text every ``VALUE_CHARACTERS`` count for one."""
+"""Keys and values of a config; of a long text, every ``VALUE_CHARACTERS`` count as one."""
 
 MOST_REPEATED = 100_000
-"""Those of them that aliases of YAML repeat."""
+"""Keys and values that aliases of YAML repeat."""
 
 MOST_KEYS = 100_000
 """Keys of one mapping."""
 
 DEEPEST = 100
-"""Lists and mappings inside one another."""
+"""Nested lists and mappings."""
 
 VALUE_CHARACTERS = 1000
 
 SHOWN_DEPTH = 10
 """Keys of a long path that a message names."""
 
-_REMEDY = "put a large hierarchy into a file and name it, as hierarchy: {file: NAME.csv}"
+_REMEDY = "move a large hierarchy to a file, as in hierarchy: {file: NAME.csv}"
 
 TOO_MANY_VALUES = f"more than {MOST_VALUES:,} keys and values; {_REMEDY}"
 TOO_MANY_REPEATED = f"aliases repeat more than {MOST_REPEATED:,} keys and values; {_REMEDY}"
 TOO_MANY_KEYS = f"a mapping with more than {MOST_KEYS:,} keys; {_REMEDY}"
-TOO_DEEP = f"nested too deeply; accepted: at most {DEEPEST} lists and mappings inside one another"
-NOT_UNICODE = "a text with half a character, such as \\ud800; accepted: Unicode text"
+TOO_DEEP = f"nested too deeply; accepted: at most {DEEPEST} nested lists and mappings"
+NOT_UNICODE = "text with half of a surrogate pair, such as \\ud800; accepted: Unicode text"
 
 _NUMBER = re.compile(r"[-+]?([0-9_.]*)(?:[eE]([-+]?[0-9_]+))?")
 
 
 class OversizedConfig(ConfigError):
-    """A config, or a value for one, that is beyond the bounds of its size."""
+    """A config, or a value for one, that exceeds the limits of size."""
 
 
 class OversizedNumber(ValueError):
-    """The text of a number that is beyond the bounds; ``text`` as it was written."""
+    """A number that exceeds the limits; ``text`` as in the file."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -82,10 +82,10 @@ class Document:
 
     Attributes
     ----------
-    name: what messages call it, the path of a file as it was given.
-    folder: what relative paths in it are relative to.
+    name: in messages; for a file, its path as given.
+    folder: that relative paths in it start from.
     data: nested dicts and lists; numbers with a fraction are Decimal.
-    lines: line of each key or list item, by its path from the top; None where it stands in no file.
+    lines: line of each key or list item, by its path; None for a value from an override.
     """
 
     name: str
@@ -94,7 +94,7 @@ class Document:
     lines: Mapping[KeyPath, int | None] = field(default_factory=dict)
 
     def line(self, path: KeyPath) -> int | None:
-        """Return the line of the key at a path, or of the nearest key around it."""
+        """Return the line of the key at a path, or of the nearest key above it; None if unknown."""
         for length in range(len(path), 0, -1):
             if path[:length] in self.lines:
                 return self.lines[path[:length]]
@@ -102,7 +102,7 @@ class Document:
 
 
 def parse_integer(text: str) -> int:
-    """Return the whole number that a text is.
+    """Return a text as a whole number.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def parse_integer(text: str) -> int:
 
 
 def parse_decimal(text: str) -> Decimal:
-    """Return the number that a text is, exactly.
+    """Return a text as an exact number.
 
     Raises
     ------
@@ -135,17 +135,17 @@ def parse_decimal(text: str) -> Decimal:
 
 
 def check_size(name: str, data: Any, lines: Mapping[KeyPath, int | None] | None = None) -> None:
-    """Check that raw data are within the bounds of a config, before anything is made of them.
+    """Check that raw data are within the limits of a config, before they are used.
 
     Parameters
     ----------
-    name: what messages call the config.
-    data: nested mappings and lists, which may hold one another several times.
-    lines: as of a ``Document``.
+    name: of the config in messages.
+    data: nested mappings and lists; one object may occur several times.
+    lines: see ``Document``.
 
     Raises
     ------
-    OversizedConfig: naming the first key that goes beyond a bound, its line if known, and the bound.
+    OversizedConfig: with the first key that exceeds a limit, its line if known, and the limit.
     """
     found = _beyond_bounds(data)
     if found is not None:
@@ -155,7 +155,7 @@ def check_size(name: str, data: Any, lines: Mapping[KeyPath, int | None] | None 
 
 
 def _beyond_bounds(data: Any) -> tuple[KeyPath, str] | None:
-    """Return the path of the first value that is beyond a bound, and which; None where all are within."""
+    """Return the path of the first value that exceeds a limit, and the message; None if all are within."""
     waiting: list[tuple[KeyPath, Any]] = [((), data)]
     known = 1
     while waiting:
@@ -185,20 +185,15 @@ def _items(value: Mapping[Any, Any] | Sequence[Any]) -> Iterable[tuple[str | int
 
 
 def values_of_text(text: str) -> int:
-    """Return how many values a text counts for."""
+    """Return the number of values that a text counts as."""
     return 1 + len(text) // VALUE_CHARACTERS
 
 
 def _fault_of_scalar(value: Any) -> str | None:
-    match value:
-        case str():
-            return None if value.isascii() or _is_unicode(value) else NOT_UNICODE
-        case bool():
-            return None
-        case int() | Decimal():
-            return TOO_MANY_DIGITS if has_too_many_digits(value) else None
-        case _:
-            return None
+    if isinstance(value, str):
+        return None if _is_unicode(value) else NOT_UNICODE
+    too_long = isinstance(value, int | Decimal) and has_too_many_digits(value)
+    return TOO_MANY_DIGITS if too_long else None
 
 
 def _is_unicode(text: str) -> bool:
@@ -210,7 +205,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def from_python(value: Any) -> Any:
-    """Return a value from Python code as a file would give it; what no file can hold stays as it is.
+    """Return a value from Python code as if read from a file; objects of other types stay unchanged.
 
     >>> from_python({"k": (1, 2.5)})
     {'k': [1, Decimal('2.5')]}
@@ -247,7 +242,7 @@ _KNOWN_TAGS = {_PLAIN, "!", *(f"tag:yaml.org,2002:{kind}" for kind in ("str", "m
 
 
 class _OversizedText(yaml.YAMLError):
-    """A text that stands for more than a config may hold: on which line, and beyond which bound."""
+    """YAML that exceeds a limit of size: which one, and on which line."""
 
     def __init__(self, what: str, line: int) -> None:
         super().__init__(what)
@@ -256,10 +251,10 @@ class _OversizedText(yaml.YAMLError):
 
 
 class _Loader(yaml.SafeLoader):
-    """Marks every scalar without quotes and tag as plain; ``scalar`` decides what it stands for.
+    """Marks every scalar without quotes and tag as plain; ``scalar`` converts it.
 
-    Counts what the text stands for, aliases as what they repeat, and ends where it goes beyond a bound:
-    nothing is built of such a text.
+    Counts the values of the text, with the values that aliases repeat, and stops at the limit, before any
+    data are built.
     """
 
     yaml_implicit_resolvers = {None: [(_PLAIN, re.compile(""))]}
@@ -274,7 +269,7 @@ class _Loader(yaml.SafeLoader):
 
         Raises
         ------
-        _OversizedText: it is beyond a bound.
+        _OversizedText: it exceeds a limit.
         """
         line, before = self.peek_event().start_mark.line + 1, self._values  # type: ignore[no-untyped-call]
         is_alias = self.check_event(yaml.AliasEvent)
@@ -286,7 +281,7 @@ class _Loader(yaml.SafeLoader):
         assert node is not None
         self._depth -= is_nested
         if is_alias:
-            # An alias inside what it repeats has no number yet, and is refused when data are made of it.
+            # An alias inside the node that it repeats is not counted yet; ``_Builder`` refuses it.
             repeated = self._values_of.get(node, 1)
             self._repeated += repeated
             self._values += repeated
@@ -301,7 +296,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def scalar(text: str) -> Any:
-    """Return what a plain scalar stands for; Decimal for numbers with a fraction or an exponent.
+    """Return the value of a plain scalar; Decimal for numbers with a fraction or an exponent.
 
     Raises
     ------
@@ -320,9 +315,7 @@ def scalar(text: str) -> Any:
 
 
 def joined_key(text: str) -> str | None:
-    """Return the first key of a mapping that a value is glued to by a colon, None where there is none.
-
-    A key in quotes is meant as it stands.
+    """Return the first unquoted key of a mapping with a colon but no space after it, or None.
 
     >>> joined_key("{name:lattice}"), joined_key('{"name:lattice": null}')
     ('name:lattice', None)
@@ -340,8 +333,8 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int]]:
 
     Raises
     ------
-    ConfigError: all that is wrong, by line: syntax, a key given twice, an unknown tag, an endless alias.
-    OversizedConfig: it is beyond the bounds of a config; nothing was built.
+    ConfigError: all errors, by line: syntax, a repeated key, an unknown tag, an endless alias.
+    OversizedConfig: the text exceeds the limits of a config.
     """
     try:
         node = yaml.compose(text, Loader=_Loader)
@@ -362,17 +355,6 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int]]:
     return data, builder.lines
 
 
-def lines_of(text: str, name: str) -> dict[KeyPath, int]:
-    """Return the line of each key and list item of a text that YAML can read, as it can most JSON.
-
-    Raises
-    ------
-    ConfigError: YAML cannot.
-    OversizedConfig: it is beyond the bounds of a config.
-    """
-    return parse_yaml(text, name)[1]
-
-
 class _Builder:
     """Turns a node graph into data, collecting lines and problems."""
 
@@ -385,7 +367,7 @@ class _Builder:
     def value(self, node: yaml.Node, path: KeyPath) -> Any:
         """Return the data of a node at a path."""
         if id(node) in self._open:
-            self._refuse(node, path, "an alias that contains itself; write the value out")
+            self._refuse(node, path, "an alias inside the value that it repeats; write the value out")
             return None
         if node.tag not in _KNOWN_TAGS:
             self._refuse(node, path, f"unknown tag '{node.tag}'; remove it")
@@ -424,7 +406,7 @@ class _Builder:
         for key, value in node.value:
             place = (*path, str(key.value))
             if not isinstance(key, yaml.ScalarNode):
-                self._refuse(key, path, "a list or mapping as a key; accepted: text")
+                self._refuse(key, path, "the key is a list or mapping; accepted: text")
             elif key.value in data:
                 first = self.lines[place]
                 self._refuse(key, place, f"the key is given twice, first on line {first}; keep one")
@@ -453,7 +435,7 @@ def read_document(path: Path) -> Document:
     Raises
     ------
     InputError: the file cannot be opened or is of an unknown kind.
-    ConfigError: its text is not what its suffix says, holds no mapping, or is beyond the bounds of a config.
+    ConfigError: the text has errors of syntax, is not a mapping, or exceeds the limits of a config.
     """
     parse = _parsers().get(path.suffix.lower())
     if parse is None:
@@ -513,7 +495,7 @@ def _neighbours(path: Path) -> str:
 
 def _parse_toml(text: str, name: str) -> Parsed:
     long_key = _LONG_DOTTED_KEY.search(text)
-    if long_key is not None:  # the parser would take the square of its length
+    if long_key is not None:  # the parser takes time in the square of its length
         line = text.count("\n", 0, long_key.start()) + 1
         raise OversizedConfig(name, [ConfigProblem("", TOO_DEEP, line)])
     try:
@@ -522,7 +504,7 @@ def _parse_toml(text: str, name: str) -> Parsed:
         raise ConfigError(name, [ConfigProblem("", syntax_fault("TOML", str(error)))]) from None
     except OversizedNumber:
         raise
-    except ValueError:  # Python's own bound, of whole numbers with some thousand digits
+    except ValueError:  # Python's own limit: whole numbers with some thousand digits
         raise OversizedConfig(name, [ConfigProblem("", TOO_MANY_DIGITS)]) from None
     check_size(name, data)
     return _dates_as_text(data), {}
@@ -541,18 +523,18 @@ def _dates_as_text(value: Any) -> Any:
 
 
 class RepeatedKeyError(ValueError):
-    """A key that a JSON object holds twice."""
+    """A key that occurs twice in a JSON object."""
 
     def __str__(self) -> str:
         return f"key '{self.args[0]}' occurs twice in one mapping"
 
 
 def distinct_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the pairs of a JSON object; of a repeated key, other readers may take the other value.
+    """Return the pairs of a JSON object as a mapping.
 
     Raises
     ------
-    RepeatedKeyError: naming the key.
+    RepeatedKeyError: a key occurs twice; readers differ in which value they take.
     """
     data: dict[str, Any] = {}
     for key, value in pairs:
@@ -586,21 +568,21 @@ def _parse_json(text: str, name: str) -> Parsed:
     try:
         check_size(name, data)
     except OversizedConfig as error:
-        # Finding lines takes long in a long text; any other problem is told again, with its line.
+        # Finding lines takes long in a long text; any other problem is reported again, with its line.
         if error.problems[0].what == TOO_MANY_VALUES:
             raise
     return data, _lines_of_json(text, name)
 
 
 def _lines_of_json(text: str, name: str) -> dict[KeyPath, int]:
-    """Return the lines of keys; none of JSON with tabs or the like, which YAML cannot read.
+    """Return the lines of keys; empty for JSON that YAML cannot read, such as with tabs.
 
     Raises
     ------
-    OversizedConfig: the text is beyond the bounds of a config.
+    OversizedConfig: the text exceeds the limits of a config.
     """
     try:
-        return lines_of(text, name)
+        return parse_yaml(text, name)[1]
     except OversizedConfig:
         raise
     except ConfigError:

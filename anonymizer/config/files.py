@@ -13,41 +13,53 @@ from enum import StrEnum
 from typing import Annotated, Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from anonymizer.config.section import Section, problem, refusal, shown
-from anonymizer.data.source import CSV_FILES, PARQUET_FILES
+from anonymizer.data.source import CSV_FILES, PARQUET_FILES, READABLE, RELEASED, CsvDialect
 from anonymizer.model.table import COMMA_SIGN, POINT_SIGN, Numerals
 from anonymizer.plugins import FilePath, usable_path
 from anonymizer.system import output_fault
 
 SCHEMES = ("postgresql", "postgres")
-"""What the URL of a database may start with."""
+"""Schemes of database URLs."""
 
-_VARIABLE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+VARIABLE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+"""An environment variable, in place of a URL or in it."""
+
 _PART = r'(?:[^."\0]+|"(?:[^"\0]|"")+")'
 _TABLE = re.compile(rf"(?:{_PART}\.)?{_PART}")
 _SECRET_OPTIONS = frozenset({"password", "sslpassword", "oauth_client_secret"})
 
 
 def _url_without_password(url: str) -> str:
-    """Refuse a password: a config is copied into reports. No message shows the URL."""
-    if _VARIABLE.fullmatch(url):
+    """Refuse a password: reports contain the config. No message shows the URL."""
+    if VARIABLE.fullmatch(url):
         return url
-    accepted = "accepted: postgresql://USER@HOST/DATABASE, or ${NAME} for an environment variable with one"
+    accepted = "accepted: postgresql://USER@HOST/DATABASE, or ${NAME} for an environment variable"
     try:
         parts = urlsplit(url)
         password, options = parts.password, parse_qsl(parts.query, strict_parsing=bool(parts.query))
         _ = parts.port
     except ValueError:
-        raise ValueError(f"is no URL, special characters in it must be percent-encoded; {accepted}") from None
-    if parts.scheme not in SCHEMES or parts.fragment:
-        raise ValueError(f"is no URL of a known database; {accepted}")
-    secrets = [password, *(value for key, value in options if key.lower() in _SECRET_OPTIONS)]
-    if any(secret and not _VARIABLE.fullmatch(secret) for secret in secrets):
         raise ValueError(
-            "holds a password, which a config must not; write ${NAME} in its place and set the environment "
-            "variable NAME, or leave it out and set PGPASSWORD or ~/.pgpass"
+            f"is not a URL, or its special characters are not percent-encoded; {accepted}"
+        ) from None
+    if parts.scheme not in SCHEMES or parts.fragment:
+        raise ValueError(f"is not the URL of a supported database; {accepted}")
+    secrets = [password, *(value for key, value in options if key.lower() in _SECRET_OPTIONS)]
+    if any(secret and not VARIABLE.fullmatch(secret) for secret in secrets):
+        raise ValueError(
+            "contains a password; replace it by ${NAME} and set the environment variable NAME, or remove it "
+            "and use PGPASSWORD or ~/.pgpass"
         )
     return url
 
@@ -62,8 +74,8 @@ def _portable(path: str) -> str:
 def _table_name(name: str) -> str:
     if not _TABLE.fullmatch(name):
         raise ValueError(
-            f"{shown(name)}; accepted: table or schema.table as the database spells them, a part with a dot "
-            'in double quotes: "a.b"'
+            f"{shown(name)}; accepted: table or schema.table in the spelling of the database, a name with a "
+            'dot in double quotes: "a.b"'
         )
     return name
 
@@ -76,32 +88,66 @@ Url = Annotated[
     AfterValidator(_url_without_password),
     WithJsonSchema({"type": "string", "examples": ["postgresql://USER@HOST/DATABASE"]}),
 ]
-"""The URL of a database server, which never holds a password."""
+"""The URL of a database server, never with a password."""
 
 TableName = Annotated[
     str, AfterValidator(_table_name), WithJsonSchema({"type": "string", "examples": ["schema.table"]})
 ]
-"""A table, or a schema and a table."""
+"""A table, with or without its schema."""
 
 URL = re.compile(r"[a-z][a-z0-9+.-]+://")
-"""How a path on another file system begins."""
+"""Beginning of a path on another file system."""
 
-RELEASE_SUFFIXES = CSV_FILES.released + PARQUET_FILES.released
-"""What the name of a released file may end in."""
+"""Suffixes of released files."""
 
 
 def _token(value: Any) -> Any:
-    """Numbers stand for their text: ``missing: [-9]`` is what people write."""
+    """Return a number as its text: ``missing: [-9]`` is common."""
     is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
     return str(value) if is_number else value
 
 
 Token = Annotated[str, BeforeValidator(_token), WithJsonSchema({"type": ["string", "number"]})]
-"""A text that a cell may hold."""
+"""Text of a cell."""
+
+
+def _one_character(separator: str) -> str:
+    if len(separator) != 1 or separator in '"\r\n\0':
+        raise ValueError(f"{shown(separator)}; accepted: one character such as ',' ';' '|' or a tab")
+    return separator
+
+
+def _known_encoding(encoding: str) -> str:
+    try:
+        "".encode(encoding)
+        codecs.lookup(encoding)
+    except (LookupError, ValueError):
+        known = "a text encoding such as utf-8, latin-1, cp1252 or utf-16"
+        raise ValueError(f"{shown(encoding)}; accepted: {known}") from None
+    return encoding
+
+
+Separator = Annotated[str, AfterValidator(_one_character)]
+"""Between the fields of a text file."""
+
+Encoding = Annotated[str, AfterValidator(_known_encoding)]
+"""Name of a text encoding of Python."""
+
+
+class ReportedText(BaseModel):
+    """How a report says that a release is written as text; None for other formats and in older reports."""
+
+    separator: Separator | None = None
+    encoding: Encoding | None = None
+
+    @property
+    def dialect(self) -> CsvDialect | None:
+        """The separator and encoding; None if the report does not say them."""
+        return None if self.separator is None else CsvDialect(self.separator, self.encoding or "utf-8")
 
 
 class DecimalSign(StrEnum):
-    """What stands before the fraction of a number."""
+    """The sign before the fraction of a number."""
 
     POINT = POINT_SIGN
     COMMA = COMMA_SIGN
@@ -110,57 +156,44 @@ class DecimalSign(StrEnum):
 class InputSettings(Section):
     """The file or table to anonymize and how to read it."""
 
-    path: FilePath | None = Field(
-        default=None, description="relative to the config file; .csv, .csv.gz, .tsv or .parquet"
-    )
+    path: FilePath | None = Field(default=None, description=f"file, relative to the config file; {READABLE}")
     database: DatabaseFile | None = Field(
         default=None, description="instead of path: a DuckDB file, relative to the config file"
     )
     url: Url | None = Field(
         default=None,
-        description="instead of path: a PostgreSQL database, without a password; ${NAME} stands for an "
+        description="instead of path: a PostgreSQL database, without a password; ${NAME} is replaced by an "
         "environment variable",
     )
-    table: TableName | None = Field(default=None, description="of database or url: table or schema.table")
+    table: TableName | None = Field(default=None, description="with database or url: table or schema.table")
     query: str | None = Field(
-        default=None, min_length=1, description="of database or url, instead of table: one SELECT"
+        default=None, min_length=1, description="with database or url, instead of table: one SELECT"
     )
     allow_files: bool = Field(
         default=False,
         description="whether the query or view may read files of the database's machine, such as "
         "read_csv('x.csv') in DuckDB or pg_read_file('x') in PostgreSQL",
     )
-    separator: str | None = Field(default=None, description="one character; default: detected, and reported")
-    encoding: str = Field(default="utf-8", description="of a text file")
+    separator: Separator | None = Field(
+        default=None, description="one character; default: detected, and reported"
+    )
+    encoding: Encoding = Field(default="utf-8", description="of a text file")
     decimal: DecimalSign = Field(
         default=DecimalSign.POINT,
-        description="what stands before the fraction in texts that are numbers; with ',' points or blanks "
-        "may stand between thousands, as in 1.234,5",
+        description="sign before the fraction of numbers in text; with ',', points or spaces may separate "
+        "thousands, as in 1.234,5",
     )
-    missing: tuple[Token, ...] = Field(default=("",), description="texts that mean a value is missing")
+    missing: tuple[Token, ...] = Field(default=("",), description="texts that are read as missing values")
+    strict_header: bool = Field(
+        default=False,
+        description="whether unnamed and repeated column names are refused; otherwise they are named: row, "
+        "column_5, name_2",
+    )
 
     @property
     def numerals(self) -> Numerals:
-        """How texts write numbers."""
+        """Notation of numbers in text."""
         return Numerals(self.decimal.value)
-
-    @field_validator("separator")
-    @classmethod
-    def _one_character(cls, separator: str | None) -> str | None:
-        if separator is not None and (len(separator) != 1 or separator in '"\r\n\0'):
-            raise ValueError(f"{shown(separator)}; accepted: one character such as ',' ';' '|' or a tab")
-        return separator
-
-    @field_validator("encoding")
-    @classmethod
-    def _known_encoding(cls, encoding: str) -> str:
-        try:
-            "".encode(encoding)
-            codecs.lookup(encoding)
-        except (LookupError, ValueError):
-            known = "a text encoding such as utf-8, latin-1, cp1252 or utf-16"
-            raise ValueError(f"{shown(encoding)}; accepted: {known}") from None
-        return encoding
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -169,25 +202,23 @@ class InputSettings(Section):
         in_database = self.database is not None or self.url is not None
         if in_database and self.table is None and self.query is None:
             raise refusal([problem("missing; accepted: table or schema.table, or query", ("table",))])
-        for key in ("table", "query"):
-            if not in_database and getattr(self, key) is not None:
-                raise refusal([problem("goes with database or url, which is missing", (key,))])
-        if self.allow_files and not in_database:
-            raise refusal([problem("goes with database or url, which is missing", ("allow_files",))])
+        for key in ("table", "query", "allow_files"):
+            if not in_database and getattr(self, key):
+                raise refusal([problem("needs database or url; add one of them, or remove the key", (key,))])
         for key, default in (("separator", None), ("encoding", "utf-8")):
             if in_database and getattr(self, key) != default:
-                raise refusal([problem("is of a text file, which a database is not; remove it", (key,))])
+                raise refusal([problem("applies to text files only; remove it", (key,))])
         return self
 
 
 def _only_one(section: Section, keys: tuple[str, ...]) -> None:
     given = [key for key in keys if getattr(section, key) is not None]
     if len(given) > 1:
-        raise refusal([problem(f"stands beside {given[0]}; accepted: one of the two", (given[1],))])
+        raise refusal([problem(f"cannot be combined with {given[0]}; remove one of the two", (given[1],))])
 
 
 class Order(StrEnum):
-    """The order of the released records; it must tell nothing of the input's."""
+    """The order of the released records, which must not reveal the order of the input."""
 
     SORTED = "sorted"
     SHUFFLED = "shuffled"
@@ -198,7 +229,7 @@ class OutputSettings(Section):
 
     path: str | None = Field(
         default="release.csv",
-        description="file name in share/; .csv, .csv.gz or .parquet; with the engine "
+        description=f"file name in share/; {', '.join(RELEASED[:-1])} or {RELEASED[-1]}; with the engine "
         "spark also a URL such as hdfs://host/release.parquet",
     )
     database: DatabaseFile | None = Field(
@@ -206,15 +237,21 @@ class OutputSettings(Section):
     )
     url: Url | None = Field(default=None, description="instead of path: a PostgreSQL database, as for input")
     table: TableName | None = Field(
-        default=None, description="of database or url: the table to make, table or schema.table"
+        default=None, description="with database or url: the table to create, table or schema.table"
     )
     order: Order = Field(
-        default=Order.SORTED, description="by the published values, or shuffled by system randomness"
+        default=Order.SORTED, description="sorted by the published values, or shuffled by system randomness"
+    )
+    separator: Separator | None = Field(
+        default=None, description="one character, of a text file; default: that of the input, or a comma"
+    )
+    encoding: Encoding | None = Field(
+        default=None, description="of a text file; default: that of the input, or utf-8"
     )
 
     @classmethod
     def normalize_input(cls, data: Any) -> Any:
-        """Return the raw data, without the default path where the release is a table."""
+        """Return the raw data, without the default path if the release is a table."""
         if isinstance(data, Mapping) and {"database", "url"} & set(data) and "path" not in data:
             return {**data, "path": None}
         return data
@@ -231,8 +268,8 @@ class OutputSettings(Section):
             return path
         if any(character in path for character in "/\\\0") or path.startswith("."):
             raise ValueError(f"{shown(path)}; accepted: a file name without a folder; -o gives the folder")
-        if not path.endswith(RELEASE_SUFFIXES):
-            raise ValueError(f"{shown(path)}; accepted: a name ending in {', '.join(RELEASE_SUFFIXES)}")
+        if not path.endswith(RELEASED):
+            raise ValueError(f"{shown(path)}; accepted: a name ending in {', '.join(RELEASED)}")
         return _portable(path)
 
     @field_validator("database")
@@ -248,6 +285,10 @@ class OutputSettings(Section):
             raise refusal([problem("nothing; accepted: a file name", ("path",))])
         if in_database != (self.table is not None):
             missing = "missing; accepted: table or schema.table"
-            what = missing if in_database else "goes with database or url, which is missing"
+            what = missing if in_database else "needs database or url; add one of them, or remove the key"
             raise refusal([problem(what, ("table",))])
+        text = self.path is not None and CSV_FILES.named(self.path)
+        for key in ("separator", "encoding"):
+            if not text and getattr(self, key) is not None:
+                raise refusal([problem("applies to text files only; remove it", (key,))])
         return self

@@ -1,7 +1,7 @@
-"""Loading a config from a file or a mapping, with overrides, and with all problems in one error.
+"""Load a config from a file or a mapping, with overrides, and with all problems in one error.
 
-``--set a.b=v`` overrides a single value by its dotted key. ``--vary a.b=v1,v2`` lists the values that a
-comparison tries for a key.
+``--set a.b=v`` overrides a value by its dotted key. ``--vary a.b=v1,v2`` lists the values that a comparison
+tries for a key.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ COLUMN = 2
 """Length of the path of a column, ``attributes.NAME``."""
 
 LONGEST_SHOWN = 200
-"""Characters of an option that a message repeats."""
+"""Characters of an option that a message shows."""
+
+NEW = "+"
+"""In place of the number of a list item: adds one at the end."""
 
 OVERRIDE_FORM = "accepted: KEY=VALUE, such as suppression.limit=0.05 or constraints.0.k=10"
 
@@ -48,12 +51,13 @@ def overridden(document: Document, overrides: Sequence[str]) -> Document:
 
     Parameters
     ----------
-    overrides: ``path=value``. The path is dotted, a list item is ``constraints.0`` or ``constraints[0]``, and
-        a name that holds a dot is quoted, ``attributes."a.b".weight``. The value is read as YAML.
+    overrides: ``path=value``. The path is dotted; a list item is ``constraints.0`` or ``constraints[0]``, a
+        new one ``constraints.+``, and a name with a dot is quoted: ``attributes."a.b".weight``. The value is
+        read as YAML.
 
     Raises
     ------
-    ConfigError: all that is wrong with the overrides, or with the size of what they make.
+    ConfigError: with all errors of the overrides, or if the result exceeds the limits of a config.
     """
     problems: list[ConfigProblem] = []
     lines: dict[KeyPath, int | None] = dict(document.lines)
@@ -80,7 +84,7 @@ def parse_override(text: str) -> tuple[KeyPath, Any]:
 
     Raises
     ------
-    ValueError: saying what would do.
+    ValueError: the text has another form; the message gives the remedy.
 
     >>> parse_override('attributes."a.b".weight=2')
     (('attributes', 'a.b', 'weight'), 2)
@@ -93,25 +97,25 @@ def parse_override(text: str) -> tuple[KeyPath, Any]:
     except OversizedConfig as error:
         raise ValueError(error.problems[0].what) from None
     except ConfigError:
-        raise ValueError("the value is not YAML; put quotes around a text") from None
+        raise ValueError("the value is not YAML; put text in quotes") from None
     joined = joined_key(text[end + 1 :])
     if joined is not None:
         key, _, rest = joined.partition(":")
-        raise ValueError(f"a colon needs a blank after it; write {{{key}: {rest}}}, the whole in quotes")
+        raise ValueError(f"a colon needs a space after it; write '{{{key}: {rest}}}' in quotes")
     return path, value
 
 
 def shortened(text: str) -> str:
-    """Return what was given on the command line as messages repeat it."""
+    """Return an option of the command line for a message, cut where it is long."""
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def parse_key(text: str) -> tuple[KeyPath, int]:
-    """Return the path at the beginning of ``path=...``, empty when there is none, and where it ends.
+    """Return the path before ``=`` in ``path=...``, perhaps an empty one, and where it ends in the text.
 
     Raises
     ------
-    ValueError: it is longer than any path of a config.
+    ValueError: the path is longer than any in a config.
 
     >>> parse_key("constraints[0].k=2,5")
     (('constraints', 0, 'k'), 16)
@@ -134,17 +138,22 @@ def _part(quoted: str | None, index: str | None, bare: str | None) -> str | int:
 
 
 def _place(data: Any, path: KeyPath) -> KeyPath:
-    """Return a path with the items of lists as numbers, however they were given."""
+    """Return a path with list items as numbers: ``constraints.0`` becomes ``constraints[0]``.
+
+    Parameters
+    ----------
+    data: with the value at the path; an entry that was added is the last one.
+    """
     place: list[str | int] = []
     for part in path:
-        key = int(part) if isinstance(data, list) else str(part)
+        key = (len(data) - 1 if part == NEW else int(part)) if isinstance(data, list) else str(part)
         place.append(key)
         data = data[key]
     return tuple(place)
 
 
 def _check_attribute(data: Any, path: KeyPath) -> None:
-    """Refuse a setting of a column that the config does not have: a new one is given whole, with its role."""
+    """Refuse a setting of a column that the config lacks: a new column needs its role too."""
     attributes = data.get("attributes") if isinstance(data, dict) else None
     if path[:1] == ("attributes",) and len(path) > COLUMN and isinstance(attributes, dict):
         name = str(path[1])
@@ -153,17 +162,26 @@ def _check_attribute(data: Any, path: KeyPath) -> None:
 
 
 def _replaced(data: Any, path: KeyPath, depth: int, value: Any) -> Any:
-    """Return a copy of nested data with the value at a path replaced; mappings on the way are made."""
+    """Return a copy of nested data with the value at a path replaced; missing mappings are created."""
     if depth == len(path):
         return value
     part, place = path[depth], dotted(path[:depth])
+    if part == NEW and (data is None or isinstance(data, list)):
+        if depth < len(path) - 1:
+            raise ValueError(f"{NEW} adds a whole entry; give it as {place}.{NEW}={{...}}")
+        return [*(data or []), value]
     if isinstance(data, list):
         if not str(part).isdigit() or int(part) >= len(data):
-            raise ValueError(f"{place} holds {len(data)} entries; accepted: 0 to {len(data) - 1}")
+            if not data:
+                raise ValueError(f"{place} is an empty list; add an entry with {place}.{NEW}=...")
+            accepted = "0" if len(data) == 1 else f"0 to {len(data) - 1}"
+            raise ValueError(
+                f"'{part}' is not an entry of {place}; accepted: {accepted}, or {NEW} to add one"
+            )
         at = int(part)
         return [*data[:at], _replaced(data[at], path, depth + 1, value), *data[at + 1 :]]
     if data is not None and not isinstance(data, dict):
-        raise ValueError(f"{place} is {shown(data)} and holds no keys; give it a mapping first")
+        raise ValueError(f"{place} is {shown(data)} and has no keys; set it to a mapping first")
     known = data or {}
     key = str(part)
     return {**known, key: _replaced(known.get(key), path, depth + 1, value)}
@@ -174,13 +192,13 @@ def load_config(source: Config | Mapping[str, Any] | str | Path, overrides: Sequ
 
     Parameters
     ----------
-    source: path of a YAML, TOML or JSON file, whose folder relative paths in it start from; or a mapping with
-        the same keys, for which they start from the current folder; or a config.
-    overrides: ``path=value`` each, as ``--set`` takes them.
+    source: path of a YAML, TOML or JSON file, a mapping with the same keys, or a config. Relative paths start
+        from the folder of the file; in a mapping, from the current folder.
+    overrides: ``path=value`` each, as for ``--set``.
 
     Raises
     ------
-    ConfigError: with every problem of the config.
+    ConfigError: with all errors of the config.
     InputError: the file cannot be read.
     """
     if isinstance(source, Config) and not overrides:
@@ -211,17 +229,17 @@ def _problems(error: ValidationError, document: Document) -> list[ConfigProblem]
 def check_columns(
     asked: Collection[str], columns: Sequence[str], source: str, config: str = Origin.name
 ) -> None:
-    """Compare the columns that a config names with those of a file or DataFrame.
+    """Compare the columns of a config with those of a file or DataFrame.
 
     Parameters
     ----------
     asked: names in the config.
     columns: names in the data.
-    source, config: what messages call the data and the config.
+    source, config: names of the data and of the config in messages.
 
     Raises
     ------
-    ConfigError: naming every column of the config that the data lacks and every column without a role.
+    ConfigError: with every column that the data lack and every column without a role.
     """
     present = frozenset(columns)
     lacking = [name for name in asked if name not in present]
@@ -231,7 +249,7 @@ def check_columns(
         for name in lacking
     ]
     roles = ", ".join(Role)
-    found += [(name, f"a column of {source} without a role; accepted: {roles}") for name in without_role]
+    found += [(name, f"column of {source} has no role; accepted: {roles}") for name in without_role]
     if found:
         raise ConfigError(config, [ConfigProblem(dotted(("attributes", name)), what) for name, what in found])
 
@@ -248,9 +266,9 @@ class Variation:
 
     Attributes
     ----------
-    key: as it was written.
+    key: as given.
     path: of the key.
-    values: as ``--set`` takes them.
+    values: as for ``--set``.
     """
 
     key: str
@@ -264,15 +282,15 @@ class Variation:
 
 
 def variations(texts: Sequence[str]) -> list[Variation]:
-    """Return what some ``key=v1,v2`` ask for.
+    """Return the variations of some ``key=v1,v2``.
 
     Parameters
     ----------
-    texts: a key as ``--set`` takes it, and values as YAML, separated by commas.
+    texts: each a key as for ``--set``, and values as YAML, separated by commas.
 
     Raises
     ------
-    ConfigError: all that is wrong with them.
+    ConfigError: with all errors.
     """
     problems: list[ConfigProblem] = []
     found: list[Variation] = []
@@ -289,7 +307,7 @@ def variations(texts: Sequence[str]) -> list[Variation]:
 
 
 def as_texts(vary: Mapping[str, Iterable[Any]]) -> list[str]:
-    """Return keys with Python values as ``variations`` takes them.
+    """Return keys with Python values as texts for ``variations``.
 
     >>> as_texts({"constraints.0.k": [2, 5], "suppression.method": ["classes"]})
     ['constraints.0.k=2,5', 'suppression.method=classes']
@@ -308,7 +326,7 @@ def _variation(text: str) -> Variation:
     except ConfigError:
         values = None
     if not isinstance(values, list):
-        raise ValueError(f"the values are not YAML; put quotes around a text; {VARIED_FORM}")
+        raise ValueError(f"the values are not YAML; put text in quotes; {VARIED_FORM}")
     written = tuple(_flow(value) for value in values)
     if not written:
         raise ValueError(f"no values; {VARIED_FORM}")
@@ -321,14 +339,14 @@ def _variation(text: str) -> Variation:
 
 
 def _check_known(one: Variation, others: Sequence[Variation]) -> None:
-    """Check that a key may vary and that no other decides about it too."""
+    """Check that a key may vary and does not overlap with others."""
     place = tuple(map(str, one.path))
     if place in (("algorithm",), ("algorithm", "name")):
-        raise ValueError("algorithms are given by --algorithm NAME, repeated for each")
+        raise ValueError("algorithms are varied with --algorithm NAME; give it once for each")
     levels = len(place) >= _LEVELS and (place[0], place[2]) == ("attributes", "levels")
     if place[0] not in _VARIABLE and not levels:
         raise ValueError(
-            "must be the same in all runs, or their numbers could not be compared; "
+            "must be equal in all runs, otherwise results are not comparable; "
             f"accepted: keys of {', '.join(_VARIABLE)}, and attributes.NAME.levels"
         )
     for other in others:
@@ -339,7 +357,7 @@ def _check_known(one: Variation, others: Sequence[Variation]) -> None:
 
 
 def _flow(value: Any) -> str:
-    """Return a value as YAML in one line, plain where that reads back as the same."""
+    """Return a value as YAML on one line, unquoted if that reads back as the same."""
     match value:
         case None:
             return "null"

@@ -1,7 +1,7 @@
 """The config: all settings that determine a release, and their JSON Schema.
 
-The schema is composed from the registered plug-ins; editors complete config files with it. With ``apply:``,
-new records get the recoding of an earlier run.
+The schema is composed from the registered plug-ins; editors complete config files with it. ``apply:`` recodes
+new records as an earlier run did.
 """
 
 from __future__ import annotations
@@ -40,100 +40,113 @@ from anonymizer.errors import suggestion
 from anonymizer.plugins import FilePath, WholeNumber
 
 ALGORITHMS = ("auto", "lattice", "mondrian")
-"""Algorithms that may stand beside ``apply``: what they find can be applied, or searched anew."""
+"""Algorithms that ``apply`` accepts: their recodings can be applied to new records."""
 
 
 class Otherwise(StrEnum):
-    """What happens when the recoding cannot be applied so that every constraint holds."""
+    """What to do if the applied recoding violates a constraint."""
 
     REFUSE = "refuse"
     SEARCH = "search"
 
 
 class Batch(StrEnum):
-    """What is asked of the new records by themselves, for whoever subtracts the earlier release."""
+    """Whether new records must satisfy the constraints alone: anyone can subtract the earlier release."""
 
     WARN = "warn"
     REQUIRE = "require"
 
 
 class ApplySettings(Section):
-    """The earlier run whose recoding is applied; the path of its report alone will do."""
+    """The earlier run whose recoding is applied; in short, the path of its report."""
 
     report: FilePath = Field(description="report.json of the earlier run, relative to the config")
     otherwise: Otherwise = Field(
         default=Otherwise.REFUSE,
-        description="when constraints break: refuse, or search another recoding for the new records alone",
+        description="if a constraint is violated: refuse, or search a recoding for the new records alone",
     )
     batch: Batch = Field(
         default=Batch.WARN,
-        description="new records whose class fails without the earlier ones: warn, or release (require) none",
+        description="if new records alone violate a constraint: warn, or suppress them (require)",
     )
 
     @classmethod
     def normalize_input(cls, data: Any) -> Any:
-        """Take a path alone for a mapping with nothing else."""
+        """Return a path as a mapping with that path only."""
         return {"report": data} if isinstance(data, str) else data
 
     @classmethod
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Return a path, or the mapping."""
+        """Return the schema of a path or a mapping."""
         frame = handler.resolve_ref_schema(super().__get_pydantic_json_schema__(core_schema, handler))
         path = {"type": "string", "minLength": 1}
         about = {"title": cls.__name__, "description": frame.get("description", "")}
         return {**about, "oneOf": [path, frame]}
 
 
-def unsuitable(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the keys that cannot stand beside ``apply``, each with what would do."""
+def _conflicts_with_apply(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield each key that ``apply`` cannot be combined with, and the message about it."""
     if config.algorithm.name not in ALGORITHMS:
-        name = config.algorithm.name
-        what = f"what '{name}' finds cannot be applied to other records; accepted: {', '.join(ALGORITHMS)}"
-        yield ("algorithm", "name"), what
+        what = f"recodings of '{config.algorithm.name}' cannot be applied to new records"
+        yield ("algorithm", "name"), f"{what}; accepted: {', '.join(ALGORITHMS)}"
     if config.suppression.method is not Method.CLASSES:
-        yield ("suppression", "method"), "beside apply whole classes are suppressed; accepted: classes"
+        yield ("suppression", "method"), "with apply, whole classes are suppressed; accepted: classes"
     if config.suppression.keep_rows:
-        yield ("suppression", "keep_rows"), "beside apply suppressed records are removed; accepted: false"
+        yield ("suppression", "keep_rows"), "with apply, suppressed records are removed; accepted: false"
     if config.utility:
-        what = "is measured against all original records, and the earlier ones are not here; remove it"
+        what = "needs all original records, and apply reads only the new ones; remove it"
         yield ("utility",), what
     if config.output.table is not None:
-        yield ("output", "table"), "beside apply the release is a file; set output.path instead"
+        yield ("output", "table"), "with apply, the release is a file; set output.path instead"
 
 
 class Reference(StrEnum):
-    """The table whose sensitive distribution p a class is compared with."""
+    """The table whose sensitive distribution each class is compared with."""
 
     RELEASE = "release"
     INPUT = "input"
 
 
+class Acknowledgement(StrEnum):
+    """A warning that you read; the report lists it, and the warning is not repeated."""
+
+    ROWS_ARE_PERSONS = "rows-are-persons"
+
+
 @dataclass(frozen=True)
 class Origin:
-    """Where a config was read; no part of what it says, so that configs compare by content."""
+    """Where a config was read; ignored by comparison, so that configs compare by content."""
 
     name: str = field(default="config", compare=False)
     folder: Path = field(default=Path(), compare=False)
+
+
+def _with_role(attributes: dict[str, AttributeSettings], role: Role) -> list[str]:
+    return [name for name, attribute in attributes.items() if attribute.role is role]
+
+
+def _require_sensitive(plug_in: str, attributes: dict[str, AttributeSettings]) -> None:
+    if not _with_role(attributes, Role.SENSITIVE):
+        raise refusal([problem(f"{plug_in} needs a sensitive attribute; set role: sensitive for a column")])
 
 
 def _suits_attributes(constraint: ConstraintSettings, info: ValidationInfo) -> ConstraintSettings:
     attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
     if attributes is None:
         return constraint
-    sensitive = [name for name, each in attributes.items() if each.role is Role.SENSITIVE]
+    if constraint.needs_sensitive:
+        _require_sensitive(constraint.model, attributes)
+    sensitive = _with_role(attributes, Role.SENSITIVE)
     asked = constraint.attribute
-    if constraint.needs_sensitive and not sensitive:
-        what = f"{constraint.model} needs a sensitive attribute; give a column role: sensitive"
-        raise refusal([problem(what)])
     if asked is not None and asked not in sensitive:
-        known = f"'{asked}' is no sensitive attribute; {suggestion(asked, sensitive)}"
+        known = f"'{asked}' is not a sensitive attribute; {suggestion(asked, sensitive)}"
         raise refusal([problem(known, ("attribute",))])
     if getattr(constraint.settings, "distance", None) == Distance.HIERARCHICAL:
         bare = [name for name in ([asked] if asked else sensitive) if attributes[name].hierarchy is None]
         if bare:
-            what = f"'hierarchical' needs a hierarchy, which {' and '.join(bare)} lacks; give it one"
+            what = f"'hierarchical' needs a hierarchy; add one to {' and '.join(bare)}"
             raise refusal([problem(what, ("distance",))])
     return constraint
 
@@ -142,28 +155,29 @@ def _suits_knowledge(attack: AttackSettings, info: ValidationInfo) -> AttackSett
     attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
     if attributes is None:
         return attack
-    known = [name for name, each in attributes.items() if each.role is Role.QUASI_IDENTIFIER]
+    known = _with_role(attributes, Role.QUASI_IDENTIFIER)
     for name in getattr(attack.settings, "knowledge", None) or ():
         if name not in known:
             what = (
-                f"'{name}' is no quasi-identifier, so nobody is taken to know it; {suggestion(name, known)}"
+                f"'{name}' is not a quasi-identifier; adversaries are assumed to know quasi-identifiers only"
             )
-            raise refusal([problem(what, ("knowledge",))])
+            raise refusal([problem(f"{what}; {suggestion(name, known)}", ("knowledge",))])
+    weights = getattr(attack.settings, "weights", None)
+    if weights in attributes and not attributes[weights].released:
+        what = f"'{weights}' is not released; accepted: a released column, such as one with role: weight"
+        raise refusal([problem(what, ("weights",))])
     return attack
 
 
 def _suits_roles(measure: UtilitySettings, info: ValidationInfo) -> UtilitySettings:
     attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
-    if attributes is None or not measure.plug_in.needs_sensitive:
-        return measure
-    if all(each.role is not Role.SENSITIVE for each in attributes.values()):
-        what = f"{measure.measure} needs a sensitive attribute; give a column role: sensitive"
-        raise refusal([problem(what)])
+    if attributes is not None and measure.plug_in.needs_sensitive:
+        _require_sensitive(measure.measure, attributes)
     return measure
 
 
 class Config(Section):
-    """A whole config. ``load_config`` makes one from a file or a mapping."""
+    """A whole config. ``load_config`` returns one for a file or a mapping."""
 
     input: InputSettings = Field(
         default_factory=InputSettings, description="the file or table, and how to read it"
@@ -172,22 +186,26 @@ class Config(Section):
         description="every column of the file, by name", json_schema_extra={"minProperties": 1}
     )
     constraints: tuple[Annotated[ConstraintSettings, AfterValidator(_suits_attributes)], ...] = Field(
-        description="privacy models; all must hold on the released file", json_schema_extra={"minItems": 1}
+        description="privacy models; all must be satisfied on the released file",
+        json_schema_extra={"minItems": 1},
     )
     reference: Reference = Field(
-        default=Reference.RELEASE, description="where the distribution of a sensitive attribute comes from"
+        default=Reference.RELEASE,
+        description="table with the reference distribution of each sensitive attribute",
     )
     suppression: SuppressionSettings = Field(
-        default_factory=SuppressionSettings, description="how many records may be suppressed"
+        default_factory=SuppressionSettings, description="how much may be suppressed, and how"
     )
     algorithm: AlgorithmSettings = Field(
         default_factory=lambda: AlgorithmSettings.model_validate({}), description="how to search"
     )
     objective: ObjectiveSettings = Field(
-        default_factory=lambda: ObjectiveSettings.model_validate({}), description="what to make small"
+        default_factory=lambda: ObjectiveSettings.model_validate({}), description="the loss to minimize"
     )
     budget: BudgetSettings = Field(default_factory=BudgetSettings, description="when to stop searching")
-    engine: EngineSettings = Field(default_factory=EngineSettings, description="where records live")
+    engine: EngineSettings = Field(
+        default_factory=EngineSettings, description="what reads, counts and writes the records"
+    )
     attacks: tuple[Annotated[AttackSettings, AfterValidator(_suits_knowledge)], ...] = Field(
         default=(), description="run on the release and reported: names, or mappings with attack and options"
     )
@@ -195,12 +213,17 @@ class Config(Section):
         default=(),
         description="measured on the release and reported: names, or mappings with measure and options",
     )
+    acknowledge: tuple[Acknowledgement, ...] | None = Field(
+        default=None,
+        description="warnings that you read and that a run need not repeat: rows-are-persons says that no "
+        "person has two records",
+    )
     apply: ApplySettings | None = Field(
         default=None,
-        description="an earlier run, whose recoding the records of the input get; its release goes on",
+        description="an earlier run: recode the input as that run did and append it to that release",
     )
     output: OutputSettings = Field(default_factory=OutputSettings, description="the released file or table")
-    seed: Annotated[WholeNumber, Field(ge=0)] = Field(default=0, description="of everything random")
+    seed: Annotated[WholeNumber, Field(ge=0)] = Field(default=0, description="seed of all randomness")
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
 
@@ -209,9 +232,9 @@ class Config(Section):
     def _quasi_identifiers_weigh(
         cls, attributes: dict[str, AttributeSettings]
     ) -> dict[str, AttributeSettings]:
-        weights = [each.weight for each in attributes.values() if each.role is Role.QUASI_IDENTIFIER]
+        weights = [attributes[name].weight for name in _with_role(attributes, Role.QUASI_IDENTIFIER)]
         if not weights:
-            raise ValueError("no quasi-identifier; give at least one column role: quasi-identifier")
+            raise ValueError("no quasi-identifier; set role: quasi-identifier for at least one column")
         if not any(weights):
             raise ValueError("every quasi-identifier has weight 0; accepted: at least one weight > 0")
         return attributes
@@ -220,7 +243,7 @@ class Config(Section):
     @classmethod
     def _at_least_one(cls, constraints: tuple[ConstraintSettings, ...]) -> tuple[ConstraintSettings, ...]:
         if not constraints:
-            raise ValueError("no constraint; give at least one, such as {model: k-anonymity, k: 5}")
+            raise ValueError("no constraint; add at least one, such as {model: k-anonymity, k: 5}")
         return constraints
 
     @model_validator(mode="after")
@@ -230,7 +253,7 @@ class Config(Section):
         if method not in accepted:
             algorithms = self.algorithm.registry().items()
             others = [other for other, each in algorithms if method in each.suppressions]
-            what = f"'{method}' is not for algorithm {name}; accepted: {', '.join(accepted)}"
+            what = f"algorithm {name} does not support '{method}'; accepted: {', '.join(accepted)}"
             if others:
                 what += f", or algorithm {' or '.join(others)}"
             raise refusal([problem(what, ("suppression", "method"))])
@@ -238,38 +261,36 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _suits_apply(self) -> Self:
-        found = [] if self.apply is None else [problem(what, path) for path, what in unsuitable(self)]
+        found = (
+            [] if self.apply is None else [problem(what, path) for path, what in _conflicts_with_apply(self)]
+        )
         if found:
             raise refusal(found)
         return self
 
     @property
     def source(self) -> str:
-        """What messages call the config: its path as given."""
+        """Name of the config in messages: its path as given."""
         return self._origin.name
 
     @property
     def folder(self) -> Path:
-        """What relative paths in the config are relative to."""
+        """Folder that relative paths in the config start from."""
         return self._origin.folder
 
     def located(self, origin: Origin) -> Config:
-        """Return the same config as read from another place."""
+        """Return a copy of the config with another origin."""
         copy = self.model_copy()
         copy._origin = origin
         return copy
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with a role, in the order of the config."""
-        return tuple(name for name, attribute in self.attributes.items() if attribute.role is role)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the config in plain JSON types, defaults included; ``load_config`` reads it back."""
-        return super().to_dict()
+        return tuple(_with_role(self.attributes, role))
 
 
 def config_schema() -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of a config, every plug-in's parameters included."""
+    """Return the JSON Schema (draft 2020-12) of a config with the parameters of every plug-in."""
     schema = Config.model_json_schema()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -32,61 +32,61 @@ AnyRegistry: TypeAlias = Registry[Any]
 
 
 def privacy_models() -> AnyRegistry:
-    """Return what ``constraints`` may name."""
+    """Return the plug-ins for ``constraints``."""
     from anonymizer.privacy.base import PRIVACY_MODELS
 
     return PRIVACY_MODELS
 
 
 def loss_metrics() -> AnyRegistry:
-    """Return what ``objective`` may name."""
+    """Return the plug-ins for ``objective``."""
     from anonymizer.loss.base import LOSS_METRICS
 
     return LOSS_METRICS
 
 
 def search_algorithms() -> AnyRegistry:
-    """Return what ``algorithm`` may name."""
+    """Return the plug-ins for ``algorithm``."""
     from anonymizer.search.base import SEARCH_ALGORITHMS
 
     return SEARCH_ALGORITHMS
 
 
 def attacks() -> AnyRegistry:
-    """Return what ``attacks`` may name."""
+    """Return the plug-ins for ``attacks``."""
     from anonymizer.attacks.base import ATTACKS
 
     return ATTACKS
 
 
 def hierarchy_sources() -> AnyRegistry:
-    """Return what ``hierarchy`` may name."""
+    """Return the plug-ins for ``hierarchy``."""
     from anonymizer.hierarchy.source import HIERARCHY_SOURCES
 
     return HIERARCHY_SOURCES
 
 
 def utility_measures() -> AnyRegistry:
-    """Return what ``utility`` may name."""
+    """Return the plug-ins for ``utility``."""
     from anonymizer.utility.base import UTILITY_MEASURES
 
     return UTILITY_MEASURES
 
 
 PLUG_IN_SETTINGS = Field(default=None, validation_alias=SETTINGS)
-"""The field of a plug-in's parameters: an instance of its class's ``Settings``."""
+"""The field for the parameters of a plug-in, an instance of its ``Settings``."""
 
 
 def parse_settings(plug_in: type[Any], raw: Any, own_keys: Iterable[str] = ()) -> Any:
-    """Validate a plug-in's parameters by its ``Settings``, errors in plain words.
+    """Validate the parameters of a plug-in by its ``Settings``.
 
     Parameters
     ----------
-    own_keys: keys of the section around them, for the message about an unknown one.
+    own_keys: other keys of the section, for the message about an unknown key.
 
     Raises
     ------
-    ValidationError: whose every message is ready to be shown.
+    ValidationError: with messages in plain language.
     """
     model = plug_in.Settings
     if isinstance(raw, model):
@@ -95,11 +95,11 @@ def parse_settings(plug_in: type[Any], raw: Any, own_keys: Iterable[str] = ()) -
 
 
 def named(registry: AnyRegistry, name: Any) -> str:
-    """Return the name of a registered plug-in.
+    """Return the name of a registered plug-in unchanged.
 
     Raises
     ------
-    ValidationError: naming the nearest one.
+    ValidationError: no plug-in has the name; the message suggests one.
     """
     if isinstance(name, str) and name in registry:
         return name
@@ -107,33 +107,33 @@ def named(registry: AnyRegistry, name: Any) -> str:
 
 
 class PluginSection(Section):
-    """A section whose ``selector`` key names a plug-in; keys that are not its own are the plug-in's.
+    """A section that names a plug-in; keys that are not the section's own are the plug-in's parameters.
 
     Class attributes
     ----------------
-    selector: the key that holds the plug-in's name, also the name of the field.
-    registry: returns the plug-ins that may be named.
+    selector: the key, and the field, with the name of the plug-in.
+    registry: returns the registered plug-ins.
     """
 
     selector: ClassVar[str]
     registry: ClassVar[Callable[[], AnyRegistry]]
 
-    if TYPE_CHECKING:  # each subclass declares it last: it is validated when the selector is known
+    if TYPE_CHECKING:  # each subclass declares it after the selector, by which it is validated
         settings: Any
 
     @property
     def plug_in(self) -> type[Any]:
-        """The class that is named."""
+        """The class of the plug-in."""
         found: type[Any] = type(self).registry()[getattr(self, self.selector)]
         return found
 
     def build(self) -> Any:
-        """Return the plug-in, made with its parameters."""
+        """Return the plug-in with its parameters."""
         return self.plug_in(self.settings)
 
     @classmethod
     def normalize_input(cls, data: Any) -> Any:
-        """Put the plug-in's parameters together under a key of their own."""
+        """Move the parameters of the plug-in under one key."""
         if not isinstance(data, Mapping):
             return data
         if cls.selector not in data and cls.model_fields[cls.selector].is_required():
@@ -151,19 +151,19 @@ class PluginSection(Section):
     @classmethod
     def _parsed(cls, raw: Any, info: ValidationInfo) -> Any:
         name = info.data.get(cls.selector)
-        # Without a known plug-in its parameters cannot be judged; the selector's own error is enough.
+        # Parameters of an unknown plug-in cannot be validated; the selector has an error already.
         return raw if name is None else parse_settings(cls.registry()[name], raw, cls.accepted_keys())
 
     @classmethod
-    def arranged(cls, own: dict[str, Any]) -> dict[str, Any]:
-        """Return the section with the plug-in's parameters beside its own keys."""
+    def config_form(cls, own: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields with the parameters of the plug-in as keys of the section."""
         return {**{key: value for key, value in own.items() if key != SETTINGS}, **own[SETTINGS]}
 
     @classmethod
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Return one alternative for each registered plug-in, its parameters beside the section's keys."""
+        """Return a schema with one alternative for each registered plug-in, its parameters included."""
         frame = handler.resolve_ref_schema(handler(core_schema))
         hidden = {SETTINGS, cls.selector}
         own = {key: value for key, value in frame["properties"].items() if key not in hidden}
@@ -186,18 +186,18 @@ class PluginSection(Section):
 
 
 class NamedSection(PluginSection):
-    """A plugged section for which the plug-in's name alone stands where it has no options."""
+    """A plug-in section that may be the name of the plug-in alone."""
 
     @classmethod
     def normalize_input(cls, data: Any) -> Any:
-        """Take a name alone for a mapping with nothing else."""
+        """Return a name as a mapping with that name only."""
         return super().normalize_input({cls.selector: data} if isinstance(data, str) else data)
 
     @classmethod
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Return the names, and one mapping for each plug-in."""
+        """Return the schema of a name, or of a mapping for each plug-in."""
         schema = super().__get_pydantic_json_schema__(core_schema, handler)
         return {**schema, "oneOf": [{"enum": list(cls.registry()), "type": "string"}, *schema["oneOf"]]}
 
@@ -213,7 +213,7 @@ def plug_in_schema(plug_in: type[Any], handler: GetJsonSchemaHandler) -> JsonSch
 
 
 class AttackSettings(NamedSection):
-    """An attack with its options; without options its name alone will do."""
+    """An attack with its options; in short, its name."""
 
     selector: ClassVar[str] = "attack"
     attack: str = Field(description="name of the attack")
@@ -222,34 +222,34 @@ class AttackSettings(NamedSection):
 
 
 class ConstraintSettings(PluginSection):
-    """A privacy model with its parameters; every constraint must hold."""
+    """A privacy model with its parameters."""
 
     selector: ClassVar[str] = "model"
     model: str = Field(description="name of the privacy model")
     attribute: str | None = Field(
-        default=None, description="the sensitive attribute; default: each of them by itself"
+        default=None, description="the sensitive attribute; default: every one, separately"
     )
     quasi_identifiers: Literal["combined"] | None = Field(
-        default=None, description="combined: the other sensitive attributes are quasi-identifiers for it"
+        default=None, description="combined: the other sensitive attributes count as quasi-identifiers"
     )
     missing_sensitive: Literal["value"] | None = Field(
-        default=None, description="value: a missing sensitive value counts as one of the distinct values"
+        default=None, description="value: missing sensitive values count as one distinct value"
     )
     settings: Any = PLUG_IN_SETTINGS
     registry = staticmethod(privacy_models)
 
     @property
     def needs_sensitive(self) -> bool:
-        """Whether the model says something about a sensitive attribute."""
+        """Whether the model protects a sensitive attribute."""
         return bool(self.build().needs_sensitive)
 
     @model_validator(mode="after")
     def _fits_model(self) -> Self:
         counting = ("quasi_identifiers", "missing_sensitive")
         if not self.needs_sensitive:
-            self._refuse(("attribute", *counting), "does not look at sensitive attributes")
+            self._refuse(("attribute", *counting), "does not use sensitive attributes")
         elif not self.registry()[self.model].counts_values:
-            self._refuse(counting, "is measured by an attack, which counts no values")
+            self._refuse(counting, "is measured by an attack, which does not count values")
         return self
 
     def _refuse(self, keys: tuple[str, ...], reason: str) -> None:
@@ -259,9 +259,9 @@ class ConstraintSettings(PluginSection):
 
 
 class UtilitySettings(NamedSection):
-    """A measure of utility with its options; without options its name alone will do."""
+    """A utility measure with its options; in short, its name."""
 
     selector: ClassVar[str] = "measure"
-    measure: str = Field(description="name of the measure")
+    measure: str = Field(description="name of the utility measure")
     settings: Any = PLUG_IN_SETTINGS
     registry = staticmethod(utility_measures)

@@ -23,7 +23,7 @@ from anonymizer.plugins import Exact, WholeNumber, path_fault
 
 
 class Method(StrEnum):
-    """What is suppressed of a class that fails a constraint."""
+    """What is suppressed in a class that violates a constraint."""
 
     CLASSES = "classes"
     RECORDS = "records"
@@ -34,19 +34,19 @@ class SuppressionSettings(Section):
     """How much may be suppressed, and how."""
 
     limit: Annotated[Exact, Field(ge=0, le=1)] = Field(
-        default=Decimal(0), description="largest share of the records that may be suppressed"
+        default=Decimal(0), description="maximum share of the records that may be suppressed"
     )
     method: Method = Field(
         default=Method.CLASSES,
-        description="classes: every class that fails a constraint is suppressed whole; records: the fewest "
-        "records, so that the rest satisfies all; cells: single cells, and records only within the limit",
+        description="classes: every class that violates a constraint; records: as few records as possible; "
+        "cells: single cells, and records within the limit",
     )
     keep_rows: bool = Field(
-        default=False, strict=True, description="suppressed records stay, with * in every quasi-identifier"
+        default=False, strict=True, description="keep suppressed records, with * in every quasi-identifier"
     )
 
     def most(self, records: int) -> int:
-        """Return how many of so many records may be suppressed: the share is exact, and rounded down."""
+        """Return how many of a number of records may be suppressed, rounded down from the exact share."""
         return floor(self.limit * records)
 
 
@@ -60,12 +60,13 @@ class AlgorithmSettings(PluginSection):
 
 
 class ObjectiveSettings(PluginSection):
-    """The loss metric that the search makes as small as it can."""
+    """The loss metric that the search minimizes."""
 
     selector: ClassVar[str] = "metric"
     metric: str = Field(default="loss", description="name of the loss metric")
     aggregate: AggregateName = Field(
-        default=AggregateName.ARITHMETIC_MEAN, description="over the attributes, by their weights"
+        default=AggregateName.ARITHMETIC_MEAN,
+        description="how the losses of the attributes are combined, by their weights",
     )
     settings: Any = PLUG_IN_SETTINGS
     registry = staticmethod(loss_metrics)
@@ -79,35 +80,37 @@ class ObjectiveSettings(PluginSection):
         return self
 
     def build(self) -> Any:
-        """Return the metric, made with its parameters and its aggregate."""
+        """Return the metric with its parameters and its aggregate."""
         return self.plug_in(self.settings, AGGREGATES[self.aggregate])
 
     @classmethod
-    def arranged(cls, own: dict[str, Any]) -> dict[str, Any]:
-        """Return the section, the aggregate only where the metric takes one."""
-        every = super().arranged(own)
-        takes = cls.registry()[own["metric"]].aggregates
-        return every if takes else {key: every[key] for key in every if key != "aggregate"}
+    def config_form(cls, own: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields, with the aggregate only if the metric has one."""
+        every = super().config_form(own)
+        if not cls.registry()[own["metric"]].aggregates:
+            del every["aggregate"]
+        return every
 
 
 class BudgetSettings(Section):
-    """When a search stops without a proof; each limit is optional."""
+    """Limits at which a search stops without a proof, each optional."""
 
-    seconds: float | None = Field(default=None, gt=0, description="of searching")
+    seconds: float | None = Field(default=None, gt=0, description="maximum seconds of search")
     nodes: Annotated[WholeNumber, Field(ge=1)] | None = Field(
-        default=None, description="candidates evaluated"
+        default=None, description="maximum number of candidates evaluated"
     )
     steps: Annotated[WholeNumber, Field(ge=1)] | None = Field(
-        default=None, description="as the report of an earlier run counts them; repeats that run"
+        default=None,
+        description="number of search steps; the value in an earlier run's report reproduces that run",
     )
 
 
 MOST_THREADS = 1024
-"""Beyond that, threads of a database no longer start in some systems, which ends the process."""
+"""Beyond it, some systems cannot start the threads of a database, and the process ends."""
 
 
 class EngineName(StrEnum):
-    """The engines that need no plug-in, and the choice among them."""
+    """The engines that need no plug-in, and ``auto``, which chooses one."""
 
     AUTO = "auto"
     MEMORY = "memory"
@@ -116,7 +119,7 @@ class EngineName(StrEnum):
 
 def _engine(name: str) -> str:
     if name in set(EngineName):
-        # Plug-ins are looked for only where one is named: that reads what every installed distribution says.
+        # Plug-ins are searched only if needed: this reads the metadata of every installed distribution.
         return name
     plugged = engine_names()
     if name not in plugged:
@@ -125,29 +128,29 @@ def _engine(name: str) -> str:
 
 
 _ENGINE_SCHEMA = {"type": "string", "enum": [*map(str, EngineName), REMOTE]}
-"""For editors; a plug-in of another distribution is accepted all the same."""
+"""For editors; an engine of another distribution is accepted too."""
 
 
 class EngineSettings(Section):
-    """Where records live while they are read, counted and written."""
+    """The engine that reads, counts and writes the records."""
 
     name: Annotated[str, AfterValidator(_engine), WithJsonSchema(_ENGINE_SCHEMA)] = Field(
         default=EngineName.AUTO.value,
-        description="where the distinct combinations are counted: in memory, by DuckDB within the memory "
-        "limit, by Apache Spark where the records are, or as an estimate of their number suggests",
+        description="where distinct rows are counted: in memory, by DuckDB within the memory limit, or by "
+        "Apache Spark where the records are; auto: by an estimate of their number",
     )
     memory_limit: str | None = Field(
         default=None,
         pattern=r"^[0-9]+(\.[0-9]+)? ?[KMGT]i?B$",
         examples=["4GB"],
-        description="memory that a run should stay within, for spark the Python and the Java of its driver; "
-        "default: what the machine or its container has",
+        description="maximum memory of a run, for spark of its driver (Python and Java); "
+        "default: the memory of the machine or container",
     )
     options: dict[str, bool | WholeNumber | str] = Field(
         default_factory=dict,
-        description="threads: most at once, 1 to 1024; temp_directory: where what exceeds the memory goes; "
-        "combinations: most distinct ones that a search holds in memory; for spark also "
-        "master: such as local[4] or spark://host:7077, and Spark's settings by their names, spark.*",
+        description="threads: maximum number, 1 to 1024; temp_directory: folder for data that exceed memory; "
+        "combinations: maximum number of distinct rows that a search holds in memory; for spark also "
+        "master: such as local[4] or spark://host:7077, and Spark's own settings, spark.*",
     )
 
     @field_validator("options")
@@ -155,7 +158,7 @@ class EngineSettings(Section):
     def _within_bounds(cls, options: dict[str, bool | int | str]) -> dict[str, bool | int | str]:
         threads, folder = options.get("threads"), options.get("temp_directory")
         problems = []
-        # What is not a number or a text at all is refused with the other options of the engine.
+        # Values of other types are refused with the other options of the engine.
         if type(threads) is int and not 1 <= threads <= MOST_THREADS:
             what = f"{shown(threads)}; accepted: a whole number from 1 to {MOST_THREADS}"
             problems.append(problem(what, ("threads",), threads))
@@ -168,7 +171,7 @@ class EngineSettings(Section):
 
     @field_validator("memory_limit")
     @classmethod
-    def _is_some(cls, limit: str | None) -> str | None:
+    def _is_positive(cls, limit: str | None) -> str | None:
         if limit is not None and not limit.strip("0. KMGTiB"):
-            raise ValueError(f"'{limit}' is no memory at all; accepted: text such as 4GB")
+            raise ValueError(f"'{limit}' is zero; accepted: an amount such as 4GB")
         return limit

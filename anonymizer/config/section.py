@@ -1,4 +1,4 @@
-"""The base of every config section: strict, immutable, with all errors at once in plain language.
+"""The base of every config section: strict, immutable, all errors in one message in plain language.
 
 The JSON Schema of a section includes the bounds of exact numbers.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
@@ -36,7 +36,7 @@ _LONGEST = 60
 
 
 def shown(value: Any) -> str:
-    """Return a config value as a person would type it, on one line and cut where it is long.
+    """Return a config value for a message: as you would type it, on one line, long texts cut.
 
     >>> shown("k"), shown(True), shown(Decimal("1.5")), shown([1, 2])
     ("'k'", 'true', '1.5', 'a list')
@@ -60,7 +60,7 @@ def shown(value: Any) -> str:
 
 
 def dotted(path: KeyPath) -> str:
-    """Return a path into the config as messages write it and as ``--set`` reads it.
+    """Return a path into the config in the notation of messages and ``--set``.
 
     >>> dotted(("constraints", 0, "k")), dotted(("attributes", "a.b", "role"))
     ('constraints[0].k', 'attributes."a.b".role')
@@ -76,7 +76,7 @@ def dotted(path: KeyPath) -> str:
 
 
 def resolved(schema: JsonSchema, definitions: JsonSchema) -> JsonSchema:
-    """Follow references and drop the null branch of an optional value."""
+    """Return a schema with references followed and the null branch of an optional value dropped."""
     while True:
         if "$ref" in schema:
             schema = {**definitions[schema["$ref"].rpartition("/")[2]], **_without(schema, "$ref")}
@@ -95,13 +95,13 @@ def _branches(schema: JsonSchema) -> list[JsonSchema]:
 
 
 def choices(schema: JsonSchema) -> tuple[str, ...]:
-    """Return the texts that a resolved schema allows when it lists them, else nothing."""
+    """Return the texts that a resolved schema lists; empty if it lists none."""
     listed = schema.get("enum", [schema["const"]] if "const" in schema else [])
     return tuple(value for value in listed if isinstance(value, str))
 
 
 def types(schema: JsonSchema, definitions: JsonSchema) -> frozenset[str]:
-    """Return the JSON types that a schema allows; empty when it allows any."""
+    """Return the JSON types that a schema allows; empty if it allows any."""
     schema = resolved(schema, definitions)
     branches = _branches(schema) or schema.get("oneOf", [])
     if branches:
@@ -112,7 +112,7 @@ def types(schema: JsonSchema, definitions: JsonSchema) -> frozenset[str]:
 
 
 def describe(schema: JsonSchema, definitions: JsonSchema) -> str:
-    """Return what a schema accepts, such as ``a whole number >= 1``.
+    """Return the values that a schema accepts in words, such as ``a whole number >= 1``.
 
     >>> describe({"type": "number", "exclusiveMinimum": 0, "maximum": 1}, {})
     'a number > 0 and <= 1'
@@ -121,7 +121,8 @@ def describe(schema: JsonSchema, definitions: JsonSchema) -> str:
     if choices(schema):
         return ", ".join(choices(schema))
     if _branches(schema):
-        return " or ".join(dict.fromkeys(describe(branch, definitions) for branch in _branches(schema)))
+        *first, last = dict.fromkeys(describe(branch, definitions) for branch in _branches(schema))
+        return f"{', '.join(first)} or {last}" if first else last
     kind = schema.get("type", "object" if "oneOf" in schema else None)
     match kind[0] if isinstance(kind, list) else kind:
         case "integer":
@@ -133,9 +134,7 @@ def describe(schema: JsonSchema, definitions: JsonSchema) -> str:
         case "string":
             words = "text" + _example(schema)
         case "array":
-            words = "a list" + (
-                f", each {describe(schema['items'], definitions)}" if "items" in schema else ""
-            )
+            words = "a list" + (_each(describe(schema["items"], definitions)) if "items" in schema else "")
         case "object":
             words = "a mapping" + _keys(schema)
         case _:
@@ -143,8 +142,28 @@ def describe(schema: JsonSchema, definitions: JsonSchema) -> str:
     return words
 
 
+_SEVERAL = {
+    "a whole number": "whole numbers",
+    "a number": "numbers",
+    "text": "texts",
+    "a mapping": "mappings",
+}
+
+
+def _each(item: str) -> str:
+    """Return the end of a description of a list from that of its items."""
+    for one, several in _SEVERAL.items():
+        if item.startswith(one) and " or " not in item:
+            return f" of {several}{item.removeprefix(one)}"
+    return f", each {item}"
+
+
 def _keys(schema: JsonSchema) -> str:
-    return f" with the keys {', '.join(schema['properties'])}" if schema.get("properties") else ""
+    return _with_keys(schema["properties"]) if schema.get("properties") else ""
+
+
+def _with_keys(names: Collection[str]) -> str:
+    return f" with the {'key' if len(names) == 1 else 'keys'} {', '.join(names)}"
 
 
 def _example(schema: JsonSchema) -> str:
@@ -163,7 +182,7 @@ _BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "ex
 
 
 def key_of(name: str, field: FieldInfo) -> str:
-    """Return the key that a field has in the config: its alias if there is one."""
+    """Return the key of a field in the config: its alias, if it has one, or its name."""
     return field.validation_alias if isinstance(field.validation_alias, str) else name
 
 
@@ -174,7 +193,7 @@ def keys(model: type[BaseModel]) -> dict[str, str]:
 
 @lru_cache(maxsize=512)
 def field_schema(model: type[BaseModel], name: str) -> JsonSchema:
-    """Return the schema of one field of a settings class, its ``$defs`` beside it."""
+    """Return the schema of one field of a settings class, with its ``$defs``."""
     field = model.model_fields[name]
     annotation: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
     schema = TypeAdapter(annotation).json_schema()
@@ -185,7 +204,7 @@ def field_schema(model: type[BaseModel], name: str) -> JsonSchema:
 
 
 def _with_bounds(schema: JsonSchema, field: FieldInfo) -> JsonSchema:
-    """Add the bounds of a field whose own schema lacks them, as that of an exact number does."""
+    """Add the bounds of a field that its schema lacks, as it does for an exact number."""
     for limit in field.metadata:
         for attribute, keyword in _BOUNDS.items():
             bound = getattr(limit, attribute, None)
@@ -210,9 +229,9 @@ def _add_bound(schema: JsonSchema, keyword: str, number: int | float) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Return a dumped setting in plain JSON types; a decimal becomes the number that reads back as itself.
+    """Return a dumped setting in plain JSON types; a decimal becomes a number that reads back as the same.
 
-    A decimal with more digits than a JSON reader keeps becomes a text, which the config accepts as well.
+    A decimal with more digits than a JSON reader keeps becomes text, which the config accepts as well.
     """
     match value:
         case Decimal():
@@ -236,17 +255,17 @@ def _number(value: Decimal) -> int | float | str:
 Model = TypeVar("Model", bound=BaseModel)
 
 SETTINGS = "\0settings"
-"""Where a section keeps the parameters of its plug-in while it is validated; no file can hold this key."""
+"""Key of a plug-in's parameters while its section is validated; no file can contain this key."""
 
 
 def problem(what: str, path: KeyPath = (), given: Any = None) -> InitErrorDetails:
-    """Return one thing that is wrong at a path below the section that is being validated."""
+    """Return an error at a path below the section that is being validated."""
     kind = PydanticCustomError("config", "{what}", {"what": what})
     return InitErrorDetails(type=kind, loc=path, input=given)
 
 
 def refusal(problems: Iterable[InitErrorDetails]) -> ValidationError:
-    """Return the error that carries problems to the loader."""
+    """Return the exception that carries errors to the loader."""
     return ValidationError.from_exception_data("config", list(problems))
 
 
@@ -265,19 +284,19 @@ class Section(Settings):
 
     @classmethod
     def _form(cls, data: Any) -> str:
-        """Return what is accepted where no mapping was given, with a text under the key it was meant for."""
+        """Return the accepted mapping in words; given text is shown under the section's first key."""
         accepted = cls.accepted_keys()
         example = f", such as {{{accepted[0]}: {data}}}" if isinstance(data, str) and data else ""
-        return f"a mapping with the keys {', '.join(accepted)}{example}"
+        return f"a mapping{_with_keys(accepted)}{example}"
 
     @classmethod
     def normalize_input(cls, data: Any) -> Any:
-        """Return the raw data in the shape of the class's fields."""
+        """Return raw data by the names of the class's fields; ``config_form`` is the inverse."""
         return data
 
     @classmethod
     def accepted_keys(cls) -> list[str]:
-        """Return the keys that a config may give here."""
+        """Return the keys of this section in a config."""
         return [key for key in keys(cls) if key != SETTINGS]
 
     @classmethod
@@ -295,16 +314,16 @@ class Section(Settings):
         return settings_to_dict(self)
 
     @classmethod
-    def arranged(cls, own: dict[str, Any]) -> dict[str, Any]:
-        """Return dumped fields in the shape that a config has, as ``normalize_input`` does the other way."""
+    def config_form(cls, own: dict[str, Any]) -> dict[str, Any]:
+        """Return dumped fields by the keys of a config; ``normalize_input`` is the inverse."""
         return own
 
 
 def settings_to_dict(settings: BaseModel) -> dict[str, Any]:
-    """Return settings by their config keys in plain JSON types; absent optional ones are left out."""
+    """Return settings by their config keys in plain JSON types, without those that are None."""
     by_key = {key: getattr(settings, name) for key, name in keys(type(settings)).items()}
     own = {key: _dumped(value) for key, value in by_key.items() if value is not None}
-    return settings.arranged(own) if isinstance(settings, Section) else own
+    return settings.config_form(own) if isinstance(settings, Section) else own
 
 
 def _dumped(value: Any) -> Any:
@@ -324,11 +343,11 @@ def _dumped(value: Any) -> Any:
 def validated(
     model: type[Model], data: Any, handler: ModelWrapValidatorHandler[Model], accepted: Iterable[str]
 ) -> Model:
-    """Validate data by a model, its errors in plain words.
+    """Validate data by a model.
 
     Raises
     ------
-    ValidationError: whose every message is ready to be shown.
+    ValidationError: with messages in plain language.
     """
     misfits = _misfits(model, data)
     try:
@@ -345,19 +364,19 @@ def _first_of_each_place(problems: list[InitErrorDetails]) -> list[InitErrorDeta
     by_place: dict[tuple[KeyPath, str], InitErrorDetails] = {}
     for one in problems:
         place = one["loc"]
-        # Messages without a place of their own are of the whole section: there may be several.
+        # Messages without a path are about the whole section: there may be several.
         by_place.setdefault((place, "" if place else str(one["type"])), one)
     return list(by_place.values())
 
 
 def _misfits(model: type[BaseModel], data: Any) -> list[InitErrorDetails]:
-    """Find truth values and texts where a number belongs: pydantic would convert them in silence."""
+    """Return an error for each truth value or text in place of a number; pydantic would convert them."""
     if not isinstance(data, Mapping):
         return []
     names = keys(model)
     found = []
     for key, value in data.items():
-        # The schema of a list of sections takes long, and imports every plug-in that they may name.
+        # The schema of a list of sections takes long, and imports every plug-in.
         if key in names and _may_misfit(value, texts=not _lists_sections(model, names[key])):
             schema = field_schema(model, names[key])
             found += _misfits_in(value, schema, schema.get("$defs", {}), (key,))
@@ -365,14 +384,14 @@ def _misfits(model: type[BaseModel], data: Any) -> list[InitErrorDetails]:
 
 
 def _may_misfit(value: Any, *, texts: bool) -> bool:
-    """Tell whether a value is, or a list holds, a truth value or, where those matter, a text."""
+    """Return whether a value is, or a list contains, a truth value or, with ``texts``, a text."""
     if isinstance(value, list | tuple):
         return any(_may_misfit(each, texts=texts) for each in value)
     return isinstance(value, bool) or (texts and isinstance(value, str))
 
 
 def _lists_sections(model: type[BaseModel], name: str) -> bool:
-    """Tell whether a field is a list of sections, which say themselves what is wrong with a text."""
+    """Return whether a field is a list of sections, which report texts themselves."""
     of = get_args(model.model_fields[name].annotation)
     listed = [get_args(each)[0] if get_origin(each) is Annotated else each for each in of if each is not ...]
     return bool(listed) and all(isinstance(each, type) and issubclass(each, Section) for each in listed)
@@ -421,7 +440,7 @@ def _explained(
 
 
 def _place(model: type[BaseModel], path: KeyPath) -> tuple[JsonSchema, JsonSchema, KeyPath]:
-    """Return the schema at a path below a model, its definitions, and as much of the path as exists in it."""
+    """Return the schema at a path below a model, its definitions, and the part of the path that it has."""
     names = keys(model)
     if not path or path[0] not in names:
         schema = model.model_json_schema()

@@ -1,7 +1,7 @@
 """Strict reading of CSV files: header, separator, encoding, digest, and the location of a faulty line.
 
-One pass over the bytes gives the digest, the encoding and the counts that a later parse must agree with.
-The slow, strict reader finds the faulty line, or copies an unusual file to a plain one.
+One pass over the bytes computes the digest, checks the encoding, and counts what a later parse must agree
+with. The slow, strict reader finds the faulty line, or copies an unusual file to a plain one.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ import json
 import re
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
@@ -25,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.data.source import CsvDialect, is_gzipped, separator_of
-from anonymizer.errors import DataError
+from anonymizer.errors import DataError, OutputError, plural
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -34,7 +36,7 @@ _QUOTE = ord('"')
 
 
 class Tally:
-    """What a parser of the text must agree with; exact as long as ``plain`` holds.
+    """Counts that a parser of the text must agree with; exact if ``plain`` is true.
 
     Parameters
     ----------
@@ -43,7 +45,7 @@ class Tally:
     Attributes
     ----------
     size: bytes without a byte-order mark.
-    separators: separators outside quotes.
+    separators: number of separators outside quotes.
     """
 
     def __init__(self, separator: str) -> None:
@@ -60,12 +62,12 @@ class Tally:
 
     @property
     def plain(self) -> bool:
-        """Whether all lines end alike, no field holds another line end, and quotes enclose whole fields."""
+        """Whether all lines end alike, no field has another line end, and quotes enclose whole fields."""
         alike = not self._returns or not self._feeds or self._returns == self._pairs == self._feeds
         return alike and self._enclosing and not self._quoted
 
     def add(self, data: bytes) -> None:
-        """Count one more chunk, UTF-8."""
+        """Count the next chunk, in UTF-8."""
         if not self._started:
             data = data.removeprefix(codecs.BOM_UTF8)
             self._started = bool(data)
@@ -90,7 +92,7 @@ class Tally:
             return
         text = np.frombuffer(data, dtype=np.uint8)
         quotes = np.flatnonzero(text == _QUOTE)
-        # A doubled quote in a field closes and opens again: the parity of quotes tells inside from outside.
+        # A doubled quote in a field closes and opens it: an even number of quotes before a place is outside.
         before = np.searchsorted(quotes, np.flatnonzero(text == self._separator)) + self._quoted
         self.separators += int(np.count_nonzero(before % 2 == 0))
         self._check_first(data)
@@ -98,14 +100,14 @@ class Tally:
         self._quoted ^= len(quotes) % 2 == 1
 
     def _check_first(self, data: bytes) -> None:
-        """Check what follows a closing quote that ended the chunk before."""
+        """Check the character after a closing quote at the end of the previous chunk."""
         if self._last == _QUOTE and not self._quoted:
             self._enclosing &= bool(self._around[data[0]])
 
     def _check_neighbours(
         self, text: NDArray[np.uint8], opening: NDArray[np.intp], closing: NDArray[np.intp]
     ) -> None:
-        """Check that separators, line ends or quotes stand before opening and after closing quotes."""
+        """Check that separators, line ends or quotes come before opening and after closing quotes."""
         before = text[opening - 1]
         if len(opening) and opening[0] == 0:
             before[0] = self._last
@@ -119,24 +121,22 @@ UTF8 = frozenset({"utf-8", "utf-8-sig"})
 
 @dataclass(frozen=True)
 class Scan:
-    """What one pass over a CSV file found.
+    """The result of one pass over a CSV file.
 
     Attributes
     ----------
-    sha256: of the file as it is on disk, compressed or not.
-    characters: length of the content, in bytes for UTF-8.
-    separators: separator characters outside quotes, header included.
-    plain: whether all lines end alike, no field holds another line end, and quotes enclose whole fields.
+    sha256: of the bytes on disk, compressed or not.
+    separators: number of separators outside quotes, header included.
+    plain: as for ``Tally``.
     """
 
     sha256: str
-    characters: int
     separators: int
     plain: bool
 
 
 class _Digested:
-    """A file that hashes what is read from it."""
+    """A file that hashes the bytes it returns."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -150,7 +150,7 @@ class _Digested:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn the errors of reading a file into messages about it.
+    """Turn errors while a file is read into ``DataError``.
 
     Raises
     ------
@@ -178,15 +178,15 @@ def open_content(path: Path) -> BinaryIO:
 
 
 def codec(path: Path, encoding: str) -> codecs.CodecInfo:
-    """Return the text codec of a name.
+    """Return the text codec with a name.
 
     Raises
     ------
-    DataError: Python has none of that name.
+    DataError: Python has no such codec.
     """
     try:
         info = codecs.lookup(encoding)
-        "".encode(encoding)  # refuses the codecs that are not of text
+        "".encode(encoding)  # raises for codecs that are not for text
         codecs.getincrementaldecoder(encoding)
     except LookupError:
         raise DataError(
@@ -197,16 +197,16 @@ def codec(path: Path, encoding: str) -> codecs.CodecInfo:
 
 
 def scan(path: Path, encoding: str, separator: str, utf8_copy: Path) -> Scan:
-    """Read a CSV file once from end to end.
+    """Read a whole CSV file once.
 
     Parameters
     ----------
-    encoding: of the content; when it is not UTF-8, the content is written to ``utf8_copy`` in UTF-8.
-    separator: that is counted outside quotes.
+    encoding: of the content; unless it is UTF-8, the content is written to ``utf8_copy`` in UTF-8.
+    separator: to count outside quotes.
 
     Raises
     ------
-    DataError: it cannot be read, or its content is not text in that encoding; names line and byte.
+    DataError: it cannot be read, or a byte is not text in this encoding.
     """
     info = codec(path, encoding)
     with reading(path), path.open("rb") as file:
@@ -221,11 +221,11 @@ def scan(path: Path, encoding: str, separator: str, utf8_copy: Path) -> Scan:
                 for data in _checked(path, info, opened):
                     tally.add(data)
                     copy.write(data)
-        return Scan(source.sha256.hexdigest(), tally.size, tally.separators, tally.plain)
+        return Scan(source.sha256.hexdigest(), tally.separators, tally.plain)
 
 
 def _checked(path: Path, info: codecs.CodecInfo, source: Any) -> Iterator[bytes]:
-    """Yield the content as UTF-8, chunk by chunk, once it is known to be sound."""
+    """Yield the content as UTF-8 in chunks, each after it is decoded and has no NUL byte."""
     decoder = codecs.getincrementaldecoder(info.name)("strict")
     utf8 = info.name in UTF8
     read = line = 0
@@ -240,13 +240,13 @@ def _checked(path: Path, info: codecs.CodecInfo, source: Any) -> Iterator[bytes]
                 sound = error.object[: error.start].decode(info.name, "ignore")
                 at = read - len(pending) + error.start
                 number = line + sound.count("\n") + 1
-                raise DataError(_undecodable(path, info.name, number, at, raw)) from None
+                raise DataError(_undecodable(path, info.name, number, at)) from None
             content = raw if utf8 else text.encode("utf-8", "surrogatepass")
         if b"\0" in content:
             number = line + content[: content.index(b"\0")].count(b"\n") + 1
             raise DataError(
-                f"{path}: line {number} holds a NUL byte; the file is damaged, not text, "
-                "or in another encoding (set input.encoding, for instance to utf-16)"
+                f"{path}: line {number} has a NUL byte; the file is damaged, not text, "
+                "or in another encoding (set input.encoding, for example to utf-16)"
             )
         yield content
         read += len(raw)
@@ -255,49 +255,178 @@ def _checked(path: Path, info: codecs.CodecInfo, source: Any) -> Iterator[bytes]
             return
 
 
-def _undecodable(path: Path, encoding: str, line: int, offset: int, data: bytes) -> str:
-    utf16 = offset == 0 and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    other = "utf-16" if utf16 else "windows-1252" if encoding in UTF8 else "utf-8"
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+SHOWN_BYTES = 3
+"""Number of bytes that a message about an encoding names."""
+
+
+def _check_utf16(path: Path, encoding: str) -> None:
+    """Refuse a file that begins with the mark of UTF-16 if it is to be read as UTF-8."""
+    if codec(path, encoding).name not in UTF8:
+        return
+    with reading(path), open_content(path) as content:
+        if content.read(2) in UTF16_MARKS:
+            raise DataError(
+                f"{path}: begins with the byte-order mark of UTF-16, so it is not {encoding}; "
+                "set input.encoding: utf-16"
+            )
+
+
+def _undecodable(path: Path, encoding: str, line: int, offset: int) -> str:
+    where = f"{path}: line {line}, byte {offset} is not {encoding}"
+    if encoding not in UTF8:
+        return f"{where}; set input.encoding to the encoding of the file, for example utf-8"
+    found = _bytes_outside_utf8(path)
+    number = plural(found.total(), "byte")
+    if not all(_decoded(value, "cp1252") for value in found):
+        return (
+            f"{where}; {number} of the file {_are(found.total())} not, and Windows-1252 lacks some of them; "
+            "set input.encoding to the encoding of the file, for example cp850 or latin-1"
+        )
+    likeliest = sorted(found, key=lambda value: (-found[value], value))[:SHOWN_BYTES]
+    shown = ", ".join(_as_character(value) for value in likeliest)
     return (
-        f"{path}: line {line}, byte {offset} is not {encoding}; "
-        f"set input.encoding to what the file was saved in, for instance {other}"
+        f"{where}; {number} of the file {_are(found.total())} not: {shown}; if these are the right "
+        "characters, set input.encoding: cp1252"
     )
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _bytes_outside_utf8(path: Path) -> Counter[int]:
+    """Return how often each byte occurs that is not part of a character in UTF-8."""
+    found: Counter[int] = Counter()
+    # A byte that cannot be decoded becomes a surrogate: 0xDC00 and the byte.
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    with open_content(path) as content:
+        while raw := content.read(CHUNK):
+            escaped = re.findall(r"[\udc80-\udcff]", decoder.decode(raw))
+            found.update(ord(character) - 0xDC00 for character in escaped)
+        found.update(ord(each) - 0xDC00 for each in decoder.decode(b"", final=True))
+    return found
+
+
+def _decoded(value: int, encoding: str) -> str:
+    """Return the character of a byte; empty if the encoding has none or it is not printed."""
+    character = bytes([value]).decode(encoding, "ignore")
+    return character if character.isprintable() or character == "\xa0" else ""
+
+
+def _as_character(value: int) -> str:
+    """Return what a byte would be in Windows-1252, and whether it would be the same in Latin-1.
+
+    >>> _as_character(0xE9), _as_character(0x80)
+    ('0xE9 would be é in Windows-1252 and Latin-1', '0x80 would be € in Windows-1252')
+    """
+    character = _decoded(value, "cp1252")
+    both = " and Latin-1" if _decoded(value, "latin-1") == character else ""
+    shown = "a no-break space" if character == "\xa0" else character
+    return f"0x{value:02X} would be {shown} in Windows-1252{both}"
+
+
+def encode_file(path: Path, encoding: str) -> None:
+    """Write a text file in UTF-8 again in another encoding, compressed if it was.
+
+    Raises
+    ------
+    OutputError: the encoding lacks a character.
+    """
+    plain = path.rename(path.with_name(f"utf8-{path.name}"))
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    encoder = codecs.getincrementalencoder(encoding)()
+    try:
+        with open_content(plain) as source, path.open("wb") as file, _compressed(path, file) as target:
+            while content := source.read(CHUNK):
+                target.write(encoder.encode(decoder.decode(content)))
+    except UnicodeEncodeError as error:
+        lacking = error.object[error.start]
+        raise OutputError(
+            f"{path.name}: encoding {encoding} lacks the character '{lacking}' (U+{ord(lacking):04X}); "
+            "set output.encoding: utf-8"
+        ) from None
+    finally:
+        plain.unlink()
+
+
+def _compressed(path: Path, file: BinaryIO) -> AbstractContextManager[Any]:
+    """Return a file that compresses what is written to it if the path ends in ``.gz``, without a time."""
+    return gzip.GzipFile("", "wb", fileobj=file, mtime=0) if is_gzipped(path) else nullcontext(file)
 
 
 _INDEX_LEVEL = re.compile(r"__index_level_\d+__")
 
 
-def check_header(name: str, columns: Sequence[str]) -> None:
-    """Check that column names can serve as such.
+@dataclass(frozen=True)
+class Naming:
+    """The column names of an input, none empty and no two the same.
+
+    Attributes
+    ----------
+    columns: in the order of the input.
+    warnings: one for each name that is not the input's.
+    """
+
+    columns: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def name_columns(
+    source: str, columns: Sequence[str], *, strict: bool = False, place: str = "the header"
+) -> Naming:
+    """Return a name for each column: ``row`` for an unnamed first one, ``name_2`` for a second ``name``.
+
+    Parameters
+    ----------
+    source: the file, table or DataFrame in messages.
+    strict: whether unnamed and repeated columns are refused.
+    place: where columns are named.
 
     Raises
     ------
-    DataError: a name is empty or occurs twice; says which and where.
+    DataError: a name is missing or repeated, and ``strict`` is set.
+
+    >>> name_columns("a.csv", ["", "x", "x", "x_2", " "]).columns
+    ('row', 'x', 'x_3', 'x_2', 'column_5')
     """
-    first: dict[str, int] = {}
+    taken, first, names, warnings = set(columns), dict[str, int](), list[str](), list[str]()
     for number, column in enumerate(columns, start=1):
+        name = column
         if not column.strip():
-            raise DataError(
-                f"{name}: column {number} of {len(columns)} has no name; the header must give one"
-            )
-        if column in first:
-            raise DataError(
-                f"{name}: columns {first[column]} and {number} are both named '{column}'; rename one of them"
-            )
-        first[column] = number
+            name = _free_name("row" if number == 1 else f"column_{number}", taken)
+            fault = f"column {number} of {len(columns)} has no name"
+            remedy = f"name it in {place}"
+        elif column in first:
+            name = _free_name(column, taken)
+            fault = f"columns {first[column]} and {number} are both named '{column}'"
+            remedy = "rename one of them"
+        else:
+            first[column] = number
+        if name != column:
+            if strict:
+                raise DataError(f"{source}: {fault}; {remedy}, or remove input.strict_header")
+            warnings.append(f"{fault}; column {number} is called '{name}'")
+            taken.add(name)
+        names.append(name)
+    return Naming(tuple(names), tuple(warnings))
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    """Return a name, with the first number from 2 that makes it differ from all others, if it is taken."""
+    numbered = (f"{name}_{number}" for number in count(2))
+    return next(each for each in chain([name], numbered) if each not in taken)
 
 
 def pandas_index(
     columns: Sequence[str], metadata: str | None, named: Collection[str] | None
 ) -> tuple[str, ...]:
-    """Return the columns of a Parquet file that are the index of a pandas frame and have no role.
-
-    Never all columns.
+    """Return the columns of a Parquet file that are the index of a pandas frame and have no role; never all.
 
     Parameters
     ----------
-    metadata: what pandas wrote into the file, in JSON; None for nothing.
-    named: columns with a role; None to return none.
+    metadata: of pandas in the file, in JSON; None without any.
+    named: columns with a role; None to return no columns.
 
     >>> pandas_index(["a", "id"], '{"index_columns": ["id"]}', {"a"}), pandas_index(["id"], None, None)
     (('id',), ())
@@ -319,7 +448,7 @@ def pandas_index(
 
 
 def index_warnings(index_columns: Sequence[str]) -> list[str]:
-    """Return what to say of columns that were left out because they are the index of pandas."""
+    """Return a warning for each column left out as the index of pandas."""
     return [
         f"column '{name}' is the index of pandas and is left out; to use it, give it a role"
         for name in index_columns
@@ -327,7 +456,7 @@ def index_warnings(index_columns: Sequence[str]) -> list[str]:
 
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
-"""The separators that are detected, the likelier first."""
+"""The separators that can be detected, the likelier first."""
 
 SAMPLE_CHARACTERS = 1 << 18
 SAMPLE_RECORDS = 100
@@ -335,23 +464,25 @@ SAMPLE_RECORDS = 100
 
 @dataclass(frozen=True)
 class Header:
-    """What stands at the top of a CSV file.
+    """The header of a CSV file.
 
     Attributes
     ----------
     columns: names in order.
     separator: between fields.
-    lines: physical lines that the header takes, blank ones before it included.
+    lines: number of lines of the header, with blank lines before it.
+    warnings: as for ``Naming``.
     """
 
     columns: tuple[str, ...]
     separator: str
     lines: int
+    warnings: tuple[str, ...] = ()
 
 
 @contextmanager
 def open_text(path: Path, encoding: str) -> Iterator[TextIO]:
-    """Open the content of a CSV file as text with its line ends untouched; undecodable bytes are replaced."""
+    """Open a CSV file as text with its own line ends; undecodable bytes are replaced."""
     name = codec(path, encoding).name
     with reading(path), open_content(path) as content:
         decoded = "utf-8-sig" if name in UTF8 else name
@@ -364,14 +495,19 @@ def records(text: TextIO, separator: str) -> Reader:
     return csv.reader(text, delimiter=separator, strict=True)
 
 
-def read_header(path: Path, dialect: CsvDialect) -> Header:
-    """Read the header, detecting the separator where neither the dialect nor the suffix ``.tsv`` gives it.
+def read_header(path: Path, dialect: CsvDialect, *, strict: bool = False) -> Header:
+    """Read the header; detect the separator unless the dialect or the suffix ``.tsv`` sets it.
+
+    Parameters
+    ----------
+    strict: as for ``name_columns``.
 
     Raises
     ------
-    DataError: the file cannot be read or is empty, a name is empty or occurs twice, a quote never closes, or
-        the header is one column that holds another known separator.
+    DataError: the file cannot be read, is empty or in UTF-16 without saying so, a quote never closes, the
+        only column has another known separator in its name, or as for ``name_columns``.
     """
+    _check_utf16(path, dialect.encoding)
     separator = dialect.separator or separator_of(path.name)
     with open_text(path, dialect.encoding) as text:
         sample = text.read(SAMPLE_CHARACTERS)
@@ -380,14 +516,14 @@ def read_header(path: Path, dialect: CsvDialect) -> Header:
     header = _first_record(path, dialect.encoding, separator or detect_separator(sample))
     if len(header.columns) == 1:
         _check_single(path, header)
-    check_header(str(path), header.columns)
-    return header
+    named = name_columns(str(path), header.columns, strict=strict)
+    return replace(header, columns=named.columns, warnings=named.warnings)
 
 
 def detect_separator(sample: str) -> str:
-    """Return the separator that parts the header into most columns and the records after it into as many.
+    """Return the separator with the most columns in the header and as many fields in each record.
 
-    Where none does both, the one with most columns in the header; a comma for a single column.
+    If no separator has as many fields in all records, the one with the most columns; a comma for one column.
 
     >>> detect_separator("a;b,c\\n1;2,5\\n3;4\\n")
     ';'
@@ -396,7 +532,7 @@ def detect_separator(sample: str) -> str:
 
 
 def _fit(sample: str, separator: str) -> tuple[bool, int]:
-    """Say whether all sampled records have as many fields as the header, and how many the header has."""
+    """Return whether all sampled records have as many fields as the header, and how many the header has."""
     widths: list[int] = []
     reader = records(io.StringIO(sample, newline=""), separator)
     try:
@@ -431,25 +567,25 @@ def _first_record(path: Path, encoding: str, separator: str) -> Header:
 
 
 def _check_single(path: Path, header: Header) -> None:
-    """Refuse one column whose name another separator would part: the separator is wrong."""
+    """Refuse a single column whose name has another separator: the separator is wrong."""
     for other, name in SEPARATORS.items():
         if other != header.separator and other in header.columns[0]:
             given = SEPARATORS.get(header.separator, repr(header.separator))
             raise DataError(
-                f"{path}: one column only, separated by {given}, but its header holds a {name}; "
+                f"{path}: the separator is a {given}, but the only column has a {name} in its name; "
                 f"set input.separator to {other!r}"
             )
 
 
 def rewrite(path: Path, encoding: str, header: Header, copy: Path) -> None:
-    """Copy the records of a CSV file as UTF-8, all lines ending alike: any reader agrees on such fields.
+    """Copy the records of a CSV file in UTF-8 with every field quoted, which all readers read alike.
 
-    Needed for what the fast reader refuses or reads too kindly: a header of several lines, mixed line ends,
+    For files that the fast reader refuses or reads wrongly: a header of several lines, mixed line ends,
     quotes that do not enclose a whole field, surplus empty fields.
 
     Raises
     ------
-    DataError: a record has another number of fields than the header, or a quote is misplaced; names the line.
+    DataError: a record has another number of fields than the header, or a quote is misplaced.
     """
     with copy.open("w", encoding="utf-8", newline="") as target:
         writer = csv.writer(target, delimiter=header.separator, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -466,10 +602,11 @@ def _sound_records(path: Path, encoding: str, header: Header) -> Iterator[list[s
             for record in reader:
                 if len(record) != width and record:
                     raise DataError(
-                        f"{path}: line {line} has {len(record)} fields where the header has {width} columns; "
-                        "quote fields that hold the separator, or set input.separator"
+                        f"{path}: line {line} has {plural(len(record), 'field')}, but the header has "
+                        f"{plural(width, 'column')}; "
+                        "quote fields that contain the separator, or set input.separator"
                     )
-                # A blank line is an empty value in a single column, and nothing between wider records.
+                # A blank line is an empty value of a single column; with several columns it is ignored.
                 if record or width == 1:
                     yield record or [""]
                 line = reader.line_num + 1

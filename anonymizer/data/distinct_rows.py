@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -18,9 +19,7 @@ from anonymizer.system import Closing
 
 
 class DistinctRows(Closing):
-    """The distinct combinations of the codes of some columns, each with the number of its records.
-
-    A frequency table that need not be in memory; to be closed.
+    """A frequency table that need not be in memory: distinct rows of codes with their records; to be closed.
 
     Attributes
     ----------
@@ -32,44 +31,39 @@ class DistinctRows(Closing):
     @property
     @abstractmethod
     def number(self) -> int:
-        """How many distinct combinations there are; counted exactly, at the first question."""
+        """Number of distinct rows, exact, counted when first used."""
 
     @abstractmethod
     def fetch(self) -> tuple[CodeArray, IntArray]:
-        """Return them into memory, in lexicographic order.
-
-        Returns
-        -------
-        Codes, shape (combinations, columns), int32, and records of each, shape (combinations,), int64.
-        """
+        """Return the codes, sorted, shape (rows, columns), int32, and their records, shape (rows,), int64."""
 
     @abstractmethod
     def rolled_up(self, codes: Sequence[CodeArray | None]) -> DistinctRows:
-        """Return the distinct combinations of coarser codes, counted anew.
+        """Return the distinct rows of coarser codes.
 
         Parameters
         ----------
-        codes: for each column the new code of each code, shape (size,), int32; in the same range as before;
-            None for a column that stays as it is.
+        codes: for each column the new code of each code, shape (size,), int32, in the same range; None for an
+            unchanged column.
         """
 
     @abstractmethod
     def records_in_small_groups(self, columns: int, least: int) -> int:
-        """Count the records in groups of fewer than some number of records.
+        """Return the number of records in small groups.
 
         Parameters
         ----------
-        columns: how many columns, from the first on, tell the groups.
-        least: records of a group that is not small.
+        columns: number of the first columns, which define the groups.
+        least: records of the smallest group that is not small.
         """
 
     @abstractmethod
     def pieces(self) -> Iterator[RowPiece]:
-        """Return all of them, in any order, at most ``PIECE`` at a time, with keys as ``packed`` has them."""
+        """Yield all of them, in any order, at most ``PIECE`` at a time, with the keys of ``KeyWords``."""
 
 
 class InMemoryRows(DistinctRows):
-    """Combinations in memory.
+    """Distinct rows in memory.
 
     Parameters
     ----------
@@ -83,15 +77,15 @@ class InMemoryRows(DistinctRows):
 
     @property
     def number(self) -> int:
-        """How many distinct combinations there are."""
+        """Number of distinct rows."""
         return len(self._counts)
 
     def fetch(self) -> tuple[CodeArray, IntArray]:
-        """Return them."""
+        """Return the codes and their records."""
         return self._codes, self._counts
 
     def rolled_up(self, codes: Sequence[CodeArray | None]) -> InMemoryRows:
-        """Return the distinct combinations of coarser codes, counted anew."""
+        """Return the distinct rows of coarser codes."""
         packing = Packing(self.number)
         for place, (new, size) in enumerate(zip(codes, self.sizes, strict=True)):
             own = self._codes[:, place]
@@ -100,7 +94,7 @@ class InMemoryRows(DistinctRows):
         return InMemoryRows(packing.unpack(distinct), counts, self.sizes)
 
     def records_in_small_groups(self, columns: int, least: int) -> int:
-        """Count the records in groups of fewer than some number of records."""
+        """Return the number of records in small groups."""
         packing = Packing(self.number)
         for place, size in enumerate(self.sizes[:columns]):
             packing.add(self._codes[:, place], size)
@@ -108,18 +102,18 @@ class InMemoryRows(DistinctRows):
         return int(sizes[sizes < least].sum())
 
     def pieces(self) -> Iterator[RowPiece]:
-        """Return all of them, some at a time."""
-        places = places_of(self.sizes)
+        """Yield all of them."""
+        keys = KeyWords(self.sizes)
         for first in range(0, self.number, PIECE):
             rows = slice(first, first + PIECE)
-            yield RowPiece(tuple(packed(places, self._codes[rows])), self._counts[rows])
+            yield RowPiece(tuple(keys.pack(self._codes[rows])), self._counts[rows])
 
     def close(self) -> None:
-        """Nothing is to be given back."""
+        """Do nothing."""
 
 
 def counted_keys(packing: Packing, sizes: Sequence[int]) -> InMemoryRows:
-    """Count the packed keys of records in memory; nothing can be added to them any more.
+    """Return the distinct rows of packed records in memory; the packing cannot be used any more.
 
     Parameters
     ----------
@@ -135,7 +129,7 @@ class Place:
 
     Attributes
     ----------
-    word: which key.
+    word: number of the key.
     unit: what the code is multiplied by.
     size: number of codes.
     """
@@ -145,39 +139,54 @@ class Place:
     size: int
 
 
-def places_of(sizes: Sequence[int]) -> tuple[Place, ...]:
-    """Return places for columns of codes, so that keys sort as the rows of codes do."""
-    words: list[list[int]] = [[]]
-    space = 1
-    for size in sizes:
-        if space * max(size, 1) >= SPACE:
-            words.append([])
-            space = 1
-        words[-1].append(max(size, 1))
-        space *= max(size, 1)
-    places = []
-    for word, own in enumerate(words):
-        units = [int(np.prod(own[place + 1 :], dtype=object)) for place in range(len(own))]
-        places += [Place(word, unit, size) for unit, size in zip(units, own, strict=True)]
-    return tuple(places)
+class KeyWords:
+    """Columns of codes packed into one or more keys of 63 bits, which sort as the rows of codes do.
 
+    Parameters
+    ----------
+    sizes: number of codes of each column.
 
-def names_of(places: Sequence[Place]) -> tuple[str, ...]:
-    """Return the names of the keys in SQL: w0, w1, …"""
-    return tuple(f"w{word}" for word in range(places[-1].word + 1))
+    Attributes
+    ----------
+    places: of each column in the keys.
+    names: of the keys in SQL: w0, w1, …
+    """
 
+    def __init__(self, sizes: Sequence[int]) -> None:
+        words: list[list[int]] = [[]]
+        for size in sizes:
+            if prod(words[-1]) * max(size, 1) >= SPACE:
+                words.append([])
+            words[-1].append(max(size, 1))
+        self.places = tuple(
+            Place(word, prod(own[place + 1 :]), size)
+            for word, own in enumerate(words)
+            for place, size in enumerate(own)
+        )
+        self.names = tuple(f"w{word}" for word in range(len(words)))
 
-def packed(places: Sequence[Place], codes: CodeArray) -> list[IntArray]:
-    """Return the keys of rows of codes, each of shape (rows,), int64."""
-    keys: list[IntArray] = [np.zeros(len(codes), dtype=np.int64) for _ in names_of(places)]
-    for place, column in zip(places, codes.T, strict=True):
-        keys[place.word] += column.astype(np.int64) * place.unit
-    return keys
+    def pack(self, codes: CodeArray) -> list[IntArray]:
+        """Return the keys of rows of codes, each of shape (rows,), int64."""
+        keys: list[IntArray] = [np.zeros(len(codes), dtype=np.int64) for _ in self.names]
+        for place, column in zip(self.places, codes.T, strict=True):
+            keys[place.word] += column.astype(np.int64) * place.unit
+        return keys
 
+    def unpack(self, keys: Sequence[IntArray]) -> CodeArray:
+        """Return the codes of rows, shape (rows, columns), int32, each column in one piece of memory."""
+        codes = np.empty((len(self.places), len(keys[0])), dtype=np.int32)
+        for column, place in enumerate(self.places):
+            codes[column] = keys[place.word] // place.unit % place.size
+        return codes.T
 
-def unpacked(places: Sequence[Place], keys: Sequence[IntArray]) -> CodeArray:
-    """Return the codes of some rows, shape (rows, columns), int32, each column in one piece of memory."""
-    codes = np.empty((len(places), len(keys[0])), dtype=np.int32)
-    for column, place in enumerate(places):
-        codes[column] = keys[place.word] // place.unit % place.size
-    return codes.T
+    def packed_sql(self, codes: Sequence[str]) -> list[str]:
+        """Return SQL for each key, given SQL for the code of each column."""
+        terms: list[list[str]] = [[] for _ in self.names]
+        for place, code in zip(self.places, codes, strict=True):
+            terms[place.word].append(f"CAST({code} AS BIGINT) * {place.unit}")
+        return [f"{' + '.join(own)} AS {name}" for own, name in zip(terms, self.names, strict=True)]
+
+    def code_sql(self, column: int, division: str = "//") -> str:
+        """Return SQL for the code of a column, given how the engine writes the division of whole numbers."""
+        place = self.places[column]
+        return f"(({self.names[place.word]} {division} {place.unit}) % {place.size})"

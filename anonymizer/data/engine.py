@@ -1,7 +1,7 @@
-"""Engines that are plug-ins: they read, count and write files on the systems where these are.
+"""Engines that are plug-ins: they read, count and write files on other file systems.
 
-Memory and DuckDB are part of ``anonymizer.data``. Any other engine is one class, named in an entry point of
-the group ``anonymizer.engines`` by the name that ``engine.name`` gives it in a config.
+Memory and DuckDB are part of ``anonymizer.data``. Any other engine is one class, with an entry point of the
+group ``anonymizer.engines`` by its ``engine.name`` in a config.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from anonymizer.system import Closing
 GROUP = "anonymizer.engines"
 
 REMOTE = "spark"
-"""The engine that reads URLs where a config names none."""
+"""The default engine for URLs."""
 
 
 class EngineFolder(Closing):
-    """A release that an engine writes as a folder, visible under its own name only after ``commit``.
+    """A release that an engine writes as a folder, which gets its name in ``commit``.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class EngineFolder(Closing):
 
     @abstractmethod
     def commit(self) -> None:
-        """Give the folder its name; an earlier release of that name goes.
+        """Give the folder its name, in place of an earlier release.
 
         Raises
         ------
@@ -44,12 +44,12 @@ class EngineFolder(Closing):
 
 
 class Engine(ABC):
-    """An engine that reads files where they are, and writes a release as a folder of files.
+    """An engine that reads files on other file systems, and writes a release as a folder of files.
 
     Attributes
     ----------
     name: as in the config.
-    program_bytes: memory that its processes on this machine take before anything is read.
+    program_bytes: memory of its processes on this machine before any input is read.
     """
 
     name: ClassVar[str]
@@ -57,11 +57,11 @@ class Engine(ABC):
 
     @abstractmethod
     def has_option(self, name: str) -> bool:
-        """Return whether ``engine.options`` may hold this name, in addition to those of every engine."""
+        """Return whether ``engine.options`` may have this name, besides those of all engines."""
 
     @abstractmethod
     def problems(self, config: Any) -> Iterator[ConfigProblem]:
-        """Yield what this engine cannot do of a config, before anything is started.
+        """Yield the parts of a config that this engine does not support; starts nothing.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class Engine(ABC):
     def folder(
         self, location: str, directory: Path, source: str, options: EngineOptions, *, overwrite: bool
     ) -> EngineFolder:
-        """Return where a release goes.
+        """Return the folder for a release.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class Engine(ABC):
         Raises
         ------
         InputError: the engine cannot be started.
-        OutputError: something is there that may not be replaced.
+        OutputError: something exists there that may not be replaced.
         """
 
 
@@ -113,7 +113,7 @@ def engine_named(name: str) -> Engine:
 
     Raises
     ------
-    InputError: no installed distribution has it, or it cannot be imported.
+    InputError: it is not installed, or cannot be imported.
     """
     points = list(entry_points(group=GROUP, name=name))
     if not points:

@@ -1,7 +1,7 @@
 """Memory limits of this process, and temporary folders for data that does not fit.
 
-The limit is that of the machine or of the container. A temporary folder belongs to a process and is removed
-soon after that process has ended.
+The limit is that of the machine or of the container. A temporary folder belongs to a process; the next run
+removes the folders of killed processes.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from anonymizer.errors import InputError
 from anonymizer.system import LockedFolder, NoLocks, container_limits
 
 SYSTEM = Path("/")
-"""Where the files of the system are."""
+"""Root of the system's files."""
 
 OF_MACHINE = 0.8
-"""What DuckDB uses of the memory of a machine unless it is told otherwise."""
+"""Share of the machine's memory that DuckDB uses by default."""
 
 KIBIBYTES = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
-"""Units of memory as DuckDB writes them, each 1024 of the one before."""
+"""Units of memory in DuckDB, each 1024 times the one before."""
 
 
 def memory_of_machine(system: Path = SYSTEM) -> int:
-    """Return the bytes of memory that there are for this process and those beside it.
+    """Return the bytes of memory of the machine, or of the container if that is less.
 
     Parameters
     ----------
-    system: where the files of the system are.
+    system: root of the system's files.
     """
     return min([_physical(), *container_limits(system)])
 
 
 def parse_memory_setting(setting: str) -> int:
-    """Return an amount of memory as DuckDB writes it, in bytes.
+    """Return the bytes of an amount of memory in DuckDB's format.
 
     >>> parse_memory_setting("512 bytes"), parse_memory_setting("1.5 KiB")
     (512, 1536)
@@ -50,21 +50,21 @@ def parse_memory_setting(setting: str) -> int:
 
 @cache
 def _physical() -> int:
-    """Return the bytes of the machine, on any system, from what DuckDB would use of them."""
+    """Return the bytes of the machine, on any system, from DuckDB's default limit."""
     with duckdb.connect(":memory:") as connection:
-        ((told,),) = connection.execute("SELECT current_setting('memory_limit')").fetchall()
-    return int(parse_memory_setting(str(told)) / OF_MACHINE)
+        ((limit,),) = connection.execute("SELECT current_setting('memory_limit')").fetchall()
+    return int(parse_memory_setting(str(limit)) / OF_MACHINE)
 
 
 class SpillFolder:
     """A folder that is locked by this process.
 
-    The name tells the host: a lock may not reach others that share the disk. Folders of killed runs of this
-    host are removed first.
+    Its name contains the host, as locks may not work between hosts that share the disk. Folders of killed
+    runs of this host are removed first.
 
     Parameters
     ----------
-    parent: where it is made; None for the system's folder of temporary files.
+    parent: folder for it; None for the system's folder of temporary files.
 
     Attributes
     ----------
@@ -82,12 +82,12 @@ class SpillFolder:
             folder = LockedFolder.make(place, _prefix())
         except OSError as error:
             raise InputError(
-                f"engine.options.temp_directory: {place}: {error.strerror}; accepted: a folder that exists "
-                "and can be written to"
+                f"engine.options.temp_directory: {place}: {error.strerror}; accepted: a folder that "
+                "exists and can be written to"
             ) from None
         self.path = folder.path
         self.remove = weakref.finalize(self, folder.remove)
-        """Remove the folder with all that is in it; a second call does nothing."""
+        """Remove the folder with its content; a second call does nothing."""
 
 
 def _prefix() -> str:
@@ -95,7 +95,7 @@ def _prefix() -> str:
 
 
 def _remove_leftovers(place: Path) -> None:
-    """Remove the folders of this host that no living process has locked; where there are no locks, none."""
+    """Remove the folders of this host that no running process has locked; none on systems without locks."""
     for path in sorted(place.glob(f"{_prefix()}*")):
         try:
             LockedFolder(path).remove()

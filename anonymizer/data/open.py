@@ -38,13 +38,14 @@ OPTIONS = EngineOptions()
 
 
 def open_file(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions = OPTIONS) -> Relation:
-    """Open a data file of any kind by its suffix; the dialect matters for CSV alone.
+    """Open a data file by its suffix, or a folder of Parquet files; the dialect is for CSV only.
 
-    A folder may be one of Parquet files; a plug-in engine reads what is on another file system.
+    A plug-in engine reads other file systems.
 
     Raises
     ------
-    DataError: the suffix is unknown, or as for ``open_csv``, ``open_parquet`` and ``Engine.open``.
+    DataError: the suffix is unknown, a folder of other files, or as for ``open_csv``, ``open_parquet``
+        and ``Engine.open``.
     """
     if options.engine is not None or is_url(str(path)):
         return open_by_engine(location_of(path), replace(options, engine=options.engine or REMOTE))
@@ -52,42 +53,48 @@ def open_file(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions 
         return open_parquet(path, options)
     if CSV_FILES.named(path.name):
         return open_csv(path, dialect, options)
+    if path.is_dir():
+        raise DataError(f"{path}: is a directory; name a file in it")
     accepted = f"{', '.join(SUFFIXES)}, or a folder of .parquet files"
     raise DataError(f"{path}: unknown kind of file '{path.suffix}'; accepted: {accepted}")
 
 
 def open_by_engine(location: str, options: EngineOptions) -> Relation:
-    """Open files by the engine that the options name; raises as ``Engine.open`` and ``engine_named`` do."""
+    """Open files by the plug-in engine of the options; raises as ``Engine.open`` and ``engine_named`` do."""
     assert options.engine is not None
     return engine_named(options.engine).open(location, options)
 
 
 def open_csv(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions = OPTIONS) -> Relation:
-    """Open a CSV file, gzipped when its name ends in ``.gz``; every field is text, an empty one too.
+    """Open a CSV file, gzipped if its name ends in ``.gz``; every field is a text, possibly empty.
 
     Raises
     ------
-    DataError: missing, a directory, empty, header only, two columns of one name, a column without a name,
-        a record of another width, a misplaced quote, undecodable, NUL bytes, a damaged gzip file.
+    DataError: missing, a directory, empty, header only, a record of another width, a
+        misplaced quote, undecodable, NUL bytes, a damaged gzip file.
     """
-    return _opened(options, lambda database, folder: load_csv(database, path, dialect, folder))
+    return _opened(
+        options,
+        lambda database, folder: load_csv(
+            database, path, dialect, folder, strict_header=options.strict_header
+        ),
+    )
 
 
 def open_parquet(path: Path, options: EngineOptions = OPTIONS) -> Relation:
-    """Open a Parquet file, or a folder of them; a text is a value's canonical cast to VARCHAR.
+    """Open a Parquet file, or a folder of them; the text of a value is ``text_of`` its column.
 
     Raises
     ------
-    DataError: missing, not Parquet, without records, two columns of one name or one without, files of a
-        folder that differ in their columns.
+    DataError: missing, not Parquet, without records, files of a folder that differ in their columns.
     """
-    return _opened(options, lambda database, folder: load_parquet(database, path, folder, options.named))
+    return _opened(options, lambda database, folder: load_parquet(database, path, folder, options))
 
 
 def open_duckdb(
     path: Path, selection: Selection, options: EngineOptions = OPTIONS, *, allow_files: bool = False
 ) -> Relation:
-    """Open a table or a query of a DuckDB file, which is read only; texts are as for Parquet.
+    """Open a table or a query of a DuckDB file for reading only; texts are as for Parquet.
 
     Parameters
     ----------
@@ -95,20 +102,20 @@ def open_duckdb(
 
     Raises
     ------
-    DataError: missing, a directory, not DuckDB, written by another process just now, changed meanwhile, no
-        such table, without records, two columns of one name or one without.
-    QueryError: the query is not one SELECT, reads files without leave, or DuckDB refuses it.
+    DataError: missing, a directory, not DuckDB, open for writing in another process, changed meanwhile, no
+        such table, without records.
+    QueryError: the query is not one SELECT, reads files that are not allowed, or DuckDB refuses it.
     """
     reader = DuckTableReader(path, selection, options, allow_files=allow_files)
-    return _opened(options, reader.load)
+    return _opened(options, reader.load, _without_records(selection))
 
 
 def open_postgres(
     url: str, selection: Selection, options: EngineOptions = OPTIONS, *, allow_files: bool = False
 ) -> Relation:
-    """Open a table or a query of PostgreSQL in a transaction that can only read.
+    """Open a table or a query of PostgreSQL in a read-only transaction.
 
-    Numbers, truth values, dates and times keep their type, the texts of other types are PostgreSQL's own.
+    Numbers, truth values, dates and times keep their type; other types become PostgreSQL's texts.
 
     Parameters
     ----------
@@ -116,9 +123,9 @@ def open_postgres(
 
     Raises
     ------
-    DataError: the server cannot be reached or refuses, no such table, without records, two columns of one
-        name.
-    QueryError: the query is not one SELECT, calls what can do more than read, or the server refuses it.
+    DataError: the server cannot be reached or refuses, no such table, without records.
+    QueryError: the query is not one SELECT, calls a function that can do more than read, or the server
+        refuses it.
     InputError: the driver is not installed, or an environment variable of the URL is not set.
     """
     from anonymizer.data.postgres import Postgres, PostgresError, check_query  # noqa: PLC0415
@@ -137,15 +144,21 @@ def open_postgres(
 def open_transaction(
     connection: Postgres, selection: Selection, source: str, options: EngineOptions = OPTIONS
 ) -> Relation:
-    """Open rows as the transaction of a connection sees them; raises as ``open_postgres`` does.
+    """Open rows in the transaction of a connection; raises as ``open_postgres`` does.
 
     Parameters
     ----------
-    source: what messages call the database.
+    source: name of the database in messages.
     """
-    from anonymizer.data.postgres import load_selection  # noqa: PLC0415 - files do without it
+    from anonymizer.data.postgres import load_selection  # noqa: PLC0415 - not needed for files
 
-    return _opened(options, lambda database, _: load_selection(database, connection, selection, source))
+    return _opened(
+        options,
+        lambda database, _: load_selection(
+            database, connection, selection, source, strict_header=options.strict_header
+        ),
+        _without_records(selection),
+    )
 
 
 def open_frame(frame: pandas.DataFrame, options: EngineOptions = OPTIONS) -> Relation:
@@ -153,13 +166,21 @@ def open_frame(frame: pandas.DataFrame, options: EngineOptions = OPTIONS) -> Rel
 
     Raises
     ------
-    DataError: without records or columns, two columns of one name, a name that is not a text.
+    DataError: without records or columns, a name that is not a string.
     """
     return FrameRelation(frame, options)
 
 
-def _opened(options: EngineOptions, load: Callable[[Database, Path], Relation]) -> Relation:
-    """Load into a new database that does not outlive a failure, with a folder for temporary files."""
+def _without_records(selection: Selection) -> str:
+    return " returns no records" if isinstance(selection, Query) else " has no records"
+
+
+def _opened(
+    options: EngineOptions,
+    load: Callable[[Database, Path], Relation],
+    empty: str = ": no records, only a header",
+) -> Relation:
+    """Load into a new database, which is closed on failure; the folder for temporary files is removed."""
     database = Database(options)
     try:
         folder = SpillFolder(options.temp_directory)
@@ -168,7 +189,7 @@ def _opened(options: EngineOptions, load: Callable[[Database, Path], Relation]) 
         finally:
             folder.remove()
         if not relation.rows:
-            raise DataError(f"{relation.name}: no records, only a header; at least one record is needed")
+            raise DataError(f"{relation.name}{empty}; at least one record is needed")
     except BaseException:
         database.close()
         raise

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-from anonymizer.data.csv import check_header
+from anonymizer.data.csv import name_columns
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.relation import DuckError, DuckRelation, reason_of
 from anonymizer.data.source import Query, QueryError, Selection, identifier, quoted
@@ -52,15 +52,15 @@ COLUMN_TYPES: Mapping[str, str] = {
 
 
 class PostgresError(Exception):
-    """What the server or the connection objected, in one line without passwords."""
+    """A message of the server or the connection, in one line without passwords."""
 
 
 class Postgres:
-    """One connection with a transaction that begins with the first statement; to be closed.
+    """A connection, whose transaction begins with the first statement; to be closed.
 
     Parameters
     ----------
-    url: as in a config: without a password, ``${NAME}`` standing for an environment variable.
+    url: as in a config: without a password, with ``${NAME}`` for an environment variable.
 
     Raises
     ------
@@ -70,7 +70,7 @@ class Postgres:
 
     def __init__(self, url: str) -> None:
         try:
-            from adbc_driver_postgresql import dbapi  # noqa: PLC0415 - an extra that files do without
+            from adbc_driver_postgresql import dbapi  # noqa: PLC0415 - an extra
         except ImportError:
             raise InputError(
                 f"{url}: reading and writing PostgreSQL needs a driver; run: {installing('sql')}"
@@ -106,20 +106,20 @@ class Postgres:
         return found
 
     def schema(self, query: str) -> Any:
-        """Return the Arrow schema of what a query would give; raises as ``run`` does."""
+        """Return the Arrow schema of a query's rows; raises as ``run`` does."""
         with self._failures():
             return self._cursor.adbc_execute_schema(query)
 
     @contextmanager
     def stream(self, query: str) -> Iterator[Any]:
-        """Give the rows of a query as an Arrow record batch reader; raises as ``run`` does."""
+        """Yield the rows of a query as an Arrow record batch reader; raises as ``run`` does."""
         with self._failures():
             self._cursor.execute(query)
             with self._cursor.fetch_record_batch() as reader:
                 yield reader
 
     def ingest(self, path: Path, schema: str, table: str) -> None:
-        """Make a table of the rows of a Parquet file, in their order.
+        """Create a table with the rows of a Parquet file, in their order.
 
         Raises
         ------
@@ -137,13 +137,13 @@ class Postgres:
                 self._cursor.adbc_ingest(table, batches, mode="append", db_schema_name=schema)
 
     def commit(self) -> None:
-        """End the transaction, keeping what it did; raises as ``run`` does."""
+        """Commit the transaction; raises as ``run`` does."""
         with self._failures():
             self._connection.commit()
 
     def close(self) -> None:
-        """Undo what was not committed; a second call does nothing."""
-        # The server undoes what a lost connection leaves.
+        """Roll back what was not committed; a second call does nothing."""
+        # If the connection is lost, the server rolls back.
         with suppress(self._driver.Error):
             self._cursor.close()
         with suppress(self._driver.Error):
@@ -165,13 +165,13 @@ class Postgres:
 
 
 def column_type(field: Any) -> str:
-    """Return the type of PostgreSQL that holds all values of an Arrow field.
+    """Return the type of PostgreSQL for all values of an Arrow field.
 
-    The driver would choose one too, but numbers without declared digits, which lose trailing zeros.
+    The driver's own choice declares no digits of decimals, so they would lose trailing zeros.
 
     Raises
     ------
-    PostgresError: there is none.
+    PostgresError: PostgreSQL has no such type.
     """
     import pyarrow.types as kinds  # noqa: PLC0415 - comes with the extra
 
@@ -183,15 +183,15 @@ def column_type(field: Any) -> str:
     if str(kind) in COLUMN_TYPES:
         return COLUMN_TYPES[str(kind)]
     raise PostgresError(
-        f"column '{field.name}' is {kind}, for which there is no type; cast it to text in a query, "
+        f"column '{field.name}' has type {kind}, which PostgreSQL does not have; cast it to text in a query, "
         "or release to a .parquet"
     )
 
 
 def _expanded(url: str) -> tuple[str, list[str]]:
-    """Return a URL with the values of its variables, and the texts that no message may show.
+    """Return a URL with the values of its variables, and the secrets to remove from messages.
 
-    A variable that is the whole URL is taken as it is; a part of one is percent-encoded.
+    The value of a variable is percent-encoded, unless it is the whole URL.
 
     Raises
     ------
@@ -213,14 +213,14 @@ def _expanded(url: str) -> tuple[str, list[str]]:
 
 
 def _passwords(url: str) -> list[str]:
-    """Return what a URL from the environment holds of passwords, encoded and not."""
+    """Return the passwords in a URL from the environment, encoded and decoded."""
     found = re.findall(r"://[^:/@]*:([^@/]+)@|password=([^&]+)", url)
     encoded = [each for pair in found for each in pair if each]
     return [*encoded, *map(unquote, encoded)]
 
 
-AS_THEY_ARE = frozenset({"bool", "int2", "int4", "int8", "float4", "float8", "bytea"})
-"""Types that the driver hands over without loss; of the others the server makes texts."""
+UNCHANGED = frozenset({"bool", "int2", "int4", "int8", "float4", "float8", "bytea"})
+"""Types that the driver reads without loss; the server converts others to text."""
 
 FROM_TEXTS: Mapping[str, str] = {
     "date": "DATE",
@@ -228,10 +228,10 @@ FROM_TEXTS: Mapping[str, str] = {
     "timestamp": "TIMESTAMP",
     "timestamptz": "TIMESTAMPTZ",
 }
-"""Types that are made again of their texts: the driver's numbers wrap around at infinity."""
+"""Types that are converted back from texts: the driver's numbers overflow at infinity."""
 
 MOST_DIGITS = 38
-"""Of a decimal in DuckDB; a number with more, or of any number of digits, stays a text."""
+"""Maximum number of digits of a decimal in DuckDB; other numbers stay texts."""
 
 
 HARMLESS = (
@@ -257,7 +257,7 @@ HARMLESS = (
     "uuidv4",
     "uuidv7",
 )
-"""Functions that PostgreSQL calls volatile and that neither change nor reach anything."""
+"""Functions that PostgreSQL declares volatile, but that have no effects."""
 
 READ_FILES = (
     "pg_current_logfile",
@@ -269,38 +269,38 @@ READ_FILES = (
     "pg_show_all_file_settings",
     "pg_stat_file",
 )
-"""Functions that read files of the server and do nothing else, besides ``pg_ls_…``, which list them."""
+"""Functions that only read files of the server, like ``pg_ls_…``, which list them."""
 
 RUN_TEXTS = ("connectby_text", "connectby_text_serial", "crosstab", "crosstab_hash", "xpath_table")
-"""What runs a statement that it gets as a text though it is not volatile, by the name of the code."""
+"""Names of the C code of functions that run a statement given as text, though not volatile."""
 
 FILE_VIEWS: Mapping[str, str] = {"pg_file_settings": "pg_show_all_file_settings"}
-"""Views of the server itself over such functions, where they have other names."""
+"""System views over functions of other names that read files."""
 
 _WORD = re.compile(r"\w+")
 _HIDDEN_NAME = re.compile(r'\bu&"', re.IGNORECASE)
 
 
 def check_query(connection: Postgres, query: Query, source: str, *, allow_files: bool) -> None:
-    """Check that a query is one statement, which calls nothing that can do more than read tables.
+    """Check that a query is one statement, and calls only functions that read tables.
 
-    A transaction that can only read still takes ``SELECT lo_export(…)``, ``set_config(…)`` or
-    ``dblink_exec(…)``. PostgreSQL calls such functions volatile. No function can be called whose name is not
-    written in the query, so that the names decide, wherever they stand. What a function in a trusted language
-    does is up to who made it, as what a view reads.
+    Even a read-only transaction accepts ``SELECT lo_export(…)``, ``set_config(…)`` or ``dblink_exec(…)``.
+    PostgreSQL declares such functions volatile. A query can only call a function by its name, so every name
+    in the text is checked. Functions in trusted languages are the responsibility of their authors, as views
+    are.
 
     Parameters
     ----------
-    source: what messages call the database.
+    source: name of the database in messages.
     allow_files: whether functions that read files of the server are allowed.
 
     Raises
     ------
-    QueryError: it is not, or the server refuses it.
+    QueryError: the query does more, or the server refuses it.
     """
     name = f"{source}: {query.title}"
     try:
-        # Parsed by itself: in the parentheses that come around it, it could close them.
+        # Parsed without parentheses, as the query could close them.
         connection.schema(query.alone)
         called = _volatile_functions(connection, query.alone)
     except PostgresError as error:
@@ -311,18 +311,18 @@ def check_query(connection: Postgres, query: Query, source: str, *, allow_files:
     other = [each for each in called if each not in reading]
     if other:
         raise QueryError(
-            f"{name} names {other[0]}, a function that can do more than read; leave it out, or call it in a "
+            f"{name} names {other[0]}, a function that can do more than read; remove it, or call it in a "
             "view of the database"
         )
     if reading and not allow_files:
         raise QueryError(
-            f"{name} names {reading[0]}, which reads files of the server; leave it out, or set "
+            f"{name} names {reading[0]}, which reads files of the server; remove it, or set "
             "input.allow_files: true if you trust the query"
         )
 
 
 def _volatile_functions(connection: Postgres, text: str) -> list[str]:
-    """Return the functions with effects of their own, and in no trusted language, whose name is in a text."""
+    """Return the functions with effects, not in a trusted language, whose names are in a text."""
     words = {each.lower() for each in _WORD.findall(text)}
     words |= {function for view, function in FILE_VIEWS.items() if view in words}
     named = "(lower(proname) = ANY(ARRAY[{words}]) OR proname !~ '^\\w+$' AND strpos({text}, proname) > 0)"
@@ -343,13 +343,18 @@ def _listed(texts: Iterable[str]) -> str:
 
 
 def load_selection(
-    database: Database, connection: Postgres, selection: Selection, source: str
+    database: Database,
+    connection: Postgres,
+    selection: Selection,
+    source: str,
+    *,
+    strict_header: bool = False,
 ) -> DuckRelation:
-    """Load rows of PostgreSQL, in the transaction of a connection.
+    """Load rows of PostgreSQL in the transaction of a connection.
 
     Parameters
     ----------
-    source: what messages call the database.
+    source: name of the database in messages.
 
     Raises
     ------
@@ -358,24 +363,27 @@ def load_selection(
     name = f"{source}: {selection.title}"
     try:
         schema = connection.schema(f"SELECT * FROM {selection.sql} AS selected")
-        columns = [field.name for field in schema]
-        check_header(name, columns)
+        place, found = "the table or query", [field.name for field in schema]
+        naming = name_columns(name, found, strict=strict_header, place=place)
+        columns = naming.columns
         numbered = ", ".join(f"c{index}" for index in range(len(columns)))
         read = [_read(f"c{index}", field) for index, field in enumerate(schema)]
-        asked = ", ".join(each for each, _ in read)
+        requested = ", ".join(each for each, _ in read)
         values = ", ".join(each for _, each in read)
-        # The text of a moment depends on it.
+        # The texts of timestamps depend on it.
         database.run("SET TimeZone = 'UTC'")
-        query = f"SELECT {asked} FROM {selection.sql} AS selected({numbered})"
-        with connection.stream(query) as stream, database.holding_stream("incoming", stream):
+        query = f"SELECT {requested} FROM {selection.sql} AS selected({numbered})"
+        with connection.stream(query) as stream, database.holding("incoming", stream):
             database.run(f"CREATE TABLE records AS SELECT {values} FROM incoming")
     except PostgresError as error:
         raise _failure(selection, f"{name} cannot be read: {error}") from None
     except DuckError as error:
         raise _failure(
-            selection, f"{name} cannot be read: {reason_of(error)}; cast what is odd to text in a query"
+            selection, f"{name} cannot be read: {reason_of(error)}; cast unusual types to text in a query"
         ) from None
-    return DuckRelation(database, name, columns)
+    relation = DuckRelation(database, name, columns)
+    relation.renamed = naming.warnings
+    return relation
 
 
 def _failure(selection: Selection, message: str) -> DataError:
@@ -383,20 +391,20 @@ def _failure(selection: Selection, message: str) -> DataError:
 
 
 def _read(column: str, field: Any) -> tuple[str, str]:
-    """Return SQL for what the server is asked of a column, and for what is made of that."""
+    """Return SQL for a column on the server, and in DuckDB."""
     metadata = field.metadata or {}
     kind = metadata.get(b"POSTGRESQL:type", b"").decode()
-    if kind in AS_THEY_ARE:
+    if kind in UNCHANGED:
         return column, column
-    asked = f"CAST({column} AS text) AS {column}"
-    made = (
+    requested = f"CAST({column} AS text) AS {column}"
+    converted = (
         _decimal(int(metadata.get(b"POSTGRESQL:typmod", -1))) if kind == "numeric" else FROM_TEXTS.get(kind)
     )
-    return asked, column if made is None else f"CAST({column} AS {made}) AS {column}"
+    return requested, column if converted is None else f"CAST({column} AS {converted}) AS {column}"
 
 
 def _decimal(modifier: int) -> str | None:
-    """Return the type for a number of declared digits, None for any other.
+    """Return the type of a number with declared digits, None without.
 
     >>> _decimal(655366), _decimal(-1)
     ('DECIMAL(10, 2)', None)

@@ -1,7 +1,7 @@
-"""The interface of engines: one open input, its dictionaries, column statistics, counts and release.
+"""The interface of engines: an open input, its dictionaries, column statistics, counts and release.
 
-The texts of columns become codes, and records become keys packed from these codes. A release is written
-from counted rows; it may be appended to the records of an earlier release.
+The texts of columns become codes, and the codes of a record are packed into keys. A release is written from
+counted rows or from records; it can be appended to an earlier release.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
+from anonymizer.data.csv import index_warnings
 from anonymizer.data.distinct_rows import DistinctRows, counted_keys
-from anonymizer.data.source import CsvDialect, EngineOptions
 from anonymizer.errors import AuditFailed, DataError, suggestion
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.counting import Packing
@@ -30,17 +30,17 @@ from anonymizer.system import Closing
 
 
 class ReleaseQuery(ABC):
-    """The rows of a release in their order, as the engine of a relation finds them; a sink has them copied.
+    """The rows of a release in their order, which an engine finds and copies to a file.
 
-    Its relation has to be open as long as it is in use.
+    The relation has to stay open.
     """
 
     @abstractmethod
     def copy(self, path: Path, separator: str | None) -> None:
-        """Write the rows: with a separator UTF-8 CSV with a header, gzipped for ``.gz``, else Parquet.
+        """Write the rows: with a separator as UTF-8 CSV with a header, gzipped for ``.gz``; else as Parquet.
 
-        In CSV, texts have quotes where needed, and a null or an empty text is nothing at all. In Parquet,
-        recoded columns are texts, and unchanged ones have their own type and nulls.
+        In CSV, texts are quoted if necessary, and nulls and empty texts are empty fields. In Parquet, recoded
+        columns are texts, and unchanged columns have their own type and nulls.
 
         Raises
         ------
@@ -48,11 +48,11 @@ class ReleaseQuery(ABC):
         """
 
     def check(self, release: Relation) -> None:  # noqa: B027 - most need nothing more than the audit
-        """Compare a copy that was read back with these rows, beyond what the audit does.
+        """Compare a copy that was read back with these rows, in addition to the audit.
 
         Raises
         ------
-        AuditFailed: it is something else.
+        AuditFailed: they differ.
         """
 
 
@@ -61,27 +61,24 @@ Dictionary = Iterable[tuple[str | None, int]]
 
 
 def changed(before: Dictionary, after: Dictionary) -> tuple[int, int]:
-    """Return the records of each text that the second has more of, summed, and those that it has fewer of.
+    """Return the number of records that a second dictionary has more, and fewer, summed over texts.
 
     >>> changed([("a", 2), ("b", 1), (None, 1)], [("", 1), ("a", 1), ("c", 1)])
     (1, 2)
     """
-    own, theirs = Counter[str](), Counter[str]()
-    for counted, dictionary in ((own, before), (theirs, after)):
-        for text, records in dictionary:
-            counted[text or ""] += records
-    return (theirs - own).total(), (own - theirs).total()
+    difference = compare_union(after, before, ())
+    return difference.added, difference.lacking
 
 
 @dataclass(frozen=True)
 class UnionDifference:
-    """How the texts of a column differ from those of two parts that it should hold.
+    """How the records of a column differ from two parts that it should have, summed over texts.
 
     Attributes
     ----------
-    lacking: records of each text that it has fewer of than the first part, summed.
-    added: records of each text that it has more of than both parts, summed.
-    missing: records of each text that it has fewer of than both parts, summed.
+    lacking: fewer records than in the first part.
+    added: more records than in both parts.
+    missing: fewer records than in both parts.
     """
 
     lacking: int
@@ -90,7 +87,7 @@ class UnionDifference:
 
 
 def compare_union(whole: Dictionary, first: Dictionary, second: Dictionary) -> UnionDifference:
-    """Return how a dictionary differs from two parts that it should hold.
+    """Return how a dictionary differs from the union of two.
 
     >>> compare_union([("a", 3), ("b", 1)], [("a", 1)], [("a", 1), ("b", 1), (None, 2)])
     UnionDifference(lacking=0, added=1, missing=2)
@@ -106,13 +103,13 @@ def compare_union(whole: Dictionary, first: Dictionary, second: Dictionary) -> U
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """How the texts of a column become codes.
+    """The codes of the texts of a column.
 
     Attributes
     ----------
     name: of the column.
     codes: code of each position in the relation's dictionary of the column, shape (distinct texts,), int32;
-        several positions may have one code.
+        several positions may have the same code.
     size: number of codes; each is in [0, size).
     """
 
@@ -122,7 +119,7 @@ class Coding:
 
 
 def packed_column_by_column(relation: Relation, codings: Sequence[Coding]) -> Packing:
-    """Pack the codes of each record, in the input's order; no two columns are in memory at once."""
+    """Pack the codes of each record, in the input's order, with one column in memory at a time."""
     packing = Packing(relation.rows)
     for coding in codings:
         packing.add(coding.codes[relation.codes(coding.name)], coding.size)
@@ -130,7 +127,7 @@ def packed_column_by_column(relation: Relation, codings: Sequence[Coding]) -> Pa
 
 
 def fitting(codings: Sequence[Coding], space: int) -> int:
-    """Return how many of some columns, from the first on, have no more combinations of codes than a space."""
+    """Return how many of the first columns have fewer combinations of codes than ``space``."""
     number = 0
     while number < len(codings) and prod(max(each.size, 1) for each in codings[: number + 1]) < space:
         number += 1
@@ -139,14 +136,14 @@ def fitting(codings: Sequence[Coding], space: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class CountedRows:
-    """Rows in the order in which they are written, equal ones one after another.
+    """Rows in the order of a release, equal rows in sequence.
 
     Attributes
     ----------
-    columns: their names.
-    labels: for each column the distinct texts, sorted by code point.
-    codes: position in ``labels``, for each column an array of shape (rows,), int32.
-    counts: how often each row is written, shape (rows,), int64, at least 1.
+    columns: names.
+    labels: distinct texts of each column, sorted by code point.
+    codes: positions in ``labels``, an array of shape (rows,), int32 for each column.
+    counts: records of each row, shape (rows,), int64, at least 1.
     """
 
     columns: tuple[str, ...]
@@ -157,13 +154,13 @@ class CountedRows:
 
 @dataclass(frozen=True, eq=False)
 class ByCodes:
-    """Rows of distinct combinations of coded columns.
+    """Records find their row by the codes of columns.
 
     Attributes
     ----------
-    codings: of the columns that tell the combinations.
-    codes: of each row, shape (rows, codings), int32; sorted, equal ones in rows one after another. Records of
-        one combination go to its rows in the order of the columns that are released unchanged.
+    codings: of these columns.
+    codes: of each row, shape (rows, codings), int32; sorted. Records of equal codes go to the rows of these
+        codes in the order of the columns that are released unchanged.
     """
 
     codings: Sequence[Coding]
@@ -172,13 +169,13 @@ class ByCodes:
 
 @dataclass(frozen=True, eq=False)
 class ByRegion:
-    """Rows that are regions of combinations.
+    """Records find their row by the region of their codes.
 
     Attributes
     ----------
-    codings: of the columns that tell the combinations.
-    regions: region i is row i, keys being as ``DistinctRows`` has them; None where all are in none.
-    rest: row of the combinations that are in no region; None where none is to be released.
+    codings: of the columns with these codes.
+    regions: region i is row i, with keys as in ``KeyWords``; None without regions.
+    rest: row of the records without a region; None if they are not released.
     """
 
     codings: Sequence[Coding]
@@ -188,16 +185,16 @@ class ByRegion:
 
 @dataclass(frozen=True, eq=False)
 class RecodedRows:
-    """What becomes of records, told for each of some rows that they are found by.
+    """Records as recoded, given by the rows of the recoding.
 
     Attributes
     ----------
     found: how a record finds its row.
     counts: records of each row, shape (rows,), int64.
-    kept: rows that are released, shape (rows,), bool.
-    columns: released ones, in their order.
-    labels: for each column that is replaced its distinct texts, sorted by code point.
-    places: for each of them the place in ``labels`` for each row, shape (rows,), int32.
+    kept: which rows are released, shape (rows,), bool.
+    columns: released columns, in their order.
+    labels: distinct texts of each replaced column, sorted by code point.
+    places: position in ``labels`` for each row, shape (rows,), int32, by replaced column.
     """
 
     found: ByCodes | ByRegion
@@ -210,12 +207,12 @@ class RecodedRows:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The distinct combinations of some columns, counted by the engine.
+    """The distinct rows of columns, counted by the engine.
 
     Attributes
     ----------
-    values: for each column its distinct texts sorted by code point, None (a null) last.
-    codes: position in ``values`` for each group and column, shape (groups, columns), int32; no certain order.
+    values: distinct texts of each column, sorted by code point, None (a null) last.
+    codes: position in ``values`` for each group and column, shape (groups, columns), int32, in any order.
     counts: records of each group, shape (groups,), int64.
     """
 
@@ -224,18 +221,18 @@ class Groups:
     counts: IntArray
 
     def texts(self, column: int) -> list[str | None]:
-        """Return the text of each group in one column, given by its position."""
+        """Return the text of each group in the column at a position."""
         values = self.values[column]
         return [values[code] for code in self.codes[:, column]]
 
 
 @dataclass(frozen=True, eq=False)
 class Replacement:
-    """What is published instead of a column, or as a new one.
+    """The released values of a replaced or new column.
 
     Attributes
     ----------
-    labels: distinct published texts, sorted by code point, or distinct whole numbers, ascending.
+    labels: distinct texts, sorted by code point, or distinct whole numbers, ascending.
     codes: position in ``labels`` for each record of the input, shape (records,), int32.
     """
 
@@ -245,13 +242,13 @@ class Replacement:
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """What of an input is published.
+    """The released records and columns of an input.
 
     Attributes
     ----------
     columns: released columns, in the order of the input; new ones after them.
-    replacements: by column; the other columns are published unchanged. What the input has not is new.
-    kept: which records are published, shape (records,), bool.
+    replacements: by replaced or new column; the other columns are released unchanged.
+    kept: which records are released, shape (records,), bool.
     """
 
     columns: tuple[str, ...]
@@ -260,30 +257,30 @@ class Projection:
 
 
 def shuffled_rows(projection: Projection) -> IntArray:
-    """Return the numbers of the published records in a random order, shape (released,), int64."""
+    """Return the numbers of the released records in a random order, shape (released,), int64."""
     rows = shuffled(len(projection.kept))
     return rows[projection.kept[rows]]
 
 
 def shuffled(number: int) -> IntArray:
-    """Return whole numbers below one in an order by randomness of the system: a known seed would undo it."""
+    """Return the numbers below ``number`` in a random order, which no seed repeats."""
     order: IntArray = np.argsort(np.frombuffer(os.urandom(8 * number), dtype=np.uint64))
     return order
 
 
 @dataclass(frozen=True)
 class ColumnStatistics:
-    """How the records of a column are spread over its distinct texts.
+    """Distinct texts, unique texts, nulls and entropy of a column.
 
     Attributes
     ----------
-    distinct: number of distinct texts; nulls and what was asked to count as such are left out here and below.
-    singles: texts that stand in one record only.
+    distinct: number of distinct texts, here and below without nulls and absent texts.
+    singles: number of texts that occur in one record only.
     largest: records of the most frequent text, 0 without any.
-    nulls: records with a null, or with what counts as one.
+    nulls: number of records with a null or an absent text.
     entropy: of the texts, in bits.
-    sample: distinct texts with their records, sorted by code point; all of them, or a share that depends on
-        the texts alone and neither on their order nor on how frequent they are.
+    sample: distinct texts with their records, sorted by code point; all, or a share that depends on the texts
+        only, not on their order or frequency.
     """
 
     distinct: int
@@ -295,14 +292,14 @@ class ColumnStatistics:
 
     @property
     def whole(self) -> bool:
-        """Whether the sample holds every text."""
+        """Whether the sample has all texts."""
         return len(self.sample) == self.distinct
 
 
 def column_statistics(
     dictionary: Sequence[tuple[str | None, int]], limit: int, absent: Collection[str] = ()
 ) -> ColumnStatistics:
-    """Return the spread of a column whose dictionary is known; the parameters are those of ``spread``."""
+    """Return the statistics of a column from its dictionary; parameters are as for ``Profiling.spread``."""
     texts = [(text, count) for text, count in dictionary if text is not None and text not in absent]
     counts = [count for _, count in texts]
     sample = texts
@@ -322,7 +319,7 @@ def column_statistics(
 
 
 def entropy_bits(records: int, scores: float) -> float:
-    """Return the entropy in bits of values whose counts n add up to ``records`` and n log2 n to ``scores``.
+    """Return the entropy in bits of values whose counts n sum to ``records``, and n log2 n to ``scores``.
 
     >>> entropy_bits(4, 2 * 2 * 1.0)
     1.0
@@ -330,20 +327,18 @@ def entropy_bits(records: int, scores: float) -> float:
     return max(math.log2(records) - scores / records, 0.0) if records else 0.0
 
 
-__all__ = ["CsvDialect", "EngineOptions", "Groups", "Profiling", "Projection", "Relation", "Replacement"]
-
-
 class Relation(Closing):
-    """One open input, read as texts; to be closed.
+    """An open input, read as texts; to be closed.
 
     Attributes
     ----------
-    name: what a message calls the input.
+    name: of the input in messages.
     columns: names, in the order of the input; distinct, none empty.
     rows: number of records, at least 1.
-    sha256: of the bytes of the file; None for what is not a file.
+    sha256: of the bytes of the file; None if the input is not a file.
     separator: of a CSV file, as given or detected; None otherwise.
-    index_columns: columns of the file that are not among the columns, as they are the index of pandas.
+    index_columns: columns of the file that are left out as the index of pandas.
+    renamed: a warning for each column whose name is not the input's.
     """
 
     name: str
@@ -352,6 +347,12 @@ class Relation(Closing):
     sha256: str | None
     separator: str | None
     index_columns: tuple[str, ...] = ()
+    renamed: tuple[str, ...] = ()
+
+    @property
+    def header_warnings(self) -> list[str]:
+        """Warnings about columns that have another name than in the input, or are left out."""
+        return [*self.renamed, *index_warnings(self.index_columns)]
 
     @abstractmethod
     def dictionary(self, column: str) -> list[tuple[str | None, int]]:
@@ -380,19 +381,23 @@ class Relation(Closing):
         """
         return packed_column_by_column(self, codings)
 
-    @abstractmethod
     def group_counts(self, columns: Sequence[str]) -> Groups:
-        """Return the distinct combinations of the texts of columns with their records.
+        """Return the distinct rows of the texts of columns with their records.
 
         Raises
         ------
         DataError: no such column.
         """
+        values = tuple(tuple(text for text, _ in self.dictionary(column)) for column in columns)
+        codings = [
+            Coding(column, np.arange(len(texts), dtype=np.int32), len(texts))
+            for column, texts in zip(columns, values, strict=True)
+        ]
+        with self.combinations(codings) as rows:
+            return Groups(values, *rows.fetch())
 
     def combinations(self, codings: Sequence[Coding]) -> DistinctRows:
-        """Return the distinct combinations of the codes of columns with their records, to be closed.
-
-        In memory, unless an engine keeps them elsewhere.
+        """Return the distinct rows of the codes of columns, to be closed; in memory by default.
 
         Raises
         ------
@@ -401,9 +406,9 @@ class Relation(Closing):
         return counted_keys(self.packed(codings), [each.size for each in codings])
 
     def stored_distinct_rows(self, codings: Sequence[Coding]) -> DistinctRows:
-        """Return the same, kept by the engine where it can, so that they need not fit in memory.
+        """Return the same, stored by the engine if it can, so that they need not fit in memory.
 
-        They can be asked as long as the relation is open.
+        The relation has to stay open.
 
         Raises
         ------
@@ -412,7 +417,7 @@ class Relation(Closing):
         return self.combinations(codings)
 
     def estimated_combinations(self, columns: Sequence[str]) -> int:  # noqa: ARG002 - of any columns
-        """Return about how many distinct combinations of texts columns have, or an upper bound.
+        """Return an estimate of the number of distinct rows of columns, or an upper bound.
 
         Raises
         ------
@@ -421,62 +426,61 @@ class Relation(Closing):
         return self.rows
 
     def changed_records(self, column: str, other: Relation) -> tuple[int, int]:
-        """Return the records of each text of a column that another relation has more of, and fewer of.
+        """Return how many records of a column another relation has more, and fewer, summed over texts.
 
         A null counts as the empty text; raises as ``dictionary`` does.
         """
         return changed(self.dictionary(column), other.dictionary(column))
 
     def put_together(self, column: str, first: Relation, second: Relation) -> UnionDifference:
-        """Compare a column with those of two relations whose records this one should hold.
+        """Compare a column with those of two relations whose records this one should have.
 
         A null counts as the empty text; raises as ``dictionary`` does.
         """
         return compare_union(*(each.dictionary(column) for each in (self, first, second)))
 
     def check_unchanged(self) -> None:
-        """Check that the input is still what it was at first.
+        """Check that the input is unchanged since it was opened.
 
         Raises
         ------
-        DataError: it has changed.
+        DataError: it changed.
         """
 
     @property
     def profiling(self) -> Profiling:
-        """What a profile asks beyond the operations here."""
+        """Statistics for ``init``."""
         return Profiling(self)
 
     @property
     def ordered(self) -> bool:
-        """Whether records have an order, in which they can be asked for one by one."""
+        """Whether records have an order; ``codes`` needs one."""
         return True
 
     @abstractmethod
     def is_text(self, column: str) -> bool:
-        """Tell whether the values of a column are texts, and not stored as numbers or dates."""
+        """Return whether the values of a column are texts, rather than stored numbers or dates."""
 
     def holds_texts(self, column: str) -> bool:  # noqa: ARG002 - of any column
-        """Tell whether the values of a column are texts in every record, none a null or of another type."""
+        """Return whether the values of a column are texts in every record, not null; False if unknown."""
         return False
 
     @abstractmethod
     def records_query(self, projection: Projection, *, shuffled: bool = False) -> ReleaseQuery:
-        """Return the published records.
+        """Return a query for the released records.
 
         Parameters
         ----------
-        shuffled: whether randomness of the system, which no seed repeats, puts them in an order; else they
-            are sorted by what is published: all columns, left to right, texts by code point, a null as the
-            empty text.
+        shuffled: whether their order is random, without a seed; else they are sorted by their released
+            columns, left to right, texts by code point, a null as the empty text.
         """
 
     def position(self, column: str) -> int:
-        """Return where a column stands, from 0.
+        """Return the position of a column, from 0.
 
         Raises
         ------
-        DataError: no such column; the message names the nearest one.
+        DataError: no such column; the message suggests one.
         """
         try:
             return self._positions[column]
@@ -486,40 +490,40 @@ class Relation(Closing):
 
     @cached_property
     def _positions(self) -> dict[str, int]:
-        """Where each column stands; looked for in ``columns``, each would take time by their number."""
+        """Position of each column; a search in ``columns`` takes time by their number."""
         return {column: index for index, column in enumerate(self.columns)}
 
 
 class EngineRelation(Relation):
-    """A relation whose engine writes records without that they come to this process."""
+    """A relation whose engine writes records that this process does not read."""
 
     @abstractmethod
     def counted_query(self, rows: CountedRows) -> ReleaseQuery:
-        """Return rows that are written in their order, each as often as it counts, all columns as texts."""
+        """Return a query for counted rows in their order, each as often as it counts, as texts."""
 
     @abstractmethod
     def recoded_query(self, rows: RecodedRows, *, shuffled: bool = False) -> ReleaseQuery:
-        """Return the records as recoded, in an order as for ``records_query``."""
+        """Return a query for the records as recoded, in an order as for ``records_query``."""
 
     @abstractmethod
     def appended_query(
         self, new: ReleaseQuery, path: Path, scratch: Path, *, shuffled: bool = False
     ) -> ReleaseQuery:
-        """Return the records of this relation, an earlier release, and further ones, all in one order.
+        """Return a query for the records of this relation, an earlier release, and new ones, in one order.
 
-        Nothing tells the ones from the others. Copying raises DataError where a column holds another type in
-        the further records, or where the earlier release has changed.
+        Their order does not disclose which are new. Copying raises DataError if a column has another type in
+        the new records, or if the earlier release changed.
 
         Parameters
         ----------
-        new: the further records, with the same columns in whatever order.
-        path: of the earlier release, whose kind of file it is.
+        new: the new records, with the same columns in any order.
+        path: of the earlier release; the new one has its suffix.
         scratch: a folder for a temporary file.
         """
 
     @abstractmethod
     def checksum(self, recoded: Collection[str]) -> int:
-        """Sum up a hash of each record, of its texts, a null being the empty one, as the engine finds it.
+        """Return the sum of the engine's hash of each record by its texts, a null as the empty text.
 
         Parameters
         ----------
@@ -528,18 +532,18 @@ class EngineRelation(Relation):
 
 
 def check_sum(release: Relation, recoded: Collection[str], expected: int) -> None:
-    """Check that a release that was read back has the records that were to be written.
+    """Check the sum of hashes of a release that was read back.
 
     Raises
     ------
-    AuditFailed: it has others.
+    AuditFailed: it has other records.
     """
     if not isinstance(release, EngineRelation) or release.checksum(recoded) != expected:
-        raise AuditFailed(f"{release.name}: some record is not one of the input as recoded")
+        raise AuditFailed(f"{release.name}: a record is not a recoded record of the input")
 
 
 class Profiling:
-    """What a profile asks of a relation, from what every relation tells; an engine may be quicker.
+    """Statistics for ``init``, from the operations of every relation; an engine may be faster.
 
     Parameters
     ----------
@@ -550,9 +554,9 @@ class Profiling:
         self._relation = relation
 
     def keys(self, column: str) -> IntArray:
-        """Return an integer of each record, the same where the texts are, from 0 on but in no certain order.
+        """Return an integer for each record, equal for equal texts, from 0 on; shape (records,), int64.
 
-        Cheaper than ``codes`` for columns of very many texts; shape (records,), int64, in the input's order.
+        Faster than ``codes`` for columns of very many texts; records are in the input's order.
 
         Raises
         ------
@@ -561,11 +565,11 @@ class Profiling:
         return self._relation.codes(column).astype(np.int64)
 
     def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
-        """Return how records are spread over the texts of a column.
+        """Return the statistics of a column.
 
         Parameters
         ----------
-        limit: number of distinct texts up to which the sample holds all of them; beyond it, about as many.
+        limit: the sample has all texts up to this number, and about as many of more texts.
         absent: texts that count as nulls.
 
         Raises
@@ -575,11 +579,11 @@ class Profiling:
         return column_statistics(self._relation.dictionary(column), limit, absent)
 
     def count_matching(self, column: str, pattern: str) -> int:
-        """Return the records whose text matches a regular expression from end to end; a null does not.
+        """Return the number of records whose text matches a regular expression from end to end; nulls do not.
 
         Parameters
         ----------
-        pattern: what Python's ``re`` and RE2 read alike.
+        pattern: that means the same in Python's ``re`` and RE2.
 
         Raises
         ------
@@ -591,11 +595,11 @@ class Profiling:
         )
 
     def in_small_classes(self, columns: Sequence[str], least: int) -> tuple[int, int]:
-        """Return the records that no other has the same texts as, and those in small classes.
+        """Return the number of records whose texts are unique, and of those in small classes.
 
         Parameters
         ----------
-        least: records of a class that is not small.
+        least: records of the smallest class that is not small.
 
         Raises
         ------

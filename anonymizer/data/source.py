@@ -1,7 +1,7 @@
 """Input sources: files, Parquet folders, Hadoop locations, tables and queries, and reading options.
 
-A file that is read more than once must be the same file every time. A folder of Parquet files, as written
-by Spark and others, is one table.
+A file that is read more than once must not change. A folder of Parquet files, as Spark writes it, is one
+table.
 """
 
 from __future__ import annotations
@@ -31,34 +31,38 @@ def identifier(name: str) -> str:
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A format of data files, known by how their names end; capitals do not matter.
+    """A format of data files, recognized by suffix, in capitals or not.
 
     Attributes
     ----------
-    suffixes: of files that are read.
-    released: of files that a config may name as its output.
+    suffixes: of input files.
+    released: of output files in a config.
     """
 
     suffixes: tuple[str, ...]
     released: tuple[str, ...]
 
     def named(self, name: str) -> bool:
-        """Tell whether a file with this name or path has the format."""
+        """Return whether a file with this name or path has the format."""
         return name.lower().endswith(self.suffixes)
 
 
 CSV_FILES = FileFormat((".csv", ".csv.gz", ".tsv", ".tsv.gz"), (".csv", ".csv.gz"))
 PARQUET_FILES = FileFormat((".parquet",), (".parquet",))
-SUFFIXES = CSV_FILES.suffixes + PARQUET_FILES.suffixes
+FORMATS = (CSV_FILES, PARQUET_FILES)
+SUFFIXES = tuple(suffix for each in FORMATS for suffix in each.suffixes)
+READABLE = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+"""The suffixes of input files, for messages."""
+RELEASED = tuple(suffix for each in FORMATS for suffix in each.released)
 
 
 def is_gzipped(path: Path) -> bool:
-    """Tell whether the content of a file is compressed, as its name says."""
+    """Return whether a file is compressed, by its name."""
     return path.suffix.lower() == ".gz"
 
 
 def separator_of(name: str) -> str | None:
-    r"""Return the separator that the name of a text file gives: a tab for ``.tsv``, else None.
+    r"""Return the separator of a text file by its name: a tab for ``.tsv``, else None.
 
     >>> separator_of("data.tsv.gz"), separator_of("data.csv")
     ('\t', None)
@@ -67,7 +71,7 @@ def separator_of(name: str) -> str | None:
 
 
 def split_suffix(name: str) -> tuple[str, str]:
-    """Return the name of a data file without its suffix, and the suffix, empty where it has none of them.
+    """Return the name of a data file without its suffix, and the suffix, empty for other files.
 
     >>> split_suffix("data.CSV.gz"), split_suffix("notes.txt")
     (('data', '.CSV.gz'), ('notes.txt', ''))
@@ -78,7 +82,7 @@ def split_suffix(name: str) -> tuple[str, str]:
 
 
 def data_files(folder: Path) -> list[Path]:
-    """Return the files of a folder and the folders in it, sorted by name; none hidden by ``_`` or ``.``."""
+    """Return the files below a folder, sorted by name, without those hidden by ``_`` or ``.``."""
     names = {
         path.relative_to(folder).as_posix(): path
         for path in folder.rglob("*")
@@ -88,7 +92,7 @@ def data_files(folder: Path) -> list[Path]:
 
 
 def is_parquet_folder(path: Path) -> bool:
-    """Tell whether all in a folder is Parquet, or a folder named by the value of a column."""
+    """Return whether a folder has only Parquet files and folders named ``column=value``."""
     if not path.is_dir():
         return False
     inside = [each for each in path.iterdir() if not each.name.startswith(("_", "."))]
@@ -98,11 +102,11 @@ def is_parquet_folder(path: Path) -> bool:
 
 
 def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file; of a folder that of the list which ``sha256sum`` prints of its files.
+    """Return the SHA-256 of a file, or of the list that ``sha256sum`` prints for the files of a folder.
 
     Raises
     ------
-    OSError: something cannot be read.
+    OSError: a file cannot be read.
     """
     if not path.is_dir():
         return _sha256(path)
@@ -113,7 +117,7 @@ def sha256_of(path: Path) -> str:
 
 
 def sha256_of_list(names: Sequence[str], hashes: Sequence[str]) -> str:
-    """Return the SHA-256 of a list of files with theirs, sorted by name.
+    """Return the SHA-256 of a list of files with their hashes, sorted by name.
 
     >>> sha256_of_list(["part-00000.parquet"], ["0" * 64])[:8]
     'c25d1bfd'
@@ -129,19 +133,19 @@ def _sha256(path: Path) -> str:
 
 
 COARSEST_CLOCK = 2 * 10**9
-"""Nanoseconds within which two changes of a file may get the same time, on the coarsest file systems."""
+"""Nanoseconds within which two changes of a file can get the same time, on the coarsest file systems."""
 
 
 @dataclass(frozen=True)
 class FileSource:
-    """A file as it was when it was first looked at.
+    """A file with its state before the first reading.
 
     Attributes
     ----------
     path: of the file.
-    kind: what it should be, for a message, such as "a Parquet file".
-    stamp: device, inode, bytes, and nanoseconds of the last change of content and of anything else.
-    settled: whether the last change was so long ago that a further one must get another time.
+    kind: expected kind for messages, such as "a Parquet file".
+    stamp: device, inode, bytes, and nanoseconds of the last change of content and of metadata.
+    settled: whether the last change is so old that another change must get another time.
     """
 
     path: Path
@@ -151,16 +155,16 @@ class FileSource:
 
     @classmethod
     def of(cls, path: Path, kind: str) -> Self:
-        """Look at a file for the first time."""
+        """Return a file with its present state."""
         stamp = _stamp(path)
         return cls(path, kind, stamp, settled=time.time_ns() - max(stamp[-2:]) > COARSEST_CLOCK)
 
     def check(self) -> None:
-        """Check that the file is still the same.
+        """Check that the file is unchanged.
 
         Raises
         ------
-        DataError: it is another, or gone; two readings of it would not belong together.
+        DataError: it changed, was replaced or removed.
         """
         try:
             same = _stamp(self.path) == self.stamp
@@ -170,9 +174,9 @@ class FileSource:
             raise self._changed()
 
     def check_bytes(self, sha256: str) -> None:
-        """Check that the file is still the same and has the hash that was taken of it.
+        """Check that the file is unchanged and has this hash.
 
-        The bytes are read again only where the file is so new that its times might not show a change.
+        The bytes are read again only if the file is so new that its times might not show a change.
 
         Raises
         ------
@@ -189,11 +193,11 @@ class FileSource:
 
     @contextmanager
     def explaining(self) -> Iterator[None]:
-        """Let an error that comes of a change say so: half a record is not the fault of its writer.
+        """Replace an error of the block if the file changed: the change is the cause of half a record.
 
         Raises
         ------
-        DataError: the error of the block, or that of ``check`` in place of it.
+        DataError: the error of ``check``, or else of the block.
         """
         try:
             yield
@@ -202,7 +206,7 @@ class FileSource:
             raise
 
     def damaged(self, error: Exception) -> DataError:
-        """Return the error for a file that is still the same and cannot be read, with the engine's reason."""
+        """Return the error for an unchanged file that cannot be read, with the engine's reason."""
         reason = str(error).split("\n", 1)[0]
         return DataError(
             f"{self.path}: not {self.kind}, or a damaged one; write it again, or as .csv ({reason})"
@@ -210,7 +214,7 @@ class FileSource:
 
     def _changed(self) -> DataError:
         return DataError(
-            f"{self.path}: changed while it was read; nothing of it can be used, start again once it is "
+            f"{self.path}: changed while it was being read, so nothing was used; run again when it is "
             "complete, or on a copy"
         )
 
@@ -224,12 +228,12 @@ _URL = re.compile(r"([a-z][a-z0-9+.-]+):/+")
 
 
 def is_url(text: str) -> bool:
-    """Tell whether a text names a file system, such as ``hdfs://host/people``."""
+    """Return whether a text is a URL, such as ``hdfs://host/people``."""
     return _URL.match(text) is not None
 
 
 def location_of(path: Path) -> str:
-    """Return where Hadoop finds a path; one that was made of a URL has lost a slash.
+    """Return the URL of a path, which has lost a slash if it was a URL before.
 
     >>> location_of(Path("hdfs://host/people.parquet")), location_of(Path("file:///people.parquet"))
     ('hdfs://host/people.parquet', 'file:/people.parquet')
@@ -249,14 +253,14 @@ class EngineOptions:
     Attributes
     ----------
     memory_limit: such as ``4GB``; None for the engine's default.
-    threads: most threads at once; None for one per core.
-    temp_directory: where what does not fit in memory goes; None for the system's.
-    combinations: most distinct combinations that a search may hold in memory; None for as many as the memory
-        limit leaves room for.
+    threads: maximum number of threads; None for one per core.
+    temp_directory: for data that does not fit in memory; None for the system's.
+    combinations: maximum number of distinct rows in memory; None for as many as the memory limit allows.
     engine: name of the plug-in that reads and writes; None for DuckDB.
-    settings: of that engine, with their values.
-    named: columns with a role; the index of pandas in a Parquet file is left out unless it is one of them.
-        None to leave nothing out.
+    settings: of that engine, names with values.
+    named: columns with a role; the index of pandas in a Parquet file is left out unless it has a role. None
+        to read all columns.
+    strict_header: whether unnamed and repeated columns are refused rather than named.
     """
 
     memory_limit: str | None = None
@@ -266,16 +270,17 @@ class EngineOptions:
     engine: str | None = None
     settings: tuple[tuple[str, str], ...] = ()
     named: frozenset[str] | None = None
+    strict_header: bool = False
 
 
 @dataclass(frozen=True)
 class CsvDialect:
-    """How the text of a CSV file is to be read.
+    """Separator and encoding of a CSV file.
 
     Attributes
     ----------
     separator: between fields, one ASCII character; None to detect it.
-    encoding: a codec of Python's; a byte-order mark of UTF-8 is always accepted.
+    encoding: name of a Python codec; a byte-order mark of UTF-8 is always accepted.
     """
 
     separator: str | None = None
@@ -286,7 +291,7 @@ _PART = re.compile(r'"(?:[^"]|"")+"|[^."]+')
 
 
 class QueryError(DataError):
-    """A query that is not one SELECT, does more than read the database, or that the database refuses."""
+    """A query that is not one SELECT, can do more than read the database, or is refused by it."""
 
 
 @dataclass(frozen=True)
@@ -295,8 +300,8 @@ class TableName:
 
     Attributes
     ----------
-    name: as the database spells it.
-    schema: the same; None for the one that the database looks in.
+    name: as in the database.
+    schema: as in the database; None for its default.
     """
 
     name: str
@@ -304,7 +309,7 @@ class TableName:
 
     @classmethod
     def parse(cls, text: str) -> TableName:
-        """Return the table that ``table`` or ``schema.table`` names, parts with a dot in double quotes.
+        """Return the table of a name ``table`` or ``schema.table``; names with a dot are in double quotes.
 
         >>> TableName.parse('census."a.b"')
         TableName(name='a.b', schema='census')
@@ -328,21 +333,21 @@ class Selection(ABC):
     @property
     @abstractmethod
     def label(self) -> str:
-        """What stands for it in a location."""
+        """Short name, part of a location."""
 
     @property
     @abstractmethod
     def title(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
 
     @property
     @abstractmethod
     def sql(self) -> str:
-        """What stands after FROM."""
+        """SQL after FROM."""
 
     @property
     def statement(self) -> str:
-        """A statement that gives the rows."""
+        """A statement that returns the rows."""
         return f"SELECT * FROM {self.sql}"
 
 
@@ -370,35 +375,35 @@ class WholeTable(Selection):
 
 @dataclass(frozen=True)
 class Query(Selection):
-    """The rows that one SELECT gives."""
+    """The rows of one SELECT."""
 
     text: str
 
     @property
     def label(self) -> str:
-        """That it is one."""
+        """The word ``query``."""
         return "query"
 
     @property
     def title(self) -> str:
-        """That it is one."""
+        """The words ``the query``."""
         return "the query"
 
     @property
     def sql(self) -> str:
-        """The query in parentheses, in which no database takes a statement that writes.
+        """The query in parentheses, in which databases accept no statement that writes.
 
-        That it cannot close them is only certain where the database has parsed it by itself as one statement.
+        It cannot close them if the database has parsed it as one statement before.
         """
         # The new line ends a comment on the query's last line.
         return f"({self.alone}\n)"
 
     @property
     def alone(self) -> str:
-        """The query without the semicolons and blanks at its ends."""
+        """The query without semicolons and spaces at its ends."""
         return self.text.lstrip().rstrip(" \t\r\n;")
 
     @property
     def statement(self) -> str:
-        """The query itself: around it, DuckDB would give columns of one name other names."""
+        """The query itself: in a SELECT around it, DuckDB would rename columns of the same name."""
         return self.sql

@@ -1,16 +1,16 @@
 """Loading a table: column types, values in their order, and records encoded as distinct rows.
 
-Types are detected and parsed exactly, one distinct value at a time. If the distinct rows do not fit in
-memory, the engine that stores them counts the tables.
+Types are detected and values parsed exactly. If the distinct rows do not fit in memory, the engine that
+stores them counts the tables.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -18,14 +18,17 @@ from typing import TypeAlias
 
 import numpy as np
 
-from anonymizer.data.distinct_rows import DistinctRows, places_of, unpacked
+from anonymizer.data.distinct_rows import DistinctRows, KeyWords
 from anonymizer.data.open import open_file
 from anonymizer.data.relation import Coding, Relation
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, freeze
 from anonymizer.model.counting import rank
+from anonymizer.model.dates import ISO, ISO_PERIODS, DateFormat, Moment, iso_moment, reading_of, shown_form
+from anonymizer.model.natural import in_natural_order
 from anonymizer.model.out_of_core import RowPiece, TableSource
 from anonymizer.model.table import (
+    BLANKS,
     MISSING,
     POINT,
     Column,
@@ -36,42 +39,35 @@ from anonymizer.model.table import (
     ValueType,
 )
 
-Key: TypeAlias = int | Decimal | str
-"""What a value is sorted and told apart by; all keys of a column have one type."""
+Key: TypeAlias = int | Decimal | Moment | str
+"""Identity and order of a value; all keys of a column have one type."""
 
 MOSTLY = Decimal("0.9")
-"""From this share of records on, numbers beside other texts are taken for a fault and not for a code."""
+"""Share of numbers among the records from which other texts are taken for errors."""
 
-_INTEGER = re.compile(r"-?[1-9][0-9]*|0")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_CODE = re.compile(r"[+-]?0[0-9]+|\+[0-9]+|0[0-9]*[eE][0-9]+")
+_INTEGER = re.compile(r"[ \t]*(?:-?[1-9][0-9]*|0)[ \t]*")
+_NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*")
+_CODE = re.compile(r"[ \t]*(?:[+-]?0[0-9]+|\+[0-9]+|0[0-9]*[eE][0-9]+)[ \t]*")
+_PADDED = re.compile(r"[ \t]*[+-]?0[0-9]+[ \t]*")
 _NOT_FINITE = frozenset({"nan", "inf", "infinity"})
 _SHOWN = 40
 
 
 def integer_key(text: str) -> Key | None:
-    """Return the integer of a canonical spelling: no leading zeros, no plus, no minus zero; else None."""
+    """Return the integer of a text without leading zeros, plus or minus zero; else None.
+
+    >>> integer_key("52"), integer_key(" 52"), integer_key("052")
+    (52, 52, None)
+    """
     return int(text) if _INTEGER.fullmatch(text) and math.isfinite(float(text)) else None
 
 
 def number_key(text: str) -> Key | None:
-    """Return the exact value of a finite decimal number, with or without an exponent; else None."""
-    return Decimal(text) if _NUMBER.fullmatch(text) and math.isfinite(float(text)) else None
+    """Return the exact value of a finite decimal number, with or without an exponent; else None.
 
-
-def date_key(text: str) -> Key | None:
-    """Return the proleptic ordinal of an ISO date, yyyy-mm-dd; else None.
-
-    >>> date_key("2024-02-29"), date_key("2023-02-29")
-    (738945, None)
+    Blanks around a number are not part of it, here and in ``integer_key``.
     """
-    if not _DATE.fullmatch(text):
-        return None
-    try:
-        return date.fromisoformat(text).toordinal()
-    except ValueError:
-        return None
+    return Decimal(text) if _NUMBER.fullmatch(text) and math.isfinite(float(text)) else None
 
 
 def text_key(text: str) -> Key | None:
@@ -82,26 +78,30 @@ def text_key(text: str) -> Key | None:
 _KEYS: Mapping[ValueType, Callable[[str], Key | None]] = {
     ValueType.INTEGER: integer_key,
     ValueType.NUMBER: number_key,
-    ValueType.DATE: date_key,
+    ValueType.DATE: iso_moment,
     ValueType.TEXT: text_key,
 }
 
 
-def key_of(kind: ValueType, numerals: Numerals = POINT) -> Callable[[str], Key | None]:
-    """Return what gives the key of a text of a type, None for a text that is not of it.
+def key_of(
+    kind: ValueType, numerals: Numerals = POINT, dates: DateFormat = ISO
+) -> Callable[[str], Key | None]:
+    """Return the function from texts of a type to keys; it returns None for other texts.
 
     >>> key_of(ValueType.NUMBER)("2.5"), key_of(ValueType.NUMBER)("2,5")
     (Decimal('2.5'), None)
     """
+    if kind is ValueType.DATE:
+        return dates.read
     plainly = _KEYS[kind]
-    if numerals == POINT or kind not in (ValueType.INTEGER, ValueType.NUMBER):
+    if numerals == POINT or not kind.numeric:
         return plainly
 
     def key(text: str) -> Key | None:
         plain = numerals.plain(text)
         return None if plain is None else plainly(plain)
 
-    # A whole number is spelled in one way only, without anything between its thousands.
+    # A whole number has one spelling, without separators of thousands.
     return integer_key if kind is ValueType.INTEGER else key
 
 
@@ -111,12 +111,12 @@ def detect(where: str, counts: Mapping[str, int], numerals: Numerals = POINT) ->
     Parameters
     ----------
     where: file and column, for messages.
-    counts: records with each distinct text, missing values left out.
+    counts: records of each distinct text, without missing values.
     numerals: how numbers are written.
 
     Raises
     ------
-    DataError: nearly all records hold numbers, the others do not, or hold what stands for no number.
+    DataError: nearly all records are numbers and the others are not, or the others are NaN or infinite.
     """
     if not counts:
         return ValueType.TEXT
@@ -131,7 +131,7 @@ def detect(where: str, counts: Mapping[str, int], numerals: Numerals = POINT) ->
 
 
 def looks_coded(texts: Iterable[str]) -> bool:
-    """Tell whether one of some texts is a code rather than a number: a leading zero or plus, or ``0e3``.
+    """Return whether a text is a code rather than a number: with a leading zero or plus, or ``0e3``.
 
     >>> looks_coded(["1", "07"]), looks_coded(["0", "0.7"]), looks_coded(["0e3"]), looks_coded(["1e+05"])
     (True, False, True, False)
@@ -149,47 +149,90 @@ def _refuse_mixed(where: str, counts: Mapping[str, int], numerals: Numerals) -> 
     not_finite = all(text.lstrip("+-").lower() in _NOT_FINITE for text in others)
     if not_finite or records - strange >= MOSTLY * records:
         raise DataError(
-            f"{where}: {records - strange} of {records} records hold a number, {_others(others)}; "
-            "list what stands for a missing value in input.missing, or declare `type: text`"
+            f"{where}: {records - strange} of {records} records are numbers, {_others(others)}; "
+            "add missing-value codes to input.missing, or set `type: text`"
         )
 
 
 def _others(counts: Mapping[str, int]) -> str:
-    """Return how many records hold an offending text, and the smallest such text."""
+    """Return how many records have another text, and the smallest such text."""
     number = sum(counts.values())
     text = min(counts)
     shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
-    return f"{number} do not, such as {shown!r}" if number > 1 else f"1 does not: {shown!r}"
+    return f"{number} are not, such as {shown!r}" if number > 1 else f"1 is not: {shown!r}"
 
 
 def parse(
-    where: str, counts: Mapping[str, int], declared: ValueType, numerals: Numerals = POINT
+    where: str,
+    counts: Mapping[str, int],
+    declared: ValueType,
+    numerals: Numerals = POINT,
+    dates: DateFormat = ISO,
 ) -> dict[str, Key]:
     """Return the key of each distinct text.
 
     Raises
     ------
-    DataError: a text is no value of the declared type; NaN and infinities are no numbers.
+    DataError: a text is not a value of the declared type; NaN and infinity are not numbers.
     """
-    key = key_of(declared, numerals)
+    key = key_of(declared, numerals, dates)
     keys = {text: key(text) for text in counts}
     others = {text: count for text, count in counts.items() if keys[text] is None}
+    if others and declared is ValueType.DATE:
+        raise DataError(f"{where}: declared date; {_not_dates(counts, others, dates)}")
     if others:
         records = sum(counts.values())
+        good = records - sum(others.values())
         raise DataError(
-            f"{where}: declared {declared}, which {records - sum(others.values())} of {records} records are, "
-            f"{_others(others)}; declare `type: {_fitting(others, numerals)}`, or list it in input.missing"
+            f"{where}: declared {declared}; {good} of {records} records are of this "
+            f"type, {_others(others)}; {_fitting(others, numerals)}, or add it to input.missing"
         )
     return {text: found for text, found in keys.items() if found is not None}
 
 
-def _fitting(texts: Iterable[str], numerals: Numerals) -> ValueType:
+def _fitting(texts: Collection[str], numerals: Numerals) -> str:
+    """Return what helps against texts that are not of the declared type."""
     key = key_of(ValueType.NUMBER, numerals)
-    return ValueType.NUMBER if all(key(text) is not None for text in texts) else ValueType.TEXT
+    if any(key(text) is None for text in texts):
+        return "set `type: text`"
+    padded = any(map(_PADDED.fullmatch, texts))
+    return f"set {'`type: text` (keeps leading zeros) or ' if padded else ''}`type: number`"
+
+
+_FORMS = 3
+"""Most forms of values that a message shows."""
+
+
+def _not_dates(counts: Mapping[str, int], others: Mapping[str, int], dates: DateFormat) -> str:
+    """Return how many records are not dates, their forms, and what helps."""
+    strange, records = sum(others.values()), sum(counts.values())
+    found = "none is a date" if strange == records else f"{strange:,} cannot be read"
+    accepted = " or ".join(f'"{form}"' for form in dates.forms) or "YYYY-MM-DD"
+    forms: Counter[str] = Counter()
+    for text, count in others.items():
+        forms[shown_form(text)] += count
+    ranked = sorted(forms.items(), key=lambda each: (-each[1], each[0]))
+    shown = ", ".join(f"'{form}' ({count:,})" for form, count in ranked[:_FORMS])
+    more = ", ..." if len(ranked) > _FORMS else ""
+    return (
+        f"of {records:,} records, {found} as {accepted}; their forms, 9 for a digit and a for a letter: "
+        f"{shown}{more}; {date_remedy(list(counts), dates)}"
+    )
+
+
+def date_remedy(texts: Collection[str], dates: DateFormat = ISO) -> str:
+    """Return how to declare the dates among some texts."""
+    found = reading_of(texts, least=0.5)
+    if found is None or set(found.format.forms) <= set(dates.forms):
+        return "list texts that are no dates in input.missing, add their `format:`, or set `type: text`"
+    ways = " or ".join(map(str, found.ways))
+    choice = ", whichever is true" if found.ambiguous else ""
+    rest = ", and list texts that are no dates in input.missing" if found.strange else ""
+    return f"set `format: {ways}`{choice}{rest}"
 
 
 def spelling(texts: Sequence[str]) -> str:
-    """Return which of several spellings of one value is published: the shortest, then the smallest.
+    """Return the published one of several spellings of a value: the shortest, then the smallest.
 
     >>> spelling(["1.0", "1", "1e0"])
     '1'
@@ -198,7 +241,7 @@ def spelling(texts: Sequence[str]) -> str:
 
 
 DEFAULT_MISSING = ("",)
-"""Texts that are read as missing where the config says nothing."""
+"""Texts that are missing values by default."""
 
 
 @dataclass(frozen=True)
@@ -209,17 +252,22 @@ class ColumnRequest:
     ----------
     name: of the column.
     type: as declared; None to detect it.
-    numerals: how its texts write numbers; numbers that are stored as such are read as what they are.
+    numerals: decimal sign of numbers in texts; has no effect on stored numbers.
+    dates: formats of dates in texts; have no effect on stored dates.
+    generalized: whether it is a quasi-identifier: its dates are published in ISO 8601, and its texts are in
+        natural order, by the numbers in them, rather than by code point.
     """
 
     name: str
     type: ValueType | None = None
     numerals: Numerals = POINT
+    dates: DateFormat = ISO
+    generalized: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class ReadColumn:
-    """A column as read, with the way from the relation's positions to its codes.
+    """A column as read, with the codes of the relation's texts.
 
     Attributes
     ----------
@@ -232,19 +280,19 @@ class ReadColumn:
 
     @property
     def coding(self) -> Coding:
-        """How the relation's texts become codes."""
+        """The codes of the relation's texts."""
         return Coding(self.column.name, self.codes, self.column.size)
 
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Records as combinations of codes.
+    """Records as distinct rows of codes.
 
     Attributes
     ----------
-    codes: the distinct combinations, sorted lexicographically, shape (combinations, columns), int32.
-    counts: records of each combination, shape (combinations,), int64.
-    relation, columns: what was encoded.
+    codes: the distinct rows, sorted lexicographically, shape (combinations, columns), int32.
+    counts: records of each row, shape (combinations,), int64.
+    relation, columns: that were encoded.
     """
 
     codes: CodeArray
@@ -254,10 +302,10 @@ class Encoded:
 
     @cached_property
     def combination(self) -> CodeArray:
-        """Combination of each record, in the order of the input, shape (records,), int32.
+        """Distinct row of each record, in the order of the input, shape (records,), int32.
 
-        Most runs do without it, so the records are read again when it is first asked for, while the relation
-        is open.
+        Most runs do not need it, so the records are read again at its first use, for which the relation has
+        to be open.
         """
         combination, _ = rank(self.relation.packed([read.coding for read in self.columns]).take_keys())
         freeze(combination)
@@ -271,8 +319,8 @@ def read_columns(
 
     Parameters
     ----------
-    requests: which columns, and what they are declared to hold.
-    missing: texts that are read as missing, as nulls and the text ``<missing>`` always are.
+    requests: columns with their declared types.
+    missing: texts that are missing values, besides nulls and the text ``<missing>``.
 
     Returns
     -------
@@ -280,7 +328,7 @@ def read_columns(
 
     Raises
     ------
-    DataError: no such column, or its values are not of the declared type or of no type at all.
+    DataError: no such column, or its values are not of the declared type, or nearly all are numbers.
     """
     absent = frozenset({*missing, MISSING})
     return {request.name: _read(relation, request, absent) for request in requests}
@@ -294,11 +342,11 @@ def read_column(path: Path, name: str) -> Column:
     DataError: the file cannot be read, or as for ``read_columns``.
     """
     with open_file(path) as relation:
-        return read_columns(relation, [ColumnRequest(name)])[name].column
+        return read_columns(relation, [ColumnRequest(name, generalized=True)])[name].column
 
 
 def encode(relation: Relation, columns: Sequence[ReadColumn]) -> Encoded:
-    """Encode every record by the codes of one column or more, and count the distinct combinations."""
+    """Encode the records by the codes of columns, at least one, and count the distinct rows."""
     with relation.combinations([read.coding for read in columns]) as combinations:
         codes, counts = combinations.fetch()
     for array in (codes, counts):
@@ -307,9 +355,11 @@ def encode(relation: Relation, columns: Sequence[ReadColumn]) -> Encoded:
 
 
 def _read(relation: Relation, request: ColumnRequest, missing: frozenset[str]) -> ReadColumn:
-    if request.numerals != POINT and not relation.is_text(request.name):
-        request = replace(request, numerals=POINT)
-    return column_of(relation.name, relation.dictionary(request.name), request, missing)
+    dictionary = relation.dictionary(request.name)
+    if (request.numerals != POINT or request.dates != ISO) and not relation.is_text(request.name):
+        stored = all(iso_moment(text) for text, _ in dictionary if text is not None and text not in missing)
+        request = replace(request, numerals=POINT, dates=ISO if stored else request.dates)
+    return column_of(relation.name, dictionary, request, missing)
 
 
 def column_of(
@@ -322,21 +372,28 @@ def column_of(
 
     Parameters
     ----------
-    source: what messages call where they come from.
+    source: name of the input in messages.
     dictionary: as of a relation.
-    missing: as for ``read_columns``, and ``<missing>``.
+    missing: as for ``read_columns``, with ``<missing>``.
 
     Raises
     ------
-    DataError: the values are not of the declared type or of no type at all.
+    DataError: the values are not of the declared type, or nearly all are numbers.
     """
     present = {text: count for text, count in dictionary if text is not None and text not in missing}
     where = f"{source}: column '{request.name}'"
     kind = request.type or detect(where, present, request.numerals)
-    spellings = _spellings(parse(where, present, kind, request.numerals))
-    keys = sorted(spellings)
+    spellings = _spellings(parse(where, present, kind, request.numerals, request.dates))
+    natural = request.generalized and kind is ValueType.TEXT
+    keys = [*in_natural_order(map(str, spellings))] if natural else sorted(spellings)
     code_of = {text: code for code, key in enumerate(keys) for text in spellings[key]}
-    texts = [spelling(spellings[key]) for key in keys]
+    rewritten = request.generalized and request.dates != ISO
+    published = (lambda text: text.strip(BLANKS)) if kind.numeric else str
+    texts = [
+        key.text if isinstance(key, Moment) and rewritten else spelling([*map(published, spellings[key])])
+        for key in keys
+    ]
+    padded = kind.numeric and any(text != published(text) for text in present)
     lacking = len(present) < len(dictionary)
     if lacking:
         texts.append(MISSING)
@@ -349,8 +406,17 @@ def column_of(
         freeze(array)
     code = len(keys) if lacking else None
     absent = frozenset({*missing, "", MISSING})
-    column = Column(request.name, kind, tuple(texts), counts, numbers, code, request.numerals, absent)
+    dates = _published_format(keys) if rewritten else request.dates
+    column = Column(
+        request.name, kind, tuple(texts), counts, numbers, code, request.numerals, absent, padded, dates
+    )
     return ReadColumn(column, codes)
+
+
+def _published_format(keys: Iterable[Key]) -> DateFormat:
+    """Return the format of dates in ISO 8601; with months, weeks or years only if some dates are such."""
+    plain = all(iso_moment(key.text) for key in keys if isinstance(key, Moment))
+    return ISO if plain else ISO_PERIODS
 
 
 def _spellings(parsed: Mapping[str, Key]) -> dict[Key, list[str]]:
@@ -362,7 +428,7 @@ def _spellings(parsed: Mapping[str, Key]) -> dict[Key, list[str]]:
 
 
 def _numbers(keys: Sequence[Key], size: int) -> FloatArray:
-    """Return the keys of an ordered type as numbers, NaN for the missing value after them."""
+    """Return the keys of an ordered type as numbers, padded with NaN for a missing value."""
     numbers = np.full(size, np.nan)
     numbers[: len(keys)] = [float(key) for key in keys]
     freeze(numbers)
@@ -370,16 +436,16 @@ def _numbers(keys: Sequence[Key], size: int) -> FloatArray:
 
 
 KEPT = 2
-"""Rolled-up combinations that the engine keeps: where a search looks just now, and what it asked last."""
+"""Number of rolled-up tables that the engine stores: at the levels in use, and the ones before."""
 
 
 class EngineTables(TableSource):
-    """Tables of the combinations of an engine.
+    """Tables of distinct rows that an engine stores.
 
     Parameters
     ----------
     combinations: of the codes of the quasi-identifiers and then the sensitive attributes; stays the caller's.
-    folder: as every source has it.
+    folder: as for ``TableSource``.
     """
 
     def __init__(
@@ -396,7 +462,7 @@ class EngineTables(TableSource):
         self._held: dict[tuple[int, ...], DistinctRows] = {}
 
     def at(self, levels: Sequence[int], most: int) -> Table | None:
-        """Return the table of records told apart by their nodes at generalization levels."""
+        """Return the table at generalization levels, None if it has more rows than ``most``."""
         combinations = self._rolled_up(levels)
         if combinations.number > most:
             return None
@@ -410,55 +476,57 @@ class EngineTables(TableSource):
         return Table(attributes, self._sensitive, codes, counts, coarse=True)
 
     def records_in_small_classes(self, levels: Sequence[int], least: int) -> int:
-        """Count the records in equivalence classes of fewer than some number of records."""
+        """Return the number of records in equivalence classes of fewer than ``least`` records."""
         return self._rolled_up(levels).records_in_small_groups(len(self._quasi_identifiers), least)
 
     @property
     def number(self) -> int:
-        """How many distinct rows there are."""
+        """Number of distinct rows."""
         return self._combinations.number
 
     def pieces(self) -> Iterator[RowPiece]:
-        """Return all distinct rows, some at a time."""
+        """Return all distinct rows in pieces."""
         return self._combinations.pieces()
 
     def codes(self, keys: Sequence[IntArray]) -> CodeArray:
-        """Return the codes that keys stand for."""
-        return unpacked(places_of(self._combinations.sizes), keys)
+        """Return the codes of keys."""
+        return KeyWords(self._combinations.sizes).unpack(keys)
 
     def _rolled_up(self, levels: Sequence[int]) -> DistinctRows:
-        """Return the combinations at levels, from the coarsest that the engine still has.
+        """Return the distinct rows at levels, rolled up from the coarsest stored ones.
 
-        It keeps those used last: the next question is often about the same levels, or those above them.
+        Those used last are stored: the next question is often for the same levels, or higher ones.
         """
-        asked = tuple(levels)
-        finer = [held for held in self._held if all(low <= own for low, own in zip(held, asked, strict=True))]
+        wanted = tuple(levels)
+        finer = [
+            held for held in self._held if all(low <= own for low, own in zip(held, wanted, strict=True))
+        ]
         nearest = max(finer, key=sum, default=None)
         base = self._combinations if nearest is None else self._held.pop(nearest)
         if nearest is not None:
             self._held[nearest] = base
-        if nearest == asked:
+        if nearest == wanted:
             return base
         coarser: list[CodeArray | None] = [
             lowest_of_node(attribute, level)
             for attribute, level in zip(self._quasi_identifiers, levels, strict=True)
         ]
         rolled = base.rolled_up([*coarser, *(None for _ in self._sensitive)])
-        self._held[asked] = rolled
+        self._held[wanted] = rolled
         if len(self._held) > KEPT:
             self._held.pop(next(iter(self._held))).close()
         return rolled
 
 
 def lowest_of_node(attribute: QuasiIdentifier, level: int) -> CodeArray:
-    """Return for each code the lowest one of the same node at a level, shape (values,), int32."""
+    """Return the lowest code with the same node at a level for each code, shape (values,), int32."""
     _, first, node = np.unique(attribute.nodes(level), return_index=True, return_inverse=True)
     lowest: CodeArray = first.astype(np.int32)[node]
     return lowest
 
 
 def recoded_as(encoded: Encoded, table: Table) -> Encoded:
-    """Return records as combinations of the codes that stand for their nodes in a coarser table of them.
+    """Return records as distinct rows of the lowest codes of their nodes in a coarser table.
 
     Parameters
     ----------

@@ -1,7 +1,6 @@
-"""Columns in Spark: texts of typed columns, packed keys, column statistics, and exchange of arrays.
+"""Columns in Spark: texts of typed columns, column statistics, and exchange of arrays.
 
-Codes of several columns are packed into few 64-bit integers. The text of a typed value is the one that
-DuckDB gives for it.
+The text of a typed value is the one that DuckDB gives for it.
 """
 
 from __future__ import annotations
@@ -10,12 +9,10 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.data.distinct_rows import names_of, packed, places_of, unpacked
 from anonymizer.data.duckdb.database import query_once, text_of
 from anonymizer.data.relation import ColumnStatistics, entropy_bits
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import DataError
-from anonymizer.model.arrays import CodeArray, IntArray
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -41,7 +38,7 @@ def in_partitions(session: Session, batches: Sequence[Any]) -> DataFrame:
     ----------
     batches: as for ``to_spark``.
     """
-    # Else Spark makes rows of them in the driver if they are small, and deals these as it has cores.
+    # Otherwise Spark turns small batches into rows in the driver, and distributes these by its cores.
     return _created(session, batches, {_ROWS: str(2**31 - 1), _HELD: "0"})
 
 
@@ -60,11 +57,26 @@ def _created(session: Session, batches: Sequence[Any], settings: Mapping[str, st
 
 
 def small_frame(session: Session, columns: dict[str, Any]) -> DataFrame:
-    """Return columns (arrays of Arrow or numpy, of equal length) as a frame that every process gets whole."""
+    """Return columns (arrays of Arrow or numpy, of equal length) as a frame copied to every process."""
     import pyarrow as pa  # noqa: PLC0415
     from pyspark.sql import functions  # noqa: PLC0415
 
     return functions.broadcast(to_spark(session, pa.table(columns).combine_chunks().to_batches()))
+
+
+def with_labels(session: Session, frame: DataFrame, column: int, labels: Sequence[str]) -> DataFrame:
+    """Return a frame with the label of each code in ``r0`` as ``l0``, and with the joined code as ``j0``.
+
+    Parameters
+    ----------
+    column: number that takes the place of 0 in these names.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - comes with the extra
+    from pyspark.sql import functions  # noqa: PLC0415
+
+    small = {f"j{column}": pa.array(range(len(labels)), pa.int32()), f"l{column}": pa.array(labels)}
+    same = functions.col(f"r{column}") == functions.col(f"j{column}")
+    return frame.join(small_frame(session, small), on=same, how="left")
 
 
 def lookup(codes: Sequence[int], index: str, kind: str = "INT") -> str:
@@ -74,56 +86,13 @@ def lookup(codes: Sequence[int], index: str, kind: str = "INT") -> str:
     ----------
     kind: type of the elements in SQL.
     """
-    # Of a text that is read once, as a list of thousands of literals is slow to plan.
+    # From one text, as a list of thousands of literals is slow to plan.
     listed = ",".join(map(str, codes))
     return f"element_at(CAST(split('{listed}', ',') AS ARRAY<{kind}>), CAST({index} AS INT) + 1)"
 
 
-class KeyWords:
-    """Columns of codes in words, so that words sort as the rows of codes do.
-
-    Parameters
-    ----------
-    sizes: number of codes of each column.
-
-    Attributes
-    ----------
-    names: of the words in SQL.
-    """
-
-    def __init__(self, sizes: Sequence[int]) -> None:
-        self._places = places_of(sizes)
-        self.sizes = tuple(place.size for place in self._places)
-        self.names = names_of(self._places)
-
-    def packed(self, codes: Sequence[str]) -> list[str]:
-        """Return SQL for each word.
-
-        Parameters
-        ----------
-        codes: SQL for the code of each column.
-        """
-        words = ["CAST(0 AS BIGINT)" for _ in self.names]
-        for place, code in zip(self._places, codes, strict=True):
-            words[place.word] = f"({words[place.word]} * {place.size} + {code})"
-        return [f"{word} AS {name}" for word, name in zip(words, self.names, strict=True)]
-
-    def pack(self, codes: CodeArray) -> list[IntArray]:
-        """Return the words of rows of codes, each of shape (rows,), int64."""
-        return packed(self._places, codes)
-
-    def code(self, position: int) -> str:
-        """Return SQL for the code of a column, of the words."""
-        place = self._places[position]
-        return f"(({self.names[place.word]} DIV {place.unit}) % {place.size})"
-
-    def unpack(self, words: Sequence[IntArray]) -> CodeArray:
-        """Return the codes of some rows, shape (rows, columns), int32, each column in one piece of memory."""
-        return unpacked(self._places, words)
-
-
 def spread_of_frame(frame: DataFrame, text: str, limit: int, absent: Collection[str]) -> ColumnStatistics:
-    """Return the spread of a column; the parameters are those of ``Relation.spread``.
+    """Return the statistics of a column, as ``Profiling.spread`` does.
 
     Parameters
     ----------
@@ -133,14 +102,15 @@ def spread_of_frame(frame: DataFrame, text: str, limit: int, absent: Collection[
 
     texts = frame.selectExpr(f"{text} AS t").groupBy("t").count().withColumnRenamed("count", "n")
     present = functions.col("t").isNotNull() & ~functions.col("t").isin(sorted(absent))
-    told = texts.withColumn("p", functions.coalesce(present, functions.lit(False)))
-    sizes = told.groupBy("p", "n").count().collect()
+    counted = texts.withColumn("p", functions.coalesce(present, functions.lit(False)))
+    sizes = counted.groupBy("p", "n").count().collect()
     counts = {int(n): int(count) for is_present, n, count in sizes if is_present}
     nulls = sum(int(n) * int(count) for is_present, n, count in sizes if not is_present)
     distinct, records = sum(counts.values()), sum(n * count for n, count in counts.items())
     scores = math.fsum(count * n * math.log2(n) for n, count in sorted(counts.items()))
     share = distinct // limit if distinct > limit else 1
-    chosen = told.where("p") if share == 1 else told.where(f"p AND crc32(CAST(t AS BINARY)) % {share} = 0")
+    sampled = "" if share == 1 else f" AND crc32(CAST(t AS BINARY)) % {share} = 0"
+    chosen = counted.where(f"p{sampled}")
     sample = chosen.select("t", "n").toArrow()
     entries = sorted(zip(sample.column("t").to_pylist(), sample.column("n").to_pylist(), strict=True))
     entropy = entropy_bits(records, scores)
@@ -158,7 +128,7 @@ def matching_in_frame(frame: DataFrame, text: str, pattern: str) -> int:
 
 
 PLAIN = ("boolean", "tinyint", "smallint", "int", "bigint", "decimal")
-"""Types whose casts to text are alike in Spark and DuckDB."""
+"""Types whose casts to text are the same in Spark and DuckDB."""
 
 _MADE = {
     "float": ("CAST(k AS FLOAT)", "FLOAT"),
@@ -167,7 +137,7 @@ _MADE = {
     "timestamp": ("CAST(k || '+00' AS TIMESTAMPTZ)", "TIMESTAMP WITH TIME ZONE"),
     "binary": ("unhex(k)", "BLOB"),
 }
-"""By Spark's type: SQL of DuckDB that makes the value of its key again, and the type of that."""
+"""By Spark's type: SQL of DuckDB for the value of a key, and its type in DuckDB."""
 
 
 class ColumnTexts:
@@ -182,12 +152,12 @@ class ColumnTexts:
     Attributes
     ----------
     kind: as given.
-    key: SQL of Spark for a text of each value, different for different values, null for null.
+    key: SQL of Spark for a text of each value, distinct for distinct values, null for null.
     canonical: whether the key is the text itself.
 
     Raises
     ------
-    DataError: there is no text for the type.
+    DataError: values of the type have no text.
     """
 
     def __init__(self, name: str, column: str, kind: str) -> None:
@@ -199,15 +169,12 @@ class ColumnTexts:
         elif self._kind == "binary":
             self.key = f"hex({column})"
         elif self._kind == "date":
-            # Years of more than four digits, which only Spark gives a sign.
+            # Only Spark puts a sign before years of more than four digits.
             self.key = f"regexp_replace(CAST({column} AS STRING), '^[+]', '')"
         elif self._kind in PLAIN or self._kind in _MADE:
             self.key = f"CAST({column} AS STRING)"
         else:
-            raise DataError(
-                f"column '{name}' is of type {kind}, which is no single value; write it as text, or "
-                "leave it out"
-            )
+            raise DataError(f"column '{name}' has the nested type {kind}; write it as text, or leave it out")
 
     @property
     def is_text(self) -> bool:

@@ -1,8 +1,7 @@
 """Files on any Hadoop file system, read and written by Spark in a fixed order.
 
-The same release gives the same files on every cluster: records are written in an order, a fixed number to a
-file, and files are named by their order. Of counted rows this process holds only the distinct ones; Spark
-repeats them.
+The same release has the same files on every cluster: records are sorted, each file has a fixed number of
+them, and files are numbered. This process holds distinct rows only; Spark repeats them.
 """
 
 from __future__ import annotations
@@ -17,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymizer.data.csv import check_header
 from anonymizer.data.relation import CountedRows, ReleaseQuery
 from anonymizer.data.source import location_of, sha256_of_list
-from anonymizer.data_spark.columns import in_partitions, small_frame
+from anonymizer.data_spark.columns import in_partitions, lookup, with_labels
 from anonymizer.data_spark.session import Session, reason_of, whole_text, writing
 from anonymizer.errors import DataError, OutputError
 from anonymizer.model.arrays import IntArray
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 THREADS = 8
-"""Footers that are read at the same time."""
+"""Number of footers that are read at the same time."""
 
 _FIELD = re.compile(r"^(optional|required|repeated) ")
 _FIELD_ID = re.compile(r" = \d+$")
@@ -41,10 +39,10 @@ class Part:
 
     Attributes
     ----------
-    location: as Hadoop writes it, with the file system.
-    name: relative to the folder, parts of it separated by ``/``; of a single file its name.
-    size: bytes.
-    modified: milliseconds since 1970; 0 where the file system does not say.
+    location: URL with the file system.
+    name: path relative to the folder, separated by ``/``; the name of a single file.
+    size: in bytes.
+    modified: milliseconds since 1970; 0 if the file system keeps no times.
     """
 
     location: str
@@ -60,7 +58,7 @@ class Parts:
     Attributes
     ----------
     parts: sorted by name.
-    in_folder: whether a folder was named, and not a file.
+    in_folder: whether the location is a folder.
     """
 
     parts: tuple[Part, ...]
@@ -68,7 +66,7 @@ class Parts:
 
 
 def parts_of(session: Session, location: str) -> Parts:
-    """Return the files of an input: a file itself, or all in a folder and folders in it.
+    """Return the files of an input: the file, or all files in a folder and its subfolders.
 
     Names that begin with ``_`` or ``.`` are not data, as everywhere in Hadoop.
 
@@ -78,7 +76,7 @@ def parts_of(session: Session, location: str) -> Parts:
 
     Raises
     ------
-    DataError: there is no such file, or no file in the folder.
+    DataError: the location does not exist or cannot be read, or the folder has no files.
     """
     from py4j.protocol import Py4JJavaError  # noqa: PLC0415 - comes with the extra
 
@@ -100,18 +98,18 @@ def parts_of(session: Session, location: str) -> Parts:
     except Py4JJavaError as error:
         raise DataError(f"{location}: cannot be read: {reason_of(error)}") from None
     if not found:
-        raise DataError(f"{location}: no file in the folder; at least one with records is needed")
+        raise DataError(f"{location}: the folder has no files; at least one file with records is needed")
     return Parts(tuple(sorted(found, key=lambda part: part.name)), in_folder=True)
 
 
 def _part(status: Any, name: str) -> Part:
-    """Return a file by what Hadoop says of it."""
+    """Return a file from its status in Hadoop."""
     location = str(status.getPath().toString())
     return Part(location, name, int(status.getLen()), int(status.getModificationTime()))
 
 
 def sha256_of(session: Session, files: Parts) -> str:
-    """Return the SHA-256 of a file; of a folder that of the list which ``sha256sum`` prints of its files."""
+    """Return the SHA-256 of a file, or of the list that ``sha256sum`` prints for the files of a folder."""
     digests = session.jvm.org.apache.commons.codec.digest.DigestUtils
     hashes = []
     for part in files.parts:
@@ -127,20 +125,19 @@ def sha256_of(session: Session, files: Parts) -> str:
 
 
 def checked_fields(session: Session, name: str, parts: Sequence[Part]) -> dict[str, str]:
-    """Check that every file is Parquet and has the columns of the first, of the same types.
+    """Check that every file is Parquet and has the same columns and types.
 
     Returns
     -------
-    The type of each column in the first file with the column's name, as the file tells it, by this name.
+    The Parquet schema of each column in the first file, by name.
 
     Raises
     ------
-    DataError: naming the file that cannot be read, or both files and the column that differ.
+    DataError: a file cannot be read, or a column differs between two files.
     """
     with ThreadPoolExecutor(THREADS) as threads:
         every = list(threads.map(lambda part: _fields(session, part), parts))
     first = every[0]
-    check_header(parts[0].location if len(parts) > 1 else name, [column for column, _ in first])
     known = dict(first)
     for part, fields in zip(parts[1:], every[1:], strict=True):
         own = dict(fields)
@@ -148,7 +145,8 @@ def checked_fields(session: Session, name: str, parts: Sequence[Part]) -> dict[s
             if known.get(column) != own.get(column):
                 raise DataError(
                     f"{name}: column '{column}' differs between files: {known.get(column) or 'missing'} in "
-                    f"{parts[0].name}, {own.get(column) or 'missing'} in {part.name}; give all one schema"
+                    f"{parts[0].name}, {own.get(column) or 'missing'} in {part.name}; "
+                    "give all files the same columns and types"
                 )
     return known
 
@@ -157,15 +155,10 @@ def _fields(session: Session, part: Part) -> list[tuple[str, str]]:
     """Return the columns of a Parquet file with their types, in its order."""
     from py4j.protocol import Py4JJavaError  # noqa: PLC0415 - comes with the extra
 
-    parquet = session.jvm.org.apache.parquet.hadoop
     try:
-        _, path = session.file_system(part.location)
-        reader = parquet.ParquetFileReader.open(parquet.util.HadoopInputFile.fromPath(path, session.hadoop))
-        try:
-            schema = reader.getFooter().getFileMetaData().getSchema()
-            return [(str(each.getName()), _kind(str(each.toString()))) for each in schema.getFields()]
-        finally:
-            reader.close()
+        with _footer(session, part) as footer:
+            fields = footer.getSchema().getFields()
+            return [(str(each.getName()), _kind(str(each.toString()))) for each in fields]
     except Py4JJavaError as error:
         what = "not a Parquet file, or a damaged one"
         if "AccessControl" in whole_text(error) or "Permission denied" in whole_text(error):
@@ -174,24 +167,31 @@ def _fields(session: Session, part: Part) -> list[tuple[str, str]]:
 
 
 def pandas_metadata(session: Session, part: Part) -> str | None:
-    """Return what pandas wrote into a Parquet file that was read before, in JSON; None for nothing."""
+    """Return the metadata that pandas wrote into a readable Parquet file, in JSON; None without any."""
+    with _footer(session, part) as footer:
+        found = footer.getKeyValueMetaData().get("pandas")
+        return None if found is None else str(found)
+
+
+@contextmanager
+def _footer(session: Session, part: Part) -> Iterator[Any]:
+    """Yield the metadata in the footer of a Parquet file."""
     parquet = session.jvm.org.apache.parquet.hadoop
     _, path = session.file_system(part.location)
     reader = parquet.ParquetFileReader.open(parquet.util.HadoopInputFile.fromPath(path, session.hadoop))
     try:
-        found = reader.getFooter().getFileMetaData().getKeyValueMetaData().get("pandas")
-        return None if found is None else str(found)
+        yield reader.getFooter().getFileMetaData()
     finally:
         reader.close()
 
 
 def _kind(field: str) -> str:
-    """Return a field without what does not change its values: whether it may be null, and its number."""
+    """Return the schema of a field without its number and whether it may be null."""
     return _FIELD_ID.sub("", _FIELD.sub("", field))
 
 
 PART = re.compile(r"part-\d{5}\.parquet$")
-"""How a file of a release is called."""
+"""Name of a file of a release."""
 
 _NO_MARK = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
 _WRITTEN = re.compile(r"part-(\d+)-.*\.parquet$")
@@ -203,8 +203,8 @@ def write_folder(session: Session, frame: DataFrame, location: str, title: str) 
 
     Parameters
     ----------
-    location: of a folder that is not there yet.
-    title: what messages call it.
+    location: URL of a folder that does not exist yet.
+    title: its name in messages.
 
     Raises
     ------
@@ -222,8 +222,8 @@ def write_folder_by(session: Session, frame: DataFrame, file: str, location: str
 
     Parameters
     ----------
-    frame: the records of one number stand in one partition, in the order in which they are written.
-    file: name of the column; whole numbers from 0.
+    frame: has all records of a file in one partition, in their order.
+    file: name of the column with the number of the file, from 0.
     location, title: as for ``write_folder``.
 
     Raises
@@ -251,18 +251,18 @@ def _names(system: Any, folder: Any) -> list[str]:
 
 
 def _rename(session: Session, folder: Any, name: str, number: int) -> None:
-    """Give a file that was written its name in a release."""
+    """Rename a file to its name in the release."""
     path_of = session.jvm.org.apache.hadoop.fs.Path
     system, _ = session.file_system(str(folder.toString()))
     final = path_of(folder, f"part-{number:05}.parquet")
     if not system.rename(path_of(folder, name), final):
         raise OSError(f"{name} cannot be renamed")
-    # Of the local file system, which keeps sums beside the files.
+    # The local file system keeps checksums in files of their own.
     system.delete(path_of(folder, f".{final.getName()}.crc"), False)
 
 
 def is_release(system: Any, path: Any) -> bool:
-    """Tell whether a folder holds what ``write_folder`` writes, and nothing else."""
+    """Return whether a folder has the files of a release and nothing else."""
     status = system.getFileStatus(path)
     if not status.isDirectory():
         return False
@@ -270,19 +270,20 @@ def is_release(system: Any, path: Any) -> bool:
 
 
 PART_RECORDS = 1_000_000
-"""Records of one file of a release; the same wherever it is written, so that the bytes are."""
+"""Records per file of a release: the same everywhere, so that the bytes are the same."""
 
 
 def refuse_csv(path: Path, separator: str | None) -> None:
-    """Refuse to write CSV, which is one file: many processes write folders of Parquet.
+    """Refuse to write CSV, a single file: several processes write a folder of Parquet files.
 
     Raises
     ------
-    OutputError: there is a separator.
+    OutputError: a separator is given.
     """
     if separator is not None:
-        what = "the engine spark writes Parquet; set a name that ends in .parquet"
-        raise OutputError(f"output.path '{path.name}': {what}")
+        raise OutputError(
+            f"output.path '{path.name}': the engine spark writes Parquet; set a name that ends in .parquet"
+        )
 
 
 class SparkCountedQuery(ReleaseQuery):
@@ -298,32 +299,28 @@ class SparkCountedQuery(ReleaseQuery):
         self._rows = rows
 
     def copy(self, path: Path, separator: str | None) -> None:
-        """Write a folder wherever Hadoop finds it; refuse CSV, which is one file."""
+        """Write a folder on any Hadoop file system; refuse CSV."""
         refuse_csv(path, separator)
         with writing(path.name):
             frame = self._repeated(self._rows)
         write_folder(self._session, frame, location_of(path), path.name)
 
     def _repeated(self, rows: CountedRows) -> DataFrame:
-        """Return a frame of all records in their order, as its partitions stand one after another."""
-        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
-        from pyspark.sql import functions  # noqa: PLC0415
+        """Return a frame of all records; its partitions in sequence have the order of the release."""
+        from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
 
         frame = in_partitions(self._session, list(_batches(rows)))
         for place, labels in enumerate(rows.labels):
-            small = {f"j{place}": pa.array(range(len(labels)), pa.int32()), f"l{place}": pa.array(labels)}
-            known = small_frame(self._session, small)
-            count_matching = functions.col(f"r{place}") == functions.col(f"j{place}")
-            frame = frame.join(known, on=count_matching, how="left").drop(f"r{place}", f"j{place}")
+            frame = with_labels(self._session, frame, place, labels).drop(f"r{place}", f"j{place}")
         frame = frame.withColumn("again", functions.expr("explode(array_repeat(0, CAST(n AS INT)))"))
         names = [functions.col(f"l{place}").alias(name) for place, name in enumerate(rows.columns)]
         return frame.select(*names)
 
 
 def _batches(rows: CountedRows) -> Iterator[Any]:
-    """Give a record batch for each file: the codes r0, r1, … of its rows and how often it has them, n.
+    """Yield a record batch for each file: the codes r0, r1, … of its rows, and their records in it, n.
 
-    A row whose records are in two files is in both batches.
+    A row with records in two files is in both batches.
     """
     import pyarrow as pa  # noqa: PLC0415
 
@@ -340,19 +337,19 @@ def _batches(rows: CountedRows) -> Iterator[Any]:
 
 
 _PLACE_BITS = 33
-"""Of the number that Spark gives a record, those that tell its place in its partition."""
+"""Low bits of the number that Spark gives a record, which are its place in its partition."""
 
 
 @dataclass(frozen=True)
 class Files:
-    """Records that are to be written in an order.
+    """Records with their order in a release.
 
     Attributes
     ----------
     frame: has the columns that are written and those that the order needs.
-    order: expressions of Spark, which tell apart all records that are not written alike.
-    names: of the columns that are written, what they are called there.
-    records: in the frame.
+    order: expressions of Spark; records with equal values are written identically.
+    names: of the written columns: in the release, by their names in the frame.
+    records: number of records of the frame.
     """
 
     frame: DataFrame
@@ -361,10 +358,10 @@ class Files:
     records: int
 
     def write(self, session: Session, location: str, title: str) -> None:
-        """Write the folder; the parameters and what is raised are those of ``write_folder``.
+        """Write the folder as ``write_folder`` does.
 
-        Spark cuts what it sorts where a sample tells, another one each time: records are numbered in their
-        order first, and these numbers tell the file.
+        When Spark sorts, a random sample decides which records a partition gets. So records are numbered in
+        their order first, and the numbers decide which file they are in.
         """
         files = max(-(-self.records // PART_RECORDS), 1)
         if files == 1:
@@ -375,8 +372,8 @@ class Files:
         while file in self.names.values():
             file += "_"
         with self._numbered(files) as numbered:
-            told = numbered.selectExpr("*", f"CAST(place DIV {PART_RECORDS} AS INT) AS file")
-            ordered = told.repartition(files, "file").sortWithinPartitions("file", "place").drop("place")
+            filed = numbered.selectExpr("*", f"CAST(place DIV {PART_RECORDS} AS INT) AS file")
+            ordered = filed.repartition(files, "file").sortWithinPartitions("file", "place").drop("place")
             write_folder_by(session, ordered.toDF(*self.names.values(), file), file, location, title)
 
     @contextmanager
@@ -386,20 +383,19 @@ class Files:
 
         cut = self.frame.repartitionByRange(parts, *self.order).sortWithinPartitions(*self.order)
         kept = cut.selectExpr(*self.names, "monotonically_increasing_id() AS m")
-        # Cut again, it would be cut elsewhere.
+        # Computed again, the partitions would have other records.
         kept.persist(StorageLevel.MEMORY_AND_DISK)
         try:
             part, within = f"shiftright(m, {_PLACE_BITS})", f"(m & {(1 << _PLACE_BITS) - 1})"
             counted = kept.selectExpr(f"CAST({part} AS INT) AS part").groupBy("part").count().collect()
-            listed = ",".join(map(str, _begins(dict(map(tuple, counted))).tolist()))
-            first = f"element_at(CAST(split('{listed}', ',') AS ARRAY<BIGINT>), CAST({part} AS INT) + 1)"
+            first = lookup(_begins(dict(map(tuple, counted))).tolist(), part, "BIGINT")
             yield kept.selectExpr(*self.names, f"{first} + {within} AS place")
         finally:
             kept.unpersist()
 
 
 def _begins(records: Mapping[int, int]) -> IntArray:
-    """Return the place of the first record of each partition, by their records; those without have none.
+    """Return the place of the first record of each partition, given the records of those that have any.
 
     >>> _begins({0: 5, 2: 3}).tolist()
     [0, 5, 5]

@@ -1,6 +1,6 @@
 """Spark settings in a config: the master, any of Spark's own settings, and a small driver.
 
-The Java process of the driver plans the work and stays small; processes of the cluster do the work.
+The Java process of the driver only plans, in little memory; processes of the cluster do the work.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from anonymizer.data.source import EngineOptions
 from anonymizer.errors import InputError
 
 DEFAULT_JAVA = "spark.driver.defaultJavaOptions"
-"""Spark puts these before the user's own, of which Java heeds the last."""
+"""Options that Spark puts before the user's own; of equal options Java uses the last."""
 
 EXTRA_JAVA = "spark.driver.extraJavaOptions"
 
 YOUNG_SHARE = 10
-"""The heap is so many times what it has for new objects: few outlive a question to Spark."""
+"""Size of the heap divided by its part for new objects; most of these end with the question to Spark."""
 
 JAVA = (
-    # One thread, and no tables beside the heap; the heap grows with what is in use, and shrinks with it.
+    # One thread, and no tables outside the heap, which grows and shrinks with its use.
     "-XX:+UseSerialGC -Xms64m -XX:MinHeapFreeRatio=20 -XX:MaxHeapFreeRatio=40 -XX:-ShrinkHeapInSteps",
-    # Plans are made once each: compiling their code for speed takes more than it gives.
+    # Each plan runs once: optimizing its code takes longer than it saves.
     "-XX:TieredStopAtLevel=1",
 )
-"""What Java is told beside the sizes of its heap."""
+"""Options of Java other than the sizes of its heap."""
 
 KEPT: Mapping[str, str] = {
     "spark.cleaner.periodicGC.interval": "30s",
@@ -43,11 +43,10 @@ KEPT: Mapping[str, str] = {
     "spark.sql.resultQueryStage.maxThreadThreshold": "16",
     "spark.sql.shuffleExchange.maxThreadThreshold": "16",
 }
-"""How long Spark keeps what it has done, which is for pages that nobody opens, how many idle threads, and how
-much is set aside at once, by the driver for every small table that is sent to all processes."""
+"""Limits of Spark's history (for web pages that are off), idle threads, and buffers of the driver."""
 
 ENVIRONMENT: Mapping[str, str] = {"MALLOC_ARENA_MAX": "2"}
-"""Memory beside the heap comes from two pools, not from eight for each core that never give any back."""
+"""Two pools of memory outside the heap, instead of eight for each core, which never return memory."""
 
 _COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
 _JAVA_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS")
@@ -55,26 +54,26 @@ _LINE = re.compile(r"^\s*spark\.driver\.(default|extra)JavaOptions\b", re.MULTIL
 
 
 def small_driver(heap: int, settings: Mapping[str, str]) -> dict[str, str]:
-    """Return settings for a driver that leaves the work to others.
+    """Return settings for a driver that only plans.
 
-    Options of Java stand before the user's extra ones. They are left out where the user names a garbage
-    collector, as Java takes no two, or where Spark's own files have options for the driver.
+    Options of Java come before the user's extra ones. They are left out if the user sets a garbage collector,
+    as Java accepts one only, or if Spark's own files have options for the driver.
 
     Parameters
     ----------
     heap: of Java, in MiB.
-    settings: the user's, by their names in Spark.
+    settings: of the user, by their names in Spark.
     """
-    said = [settings.get(name, "") for name in (DEFAULT_JAVA, EXTRA_JAVA)]
-    said += [os.environ.get(name, "") for name in _JAVA_VARIABLES]
-    if _COLLECTOR.search(" ".join(said)) or _LINE.search(_files()):
+    given = [settings.get(name, "") for name in (DEFAULT_JAVA, EXTRA_JAVA)]
+    given += [os.environ.get(name, "") for name in _JAVA_VARIABLES]
+    if _COLLECTOR.search(" ".join(given)) or _LINE.search(_files()):
         return dict(KEPT)
     own = f"{' '.join(JAVA)} -Xmn{heap // YOUNG_SHARE}m"
     return {**KEPT, DEFAULT_JAVA: own}
 
 
 def _files() -> str:
-    """Return the text of the file with settings that Spark will read, as far as the environment names it."""
+    """Return the text of Spark's own file of settings, empty if the environment names none."""
     given = os.environ.get("SPARK_CONF", "")
     home = os.environ.get("SPARK_HOME")
     folders = [given, os.environ.get("SPARK_CONF_DIR", ""), home and str(Path(home) / "conf")]
@@ -102,31 +101,31 @@ FIXED: Mapping[str, str] = {
     "spark.sql.datetime.java8API.enabled": "false",
     "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
 }
-"""What decides how values are read, compared and written, so that no site's defaults change an answer."""
+"""Settings for reading, comparing and writing values, so that no default of a site changes an answer."""
 
 QUIET: Mapping[str, str] = {
     "spark.app.name": "anonymizer",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-"""What a config may set otherwise."""
+"""Settings that a config may change."""
 
 LOCAL_SHUFFLE = "16"
-"""Pieces of a shuffle on one machine, where Spark's own 200 take longer to plan than to do."""
+"""Partitions of a shuffle on one machine; Spark's default of 200 takes longer to plan than to do."""
 
 LEAST_HEAP = 472
-"""MiB of the driver's Java without which Spark does not start."""
+"""Smallest heap of the driver's Java in MiB with which Spark starts."""
 
 EVERY_CORE = "local[*]"
-"""The master where nobody names another."""
+"""The default master."""
 
 FILES = ("SPARK_CONF", "SPARK_CONF_DIR", "SPARK_HOME")
-"""Variables that say where files with settings of Spark are, which may name a master."""
+"""Variables with the place of Spark's own files of settings, which may set a master."""
 
 LOCAL = re.compile(r"local(\[.*\]|-cluster\[.*\])?$")
 
 ONE_PROCESS = re.compile(r"local(\[.*\])?$")
-"""Masters of which the driver does all the work itself."""
+"""Masters without processes other than the driver."""
 
 
 @dataclass(frozen=True)
@@ -135,11 +134,11 @@ class SparkOptions:
 
     Attributes
     ----------
-    master: such as ``local[4]`` or ``spark://host:7077``; None for what Spark's own files say, else all cores
-        of this machine.
+    master: such as ``local[4]`` or ``spark://host:7077``; None for that of Spark's own files, or else all
+        cores of this machine.
     settings: by their names, which begin with ``spark.``.
-    memory_limit: of the heap of the driver's Java; None for Spark's own.
-    temp_directory: for what Spark keeps on this machine's disk; None for the system's.
+    memory_limit: of the heap of the driver's Java; None for Spark's default.
+    temp_directory: for Spark's files on this machine; None for the system's.
     """
 
     master: str | None = None
@@ -149,7 +148,7 @@ class SparkOptions:
 
     @classmethod
     def of(cls, engine: EngineOptions) -> SparkOptions:
-        """Return the options of an engine that is Spark."""
+        """Return the options of Spark among those of an engine."""
         given = dict(engine.settings)
         return cls(given.pop(MASTER, None), given, engine.memory_limit, engine.temp_directory)
 
@@ -169,7 +168,7 @@ class SparkOptions:
                 )
 
     def resolved_master(self) -> str | None:
-        """Return the master that is asked for here or by the environment; None where Spark's files say it."""
+        """Return the master of the config or the environment; None if Spark's own files may set it."""
         given = self.master or os.environ.get("MASTER")
         if given or any(os.environ.get(name) for name in FILES):
             return given or None
@@ -177,7 +176,7 @@ class SparkOptions:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Variables that Spark is started with."""
+        """Environment variables for the start of Spark."""
         chosen = {"SPARK_LOCAL_IP": "127.0.0.1"} if self._on_this_machine else {}
         if self._plans_alone:
             chosen |= {name: value for name, value in ENVIRONMENT.items() if name not in os.environ}
@@ -185,22 +184,22 @@ class SparkOptions:
 
     @property
     def _on_this_machine(self) -> bool:
-        """Whether its processes are of this machine, and talk to each other and to nobody else."""
+        """Whether all processes of Spark are on this machine."""
         master = self.resolved_master()
         return master is not None and LOCAL.match(master) is not None
 
     @property
     def _plans_alone(self) -> bool:
-        """Whether the driver is to stay small, and others surely do the work."""
+        """Whether the driver has a memory limit, and other processes do the work."""
         master = self.resolved_master()
         return self.memory_limit is not None and master is not None and not ONE_PROCESS.match(master)
 
     def properties(self, scratch: Path) -> dict[str, str]:
-        """Return all settings that Spark is started with.
+        """Return all settings for the start of Spark.
 
         Parameters
         ----------
-        scratch: a folder for what Spark keeps on this machine's disk.
+        scratch: folder for Spark's files on this machine.
         """
         chosen = {**QUIET, "spark.sql.warehouse.dir": (scratch / "warehouse").as_uri()}
         master = self.resolved_master()
@@ -218,7 +217,7 @@ class SparkOptions:
 
 
 def _heap(limit: str) -> int:
-    """Return an amount of memory in whole mebibytes; at least what Spark starts with.
+    """Return an amount of memory in whole MiB, at least ``LEAST_HEAP``.
 
     >>> _heap("1.5GB"), _heap("512 MiB"), _heap("100MB")
     (1430, 512, 472)

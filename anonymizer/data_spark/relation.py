@@ -1,6 +1,6 @@
 """Relations in Spark: files on any Hadoop file system, counted and recoded out of core.
 
-Each record is joined to the row that holds its recoding, and may be appended to an earlier release.
+Records are joined to the rows of their recoding, and can be appended to an earlier release.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from anonymizer.data.csv import pandas_index
-from anonymizer.data.distinct_rows import DistinctRows
+from anonymizer.data.csv import Naming, name_columns, pandas_index
+from anonymizer.data.distinct_rows import DistinctRows, KeyWords
 from anonymizer.data.relation import (
     ByCodes,
     ByRegion,
@@ -23,7 +23,6 @@ from anonymizer.data.relation import (
     ColumnStatistics,
     CountedRows,
     EngineRelation,
-    Groups,
     Profiling,
     Projection,
     RecodedRows,
@@ -32,15 +31,15 @@ from anonymizer.data.relation import (
     UnionDifference,
     check_sum,
 )
-from anonymizer.data.source import location_of
+from anonymizer.data.source import EngineOptions, location_of
 from anonymizer.data_spark.columns import (
     ColumnTexts,
-    KeyWords,
     lookup,
     matching_in_frame,
     small_frame,
     spread_of_frame,
     to_spark,
+    with_labels,
 )
 from anonymizer.data_spark.files import (
     Files,
@@ -53,7 +52,7 @@ from anonymizer.data_spark.files import (
     sha256_of,
 )
 from anonymizer.data_spark.options import SparkOptions
-from anonymizer.data_spark.session import Session, close_session, open_session, reading, writing
+from anonymizer.data_spark.session import Session, changed, close_session, open_session, reading, writing
 from anonymizer.errors import DataError, InputError
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.out_of_core import PIECE, PlacedRows, RowPiece
@@ -62,25 +61,25 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 BATCH = 1_000_000
-"""Rows that are handed to Spark in one piece."""
+"""Maximum number of rows in a record batch for Spark."""
 
 
 class SparkCombinations(DistinctRows):
-    """Combinations of codes in a frame of Spark.
+    """Distinct rows of codes in a frame of Spark.
 
     Parameters
     ----------
     session: stays the caller's.
-    frame: with the words of the packed codes and ``n``, the records of each; not yet distinct.
-    keys: how codes are packed.
+    frame: has the packed keys and ``n``, the records of each; not yet distinct.
+    keys: of the codes.
     name: of the input, for messages.
-    records: that there must be.
+    records: number of records of the input.
     """
 
     def __init__(self, session: Session, frame: DataFrame, keys: KeyWords, name: str, records: int) -> None:
         from pyspark import StorageLevel  # noqa: PLC0415 - comes with the extra
 
-        self.sizes = keys.sizes
+        self.sizes = tuple(place.size for place in keys.places)
         self._session = session
         self._keys = keys
         self._name = name
@@ -92,43 +91,46 @@ class SparkCombinations(DistinctRows):
 
     @property
     def number(self) -> int:
-        """How many distinct combinations there are, and thus whether every record is in one of them."""
+        """Number of distinct rows, counted once.
+
+        Raises
+        ------
+        DataError: they do not have all records of the input.
+        """
         if self._number is None:
             with reading(self._name):
                 counted = self.frame.selectExpr(
                     "count(*)", "sum(n)", *(f"count({word})" for word in self._keys.names)
                 ).collect()[0]
             if counted[1] != self._records or any(each != counted[0] for each in counted[2:]):
-                raise DataError(
-                    f"{self._name}: changed while it was read; start again when nobody writes to it"
-                )
+                raise changed(self._name)
             self._number = int(counted[0])
         return self._number
 
     def fetch(self) -> tuple[CodeArray, IntArray]:
-        """Return them into memory, in lexicographic order."""
+        """Return the codes, sorted, and their records."""
         expected = self.number
         with reading(self._name):
             table = self.frame.toArrow()
         words: list[IntArray] = [table.column(word).to_numpy() for word in self._keys.names]
         counts: IntArray = table.column("n").to_numpy()
         if len(counts) != expected:
-            raise DataError(f"{self._name}: changed while it was read; start again when nobody writes to it")
+            raise changed(self._name)
         order = np.lexsort(words[::-1])
         return self._keys.unpack([word[order] for word in words]), counts[order].astype(np.int64, copy=False)
 
     def rolled_up(self, codes: Sequence[CodeArray | None]) -> SparkCombinations:
-        """Return the distinct combinations of coarser codes, counted anew by Spark."""
+        """Return the distinct rows of coarser codes, counted by Spark."""
         coarser = [
-            self._keys.code(place) if new is None else lookup(new.tolist(), self._keys.code(place))
-            for place, new in enumerate(codes)
+            code if new is None else lookup(new.tolist(), code)
+            for code, new in zip(map(self._code, range(len(codes))), codes, strict=True)
         ]
-        frame = self.frame.selectExpr(*self._keys.packed(coarser), "n")
+        frame = self.frame.selectExpr(*self._keys.packed_sql(coarser), "n")
         return SparkCombinations(self._session, frame, self._keys, self._name, self._records)
 
     def records_in_small_groups(self, columns: int, least: int) -> int:
-        """Count the records in groups of fewer than some number of records."""
-        groups = [f"{self._keys.code(place)} AS g{place}" for place in range(columns)]
+        """Return the number of records in small groups by the first columns."""
+        groups = [f"{self._code(place)} AS g{place}" for place in range(columns)]
         with reading(self._name):
             sizes = self.frame.selectExpr(*groups, "n").groupBy(*(f"g{place}" for place in range(columns)))
             summed = sizes.agg({"n": "sum"}).where(f"`sum(n)` < {least}")
@@ -136,7 +138,7 @@ class SparkCombinations(DistinctRows):
         return int(found or 0)
 
     def pieces(self) -> Iterator[RowPiece]:
-        """Return all of them, a share at a time, which goes by their keys."""
+        """Yield all of them; each question to Spark is for a share by the hash of the keys."""
         shares = -(-2 * self.number // PIECE)
         for share in range(shares):
             with reading(self._name):
@@ -150,14 +152,17 @@ class SparkCombinations(DistinctRows):
                 *keys, counts = (own[first : first + PIECE] for own in columns)
                 yield RowPiece(tuple(keys), counts)
 
+    def _code(self, column: int) -> str:
+        return self._keys.code_sql(column, "DIV")
+
     def close(self) -> None:
-        """Let Spark forget them; a second call does nothing."""
+        """Free the frame in Spark; a second call does nothing."""
         with suppress(Exception):
             self.frame.unpersist()
 
 
 def placed_frame(session: Session, placed: PlacedRows, keys: KeyWords) -> DataFrame:
-    """Return the words of rows and their region."""
+    """Return the keys of rows with their region."""
     import pyarrow as pa  # noqa: PLC0415 - comes with the extra
 
     frames = []
@@ -172,7 +177,7 @@ class SparkRecodedQuery(ReleaseQuery):
 
     Parameters
     ----------
-    relation: whose records are written; stays the caller's.
+    relation: has the records; stays the caller's.
     """
 
     def __init__(self, relation: SparkRelation, rows: RecodedRows) -> None:
@@ -180,18 +185,18 @@ class SparkRecodedQuery(ReleaseQuery):
         self.rows = rows
 
     def copy(self, path: Path, separator: str | None) -> None:
-        """Write a folder wherever Hadoop finds it; refuse CSV, which is one file."""
+        """Write a folder on any Hadoop file system; refuse CSV."""
         refuse_csv(path, separator)
         with writing(path.name), reading(self.relation.name):
             files = Files(self._frame(), self._order(), self._published(), self._records())
             files.write(self.relation.session, location_of(path), path.name)
 
     def check(self, release: Relation) -> None:
-        """Compare whole records, because the audit counts only some of the columns."""
+        """Compare whole records, as the audit counts some of the columns only."""
         check_sum(release, self.rows.labels, self.checksum())
 
     def checksum(self) -> int:
-        """Sum up a hash of each record as recoded."""
+        """Return the sum of a hash of each record as recoded."""
         rows = self.rows
         with reading(self.relation.name):
             return sum_of(
@@ -200,11 +205,11 @@ class SparkRecodedQuery(ReleaseQuery):
             )
 
     def _frame(self) -> DataFrame:
-        """Return what is written: the released columns as p0, p1, …, and what they are sorted by."""
+        """Return the released columns as p0, p1, …, and the columns that they are sorted by."""
         return self.labelled()
 
     def _records(self) -> int:
-        """Return how many records are written."""
+        """Return the number of released records."""
         return int(self.rows.counts[self.rows.kept].sum())
 
     def _published(self) -> dict[str, str]:
@@ -217,17 +222,17 @@ class SparkRecodedQuery(ReleaseQuery):
         found = rows.found
         keys = KeyWords([coding.size for coding in found.codings])
         codes = [f"k{place}" for place in range(len(found.codings))]
-        records = relation.coded(found.codings, unchanged).selectExpr(*keys.packed(codes), *unchanged)
+        records = relation.coded(found.codings, unchanged).selectExpr(*keys.packed_sql(codes), *unchanged)
         if isinstance(found, ByRegion):
             return self._in_regions(found, records, keys)
-        told = self._told(found, keys)
+        recoded = self._recoded(found, keys)
         if not _in_parts(found):
-            return records.join(told, on=list(keys.names), how="inner").where("kept")
+            return records.join(recoded, on=list(keys.names), how="inner").where("kept")
         keys_of = (self._key(name) for name in rows.columns if name not in rows.labels)
         order = ", ".join(f"{key} NULLS LAST" for key in keys_of) or "1"
         numbered = f"row_number() OVER (PARTITION BY {', '.join(keys.names)} ORDER BY {order}) AS i"
         records = records.selectExpr("*", numbered)
-        joined = records.join(told, on=list(keys.names), how="inner")
+        joined = records.join(recoded, on=list(keys.names), how="inner")
         return joined.where("kept AND i > first AND i <= last")
 
     def _in_regions(self, found: ByRegion, records: DataFrame, keys: KeyWords) -> DataFrame:
@@ -235,7 +240,7 @@ class SparkRecodedQuery(ReleaseQuery):
 
         Parameters
         ----------
-        records: their keys and their unchanged columns.
+        records: the keys and the unchanged columns of each record.
         """
         import pyarrow as pa  # noqa: PLC0415 - comes with the extra
 
@@ -248,13 +253,13 @@ class SparkRecodedQuery(ReleaseQuery):
             records = records.join(placed, on=list(keys.names), how="inner" if found.rest is None else "left")
             others = [name for name in records.columns if name != "region"]
             records = records.selectExpr(*others, f"coalesce(region, {rest}) AS region")
-        told: dict[str, Any] = {"region": np.flatnonzero(rows.kept).astype(np.int32)}
-        told |= {f"r{place}": codes[rows.kept] for place, codes in enumerate(rows.places.values())}
-        batches = pa.table(told).to_batches(max_chunksize=BATCH)
+        places: dict[str, Any] = {"region": np.flatnonzero(rows.kept).astype(np.int32)}
+        places |= {f"r{place}": codes[rows.kept] for place, codes in enumerate(rows.places.values())}
+        batches = pa.table(places).to_batches(max_chunksize=BATCH)
         return records.join(to_spark(self.relation.session, batches), on="region", how="inner")
 
-    def _told(self, found: ByCodes, keys: KeyWords) -> DataFrame:
-        """Return the rows: their words, whether they are kept, which records of the words, and the places."""
+    def _recoded(self, found: ByCodes, keys: KeyWords) -> DataFrame:
+        """Return the rows: keys, whether kept, range of records with these keys, places of labels."""
         import pyarrow as pa  # noqa: PLC0415 - comes with the extra
 
         rows = self.rows
@@ -267,15 +272,9 @@ class SparkRecodedQuery(ReleaseQuery):
 
     def labelled(self) -> DataFrame:
         """Return the released columns as p0, p1, …, in their order, and the keys of those unchanged."""
-        import pyarrow as pa  # noqa: PLC0415
-        from pyspark.sql import functions  # noqa: PLC0415
-
         rows, frame, found = self.rows, self._joined(), {}
         for place, (name, labels) in enumerate(rows.labels.items()):
-            small = {f"j{place}": pa.array(range(len(labels)), pa.int32()), f"l{place}": pa.array(labels)}
-            known = small_frame(self.relation.session, small)
-            count_matching = functions.col(f"r{place}") == functions.col(f"j{place}")
-            frame = frame.join(known, on=count_matching, how="left")
+            frame = with_labels(self.relation.session, frame, place, labels)
             found[name] = f"l{place}"
         return frame.selectExpr(
             *(
@@ -290,7 +289,7 @@ class SparkRecodedQuery(ReleaseQuery):
         )
 
     def _order(self) -> list[Any]:
-        """Return what records are sorted by: texts, a null as the empty one but before it."""
+        """Return the sort order: by text, a null after an empty text."""
         from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
 
         order = []
@@ -308,26 +307,26 @@ class SparkRecodedQuery(ReleaseQuery):
 
 
 def _begins(rows: ByCodes) -> BoolArray:
-    """Tell which rows are of another combination than the row before, shape (rows,), bool."""
+    """Return which rows have other codes than the row before, shape (rows,), bool."""
     begins: BoolArray = np.ones(len(rows.codes), dtype=np.bool_)
     begins[1:] = (rows.codes[1:] != rows.codes[:-1]).any(axis=1)
     return begins
 
 
 def _in_parts(rows: ByCodes) -> bool:
-    """Tell whether some combination has more than one row."""
+    """Return whether several rows have the same codes."""
     return not bool(_begins(rows).all())
 
 
 def _within(rows: ByCodes, ends: IntArray, counts: IntArray) -> IntArray:
-    """Return the ends of rows within their combination, of those over all rows with their records."""
+    """Return the end of each row among the records of its codes, given its end among all records."""
     begins = _begins(rows)
     starts = ends - counts
     return ends - np.repeat(starts[begins], np.diff(np.flatnonzero(begins), append=len(ends)))
 
 
 def sum_of(frame: DataFrame, texts: Sequence[str]) -> int:
-    """Return the sum of a hash of each record by SQL for its texts."""
+    """Return the sum of a hash of each record, given SQL for its texts."""
     listed = ", ".join(f"coalesce({text}, '')" for text in texts)
     ((found,),) = frame.selectExpr(f"sum(CAST(xxhash64({listed}) AS DECIMAL(20, 0)))").collect()
     return int(found or 0)
@@ -338,8 +337,8 @@ class SparkAppendedQuery(SparkRecodedQuery):
 
     Parameters
     ----------
-    new: the further records.
-    earlier: whose records are written as they are; stays the caller's.
+    new: the new records as recoded.
+    earlier: the earlier release, whose records are unchanged; stays the caller's.
     """
 
     def __init__(self, new: SparkRecodedQuery, earlier: SparkRelation) -> None:
@@ -347,7 +346,7 @@ class SparkAppendedQuery(SparkRecodedQuery):
         self._earlier = earlier
 
     def checksum(self) -> int:
-        """Sum up a hash of each record, those that are recoded and the earlier ones."""
+        """Return the sum of a hash of each record, new and earlier."""
         return super().checksum() + self._earlier.checksum(self.rows.labels)
 
     def _records(self) -> int:
@@ -358,14 +357,14 @@ class SparkAppendedQuery(SparkRecodedQuery):
 
         Raises
         ------
-        DataError: a column holds another type in the two.
+        DataError: a column has different types in the two.
         """
         new, before = self.labelled(), self._before(self.rows)
         self._check_alike(self.rows.columns, dict(before.dtypes), dict(new.dtypes))
         return before.unionByName(new)
 
     def _before(self, rows: RecodedRows) -> DataFrame:
-        """Return the earlier records: columns as p0, p1, … and the keys of those released unchanged."""
+        """Return the earlier records, with columns as ``labelled`` has them."""
         earlier, columns = self._earlier, list(enumerate(rows.columns))
         return earlier.frame.selectExpr(
             *(f"{earlier.texts_of(name).key} AS s{at}" for at, name in columns if name not in rows.labels),
@@ -377,17 +376,17 @@ class SparkAppendedQuery(SparkRecodedQuery):
             one, other = kinds[f"p{place}"], found[f"p{place}"]
             if one != other:
                 raise DataError(
-                    f"{self.relation.name}: column '{name}' holds {other}, in {self._earlier.name} {one}; "
-                    "write both inputs with one type for it"
+                    f"{self.relation.name}: column '{name}' has type {other}, in {self._earlier.name} {one}; "
+                    "write both inputs with the same type"
                 )
 
 
 def compared(whole: DataFrame, first: DataFrame, second: DataFrame) -> UnionDifference:
-    """Return how the texts of a column differ from those of two parts that it should hold.
+    """Return how the texts of a column differ from those of two parts that it should have.
 
     Parameters
     ----------
-    whole, first, second: each text once as ``k``, with its records as r, a and b.
+    whole, first, second: distinct texts as ``k``, with their records as r, a and b.
     """
     every = whole.join(first, on="k", how="full").join(second, on="k", how="full")
     counted = every.selectExpr(*(f"coalesce({name}, 0) AS {name}" for name in "rab"))
@@ -403,8 +402,8 @@ class Dictionary:
 
     Attributes
     ----------
-    entries: their texts with records, sorted by code point, None last.
-    keys: of Spark, an Arrow array of texts; several may have one text.
+    entries: distinct texts with their records, sorted by code point, None last.
+    keys: of Spark, an Arrow array of texts; several keys may have the same text.
     positions: in ``entries`` for each key, shape (keys,), int32.
     """
 
@@ -414,7 +413,7 @@ class Dictionary:
 
 
 class SparkProfiling(Profiling):
-    """The same counted by Spark.
+    """Statistics for ``init``, counted by Spark.
 
     Parameters
     ----------
@@ -426,7 +425,7 @@ class SparkProfiling(Profiling):
         self._spark = relation
 
     def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
-        """Return how records are spread over the texts of a column; only a sample of many comes here."""
+        """Return the statistics of a column; of many texts this process gets a sample only."""
         texts = self._spark.texts_of(column)
         if not texts.canonical:
             return super().spread(column, limit, absent)
@@ -442,7 +441,7 @@ class SparkProfiling(Profiling):
             return matching_in_frame(self._spark.frame, texts.key, pattern)
 
     def in_small_classes(self, columns: Sequence[str], least: int) -> tuple[int, int]:
-        """Return the records that no other has the same texts as, and those in small classes."""
+        """Return the number of records whose texts are unique, and of those in small classes."""
         keys = [f"{self._spark.texts_of(column).key} AS t{place}" for place, column in enumerate(columns)]
         with reading(self._spark.name):
             sizes = (
@@ -460,14 +459,14 @@ class SparkRelation(EngineRelation):
 
     Parameters
     ----------
-    session: one use of it is given back when the relation is closed.
-    frame: with columns of single values.
+    session: closed with the relation.
+    frame: without nested columns.
     name, columns, sha256, separator: as for every relation.
-    files: that the frame reads, as they were when they were hashed; None for a frame that reads none.
+    files: that the frame reads, as they were when they were hashed; None if the frame reads no files.
 
     Raises
     ------
-    DataError: the frame cannot be read, has no records, or a column has no text.
+    DataError: the frame cannot be read, has no records, or has a nested column.
     """
 
     def __init__(
@@ -504,7 +503,7 @@ class SparkRelation(EngineRelation):
             raise DataError(f"{name}: no records; at least one record is needed")
 
     def texts_of(self, column: str) -> ColumnTexts:
-        """Return how the values of a column become texts."""
+        """Return the conversion of the values of a column to texts."""
         return self._texts[self.position(column)]
 
     def known(self, column: str) -> Dictionary:
@@ -519,12 +518,12 @@ class SparkRelation(EngineRelation):
 
     @property
     def profiling(self) -> SparkProfiling:
-        """What a profile asks."""
+        """Statistics for ``init``."""
         return SparkProfiling(self)
 
     @property
     def ordered(self) -> bool:
-        """Whether records have an order: what many processes read has none."""
+        """Whether records have an order: those that several processes read have none."""
         return False
 
     def _counted(self, texts: ColumnTexts) -> Dictionary:
@@ -540,31 +539,20 @@ class SparkRelation(EngineRelation):
         positions = np.fromiter((place[text] for text in own), dtype=np.int32, count=len(own))
         return Dictionary(entries, keys, positions)
 
-    def group_counts(self, columns: Sequence[str]) -> Groups:
-        """Return the distinct combinations of texts, counted by Spark."""
-        values = tuple(tuple(text for text, _ in self.known(column).entries) for column in columns)
-        codings = [
-            Coding(column, np.arange(len(texts), dtype=np.int32), len(texts))
-            for column, texts in zip(columns, values, strict=True)
-        ]
-        with self.combinations(codings) as combinations:
-            codes, counts = combinations.fetch()
-        return Groups(values, codes, counts)
-
     def combinations(self, codings: Sequence[Coding]) -> SparkCombinations:
-        """Return the distinct combinations of the codes of columns, which stay in Spark."""
+        """Return the distinct rows of the codes of columns, which stay in Spark."""
         keys = KeyWords([coding.size for coding in codings])
         with reading(self.name):
             codes = [f"k{place}" for place in range(len(codings))]
-            words = self.coded(codings).selectExpr(*keys.packed(codes), "CAST(1 AS BIGINT) AS n")
+            words = self.coded(codings).selectExpr(*keys.packed_sql(codes), "CAST(1 AS BIGINT) AS n")
             return SparkCombinations(self.session, words, keys, self.name, self.rows)
 
     def coded(self, codings: Sequence[Coding], kept: Sequence[str] = ()) -> DataFrame:
-        """Return the records with the codes of columns as k0, k1, …, found by joins with their dictionaries.
+        """Return the records with the codes of columns as k0, k1, …, joined from their dictionaries.
 
         Parameters
         ----------
-        kept: further columns of the frame, by Spark's names.
+        kept: other columns of the frame to return, by Spark's names.
         """
         import pyarrow as pa  # noqa: PLC0415 - comes with the extra
 
@@ -589,38 +577,38 @@ class SparkRelation(EngineRelation):
         return frame
 
     def records_query(self, projection: Projection, *, shuffled: bool = False) -> ReleaseQuery:  # noqa: ARG002
-        """Refuse: the records do not come to this process."""
+        """Refuse, as this process does not read records."""
         self._refuse("each record")
 
     def counted_query(self, rows: CountedRows) -> SparkCountedQuery:
-        """Return counted rows, which Spark repeats."""
+        """Return a query for counted rows, which Spark repeats."""
         return SparkCountedQuery(self.session, rows)
 
     def recoded_query(self, rows: RecodedRows, *, shuffled: bool = False) -> SparkRecodedQuery:
-        """Return the records as recoded, by a join."""
+        """Return a query for the records as recoded, by a join."""
         assert not shuffled, "a config with another order than sorted is refused"
         return SparkRecodedQuery(self, rows)
 
     def appended_query(
         self,
         new: ReleaseQuery,
-        path: Path,  # noqa: ARG002 - all are folders of Parquet
-        scratch: Path,  # noqa: ARG002 - Spark joins them where they are
+        path: Path,  # noqa: ARG002 - always a folder of Parquet
+        scratch: Path,  # noqa: ARG002 - Spark needs no temporary file
         *,
         shuffled: bool = False,
     ) -> SparkAppendedQuery:
-        """Return the records as they are, together with those that another relation has as recoded."""
+        """Return a query for these records together with new ones."""
         assert not shuffled, "a config with another order than sorted is refused"
         assert isinstance(new, SparkRecodedQuery), "one engine reads both"
         return SparkAppendedQuery(new, self)
 
-    def checksum(self, recoded: Collection[str]) -> int:  # noqa: ARG002 - these are texts like others
-        """Sum up a hash of each record."""
+    def checksum(self, recoded: Collection[str]) -> int:  # noqa: ARG002 - texts like all others
+        """Return the sum of a hash of each record."""
         with reading(self.name):
             return sum_of(self.frame, [self.texts_of(name).key for name in self.columns])
 
     def changed_records(self, column: str, other: Relation) -> tuple[int, int]:
-        """Compare a column with that of another relation; by a join where Spark has both."""
+        """Compare a column with that of another relation, by a join if Spark has both."""
         own = self.texts_of(column)
         if not isinstance(other, SparkRelation) or other.texts_of(column).kind != own.kind:
             return super().changed_records(column, other)
@@ -633,7 +621,7 @@ class SparkRelation(EngineRelation):
         return int(found[0]), int(found[1])
 
     def put_together(self, column: str, first: Relation, second: Relation) -> UnionDifference:
-        """Compare a column with those of two relations; by joins where Spark has all of them."""
+        """Compare a column with those of two relations, by joins if Spark has all of them."""
         own = self.texts_of(column)
         if not isinstance(first, SparkRelation) or not isinstance(second, SparkRelation):
             return super().put_together(column, first, second)
@@ -646,7 +634,7 @@ class SparkRelation(EngineRelation):
             return compared(whole, one, other)
 
     def check_unchanged(self) -> None:
-        """Check names, sizes and times of the files, and their hash where the file system keeps no times."""
+        """Check names, sizes and times of the files, and their hash if the file system keeps no times."""
         if self._files is None:
             return
         found = parts_of(self.session, self.name)
@@ -654,33 +642,33 @@ class SparkRelation(EngineRelation):
         if same and not all(part.modified for part in found.parts):
             same = sha256_of(self.session, found) == self.sha256
         if not same:
-            raise DataError(f"{self.name}: changed while it was read; start again when nobody writes to it")
+            raise changed(self.name)
 
     def _tallied(self, column: str, count: str) -> DataFrame:
-        """Return the records of each text of a column as ``k`` and a count, a null as the empty text."""
+        """Return the texts of a column as ``k`` with their records, a null as the empty text."""
         keys = self.frame.selectExpr(f"coalesce({self.texts_of(column).key}, '') AS k")
         return keys.groupBy("k").count().withColumnRenamed("count", count)
 
     def is_text(self, column: str) -> bool:
-        """Tell whether the values of a column are texts."""
+        """Return whether the values of a column are texts."""
         return self.texts_of(column).is_text
 
     def holds_texts(self, column: str) -> bool:
-        """Tell whether the values of a column are texts in every record."""
+        """Return whether the values of a column are texts in every record."""
         return self.texts_of(column).is_text and self.known(column).entries[-1][0] is not None
 
     def codes(self, column: str) -> CodeArray:
-        """Refuse: the records do not come to this process."""
+        """Refuse, as this process does not read records."""
         self._refuse(f"the value of '{column}' in each record")
 
     def _refuse(self, what: str) -> NoReturn:
         raise InputError(
-            f"{self.name}: the engine spark counts records where they lie, and this needs {what} in one "
-            "place; set engine.name to duckdb, or ask for something that works with counts"
+            f"{self.name}: the engine spark counts records where they are stored, but this needs {what} in "
+            "one process; set engine.name: duckdb, or choose a step that works with counts"
         )
 
     def close(self) -> None:
-        """Give back the use of Spark; a second call does nothing."""
+        """Release the Spark session; a second call does nothing."""
         if not self._closed:
             self._closed = True
             close_session(self.session)
@@ -692,21 +680,24 @@ def _column(name: str) -> Any:
     return functions.col(name)
 
 
-def open_spark(location: str, options: SparkOptions, named: Collection[str] | None = None) -> SparkRelation:
-    """Open a Parquet file, or a folder with such files and nothing else, wherever Hadoop finds it.
+LIMITS = EngineOptions()
 
-    The texts of values are those that DuckDB gives for the same file. Folders named ``column=value`` give a
-    column of texts.
+
+def open_spark(location: str, options: SparkOptions, limits: EngineOptions = LIMITS) -> SparkRelation:
+    """Open a Parquet file, or a folder with such files only, on any Hadoop file system.
+
+    The texts of values are those of DuckDB for the same file. Folders named ``column=value`` become a column
+    of texts.
 
     Parameters
     ----------
     location: a path, or a URL such as ``hdfs://host/people.parquet``.
-    named: columns with a role; see ``EngineOptions``.
+    limits: that have the columns with a role, and whether columns without a name are refused.
 
     Raises
     ------
     DataError: missing, without files or records, a file that is not Parquet or damaged, files of different
-        schemas, two columns of one name, a column of nested values.
+        schemas, a nested column.
     InputError: as for ``open_session``.
     """
     session = open_session(options)
@@ -715,9 +706,11 @@ def open_spark(location: str, options: SparkOptions, named: Collection[str] | No
             files = parts_of(session, location)
             fields = checked_fields(session, location, files.parts)
             frame = session.spark.read.parquet(location)
-            index_columns = pandas_index(frame.columns, pandas_metadata(session, files.parts[0]), named)
-            relation = _relation(session, frame, location, files, fields, index_columns)
-            relation.index_columns = index_columns
+            naming = name_columns(location, frame.columns, strict=limits.strict_header)
+            metadata = pandas_metadata(session, files.parts[0])
+            index_columns = pandas_index(naming.columns, metadata, limits.named)
+            relation = _relation(session, frame, location, files, fields, naming, index_columns)
+            relation.index_columns, relation.renamed = index_columns, naming.warnings
             return relation
     except BaseException:
         close_session(session)
@@ -730,12 +723,13 @@ def _relation(
     location: str,
     files: Parts,
     fields: Mapping[str, str],
+    naming: Naming,
     index_columns: Collection[str],
 ) -> SparkRelation:
-    columns: Sequence[str] = frame.columns
+    columns = naming.columns
     numbered = frame.toDF(*(f"c{index}" for index in range(len(columns))))
     kept = [index for index, name in enumerate(columns) if name not in index_columns]
-    values = (_without_zone(f"c{index}", fields.get(columns[index], "")) for index in kept)
+    values = (_without_zone(f"c{index}", fields.get(frame.columns[index], "")) for index in kept)
     return SparkRelation(
         session,
         numbered.selectExpr(*values).toDF(*(f"c{place}" for place in range(len(kept)))),
@@ -747,5 +741,5 @@ def _relation(
 
 
 def _without_zone(column: str, field: str) -> str:
-    """Return SQL for a column: a moment of 96 bits, which tells no zone, has one only to Spark."""
+    """Return SQL for a column; a timestamp of 96 bits has no time zone, though Spark reads it with one."""
     return f"CAST({column} AS TIMESTAMP_NTZ) AS {column}" if field.startswith("int96 ") else column

@@ -1,6 +1,6 @@
-"""The one Spark session of a process: its Java, its start, and its failures as messages.
+"""The one Spark session of a process: its Java, its start, and messages about its failures.
 
-Spark is started within a time limit and off the terminal. A message names the file or the setting at fault.
+Spark has to start within a time limit, and prints nothing on the terminal.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OLDEST = 17
-"""Version of Java from which on Spark 4 runs."""
+"""Oldest version of Java that runs Spark 4."""
 
 SECONDS = 60
-"""For Java to tell its version."""
+"""Time limit for Java to print its version."""
 
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 _REMEDY = (
@@ -40,24 +40,24 @@ _REMEDY = (
 
 
 def check_java() -> None:
-    """Check that there is a Java for Spark.
+    """Check that Java is installed, and new enough for Spark.
 
     Raises
     ------
-    InputError: there is none, or one that is too old.
+    InputError: it is not.
     """
     java = _java()
     try:
-        told = subprocess.run(
+        printed = subprocess.run(
             [java, "-version"], capture_output=True, text=True, timeout=SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise InputError(f"engine spark: {java} cannot be run: {error}; {_REMEDY}") from None
-    found = _VERSION.search(told.stderr + told.stdout)
+    found = _VERSION.search(printed.stderr + printed.stdout)
     if found is None:
-        raise InputError(f"engine spark: {java} does not tell its version; {_REMEDY}")
+        raise InputError(f"engine spark: {java} does not print its version; {_REMEDY}")
     if int(found[1]) < OLDEST:
-        raise InputError(f"engine spark: {java} is Java {found[1]}, too old; {_REMEDY}")
+        raise InputError(f"engine spark: {java} is Java {found[1]}, which is too old; {_REMEDY}")
 
 
 def _java() -> str:
@@ -74,24 +74,24 @@ def _java() -> str:
 
 
 CONNECT_SECONDS = 10.0
-"""For a standalone master to accept a connection."""
+"""Time limit for a standalone master to accept a connection."""
 
 START_SECONDS = 300.0
-"""For Spark to start and for a cluster to give the first process that works."""
+"""Time limit for Spark to start and for a cluster to provide the first worker."""
 
 END_SECONDS = 20.0
-"""For the process of Java to end by itself."""
+"""Time limit for the Java process to end before it is killed."""
 
 STANDALONE_PORT = 7077
-"""Of a standalone master where the address has none."""
+"""Default port of a standalone master."""
 
 
 def start(options: SparkOptions, scratch: Path) -> SparkSession:
-    """Start Spark and let it do something, so that it surely works.
+    """Start Spark and run a first job.
 
     Parameters
     ----------
-    scratch: a folder for what it keeps on this machine's disk, its log among it.
+    scratch: folder for its log and its temporary files on this machine.
 
     Raises
     ------
@@ -99,12 +99,12 @@ def start(options: SparkOptions, scratch: Path) -> SparkSession:
     """
     launch = _Launch(options, scratch, *_classes())
     logging.getLogger().addFilter(_not_of_py4j)
-    # Spark says so of versions of pandas, which nothing here hands it, whenever it first looks.
+    # Spark warns about the version of pandas, although it gets no pandas data here.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     check_java()
     check_master(options.resolved_master())
     _check_reachable(options.resolved_master())
-    # A thread, because Spark waits for some masters without end, and takes Ctrl-C for itself in the main one.
+    # A thread, as Spark waits for some masters forever, and handles Ctrl-C itself in the main thread.
     threading.Thread(target=launch.run, daemon=True).start()
     try:
         done = launch.done.wait(START_SECONDS)
@@ -117,7 +117,7 @@ def start(options: SparkOptions, scratch: Path) -> SparkSession:
     if isinstance(error, InputError):
         launch.abandon()
         raise error
-    why = launch.reason(error) if done and error is not None else f"nothing works after {START_SECONDS:.0f} s"
+    why = launch.reason(error) if done and error is not None else f"no worker after {START_SECONDS:.0f} s"
     launch.abandon()
     raise InputError(
         f"engine.options.master: {launch.master}: {why}; check the address, and that the cluster has free "
@@ -126,18 +126,18 @@ def start(options: SparkOptions, scratch: Path) -> SparkSession:
 
 
 def _not_of_py4j(record: logging.LogRecord) -> bool:
-    """Tell whether a message is to be printed: Py4J logs each Ctrl-C with a stack, by everybody's logger."""
+    """Return whether to print a message: Py4J logs each Ctrl-C with a stack, by the root logger."""
     return record.module != "java_gateway"
 
 
 _own: list[Any] = []
-"""Connections to processes of Java that were started here."""
+"""Connections to Java processes started by this process."""
 
 
 def end(spark: SparkSession) -> None:
-    """Stop Spark, and the process of Java if it was started here.
+    """Stop Spark, and its Java process if this process started it.
 
-    A next Spark in that process would go on with the folders and the memory of the one before.
+    The next Spark in that Java process would reuse folders and memory of this one.
     """
     context = spark.sparkContext
     gateway = context._gateway
@@ -151,7 +151,7 @@ def end(spark: SparkSession) -> None:
 
 
 def _end_own(gateway: Any, context: Any, session: Any) -> None:
-    """End a process of Java that was started here, and let the next Spark start one of its own."""
+    """End a Java process of this process, so that the next Spark starts a new one."""
     with suppress(ValueError):
         _own.remove(gateway)
     with suppress(Exception):
@@ -162,7 +162,7 @@ def _end_own(gateway: Any, context: Any, session: Any) -> None:
 
 
 def _wait_for(java: subprocess.Popen[bytes]) -> None:
-    """Wait until a process of Java has ended, which it does when nobody can write to it any more."""
+    """Close the input of a Java process, on which it ends, and wait for its end."""
     if java.stdin is not None:
         with suppress(OSError):
             java.stdin.close()
@@ -178,10 +178,10 @@ class _Launch:
 
     Attributes
     ----------
-    spark: once it works.
-    error: why it does not.
-    done: set when it works or does not.
-    master: that is tried.
+    spark: the session, once it works.
+    error: reason of the failure.
+    done: set on success and on failure.
+    master: the one that is tried.
     """
 
     def __init__(
@@ -199,12 +199,12 @@ class _Launch:
         self.master = options.resolved_master() or "the master of Spark's files"
 
     def run(self) -> None:
-        """Start it, and note what came of it."""
+        """Start it, and set ``spark`` or ``error``."""
         try:
             spark = self._started()
             spark.range(1).count()
             self.spark = spark
-        except Exception as error:  # whatever Spark, Java or a cluster says
+        except Exception as error:  # Spark, Java and clusters raise anything
             self.error = error
         finally:
             self.done.set()
@@ -225,14 +225,14 @@ class _Launch:
         self.master = str(whole.get("spark.master"))
         spark: SparkSession = self._session(self._context(conf=whole, gateway=self._gateway))
         for name, value in self._asked:
-            # A second session of one process has the static settings of the first.
+            # A second session of the process would keep the SQL settings of the first.
             if name.startswith("spark.sql."):
                 with suppress(Exception):
                     spark.conf.set(name, value)
         return spark
 
     def abandon(self) -> None:
-        """End what was started here, or is about to be; a Java that ran already is not ours to end."""
+        """End what this process has started or is starting; a Java process that ran before goes on."""
         self._given_up = True
         if self._gateway not in _own:
             return
@@ -240,16 +240,16 @@ class _Launch:
         _end_own(self._gateway, self._context, self._session)
 
     def reason(self, error: Exception) -> str:
-        """Return what went wrong in one line: the last error that Java tells, or Python's."""
+        """Return the reason of a failure in one line: the last error in Java's log, or Python's."""
         with suppress(OSError):
             lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
-            telling = [
+            errors = [
                 line.strip().removeprefix("Caused by: ")
                 for line in lines
                 if line.startswith(("Error", "Exception", "Caused by")) or "Exception: " in line
             ]
-            if telling:
-                return telling[-1]
+            if errors:
+                return errors[-1]
         return str(error).strip().split("\n", 1)[0]
 
 
@@ -257,8 +257,8 @@ def _classes() -> tuple[Any, Any, Callable[..., Any], Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import pyarrow  # noqa: F401, PLC0415 - what Spark and this process exchange
-            from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - 0.4 s that only this engine needs
+            import pyarrow  # noqa: F401, PLC0415 - for the exchange with Spark
+            from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - takes 0.4 s
             from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
             from pyspark.sql import SparkSession  # noqa: PLC0415
     except ImportError as error:
@@ -267,11 +267,11 @@ def _classes() -> tuple[Any, Any, Callable[..., Any], Any]:
 
 
 def check_master(master: str | None) -> None:
-    """Check that a master is of a kind that Spark knows, which Spark itself tells only after it has started.
+    """Check that Spark knows the kind of a master; Spark itself checks it only after its start.
 
     Raises
     ------
-    InputError: naming the master, and the kinds there are.
+    InputError: it does not.
     """
     if master is None or master == "yarn" or master.startswith(("local", "spark://", "k8s://")):
         return
@@ -282,7 +282,7 @@ def check_master(master: str | None) -> None:
 
 
 def _check_reachable(master: str | None) -> None:
-    """Check that a standalone master listens, which Spark itself would ask for a minute."""
+    """Check that a standalone master listens; Spark itself would try for a minute."""
     scheme, _, rest = (master or "").partition("://")
     if scheme != "spark":
         return
@@ -302,7 +302,7 @@ def _check_reachable(master: str | None) -> None:
 
 @contextmanager
 def _submit_arguments() -> Iterator[None]:
-    """Let Spark read the settings that SPARK_CONF names: a file of properties, or a folder with its files."""
+    """Let Spark read the settings in SPARK_CONF: a properties file, or a folder with Spark's files."""
     given = os.environ.get("SPARK_CONF")
     if not given:
         yield
@@ -322,7 +322,7 @@ def _submit_arguments() -> Iterator[None]:
 
 @contextmanager
 def _environment(wanted: Mapping[str, str]) -> Iterator[None]:
-    """Let processes that are started meanwhile have some variables."""
+    """Set environment variables for processes that are started in the block."""
     before = dict(os.environ)
     os.environ.update(wanted)
     try:
@@ -336,37 +336,36 @@ def _environment(wanted: Mapping[str, str]) -> Iterator[None]:
 
 
 class Session:
-    """A Spark that is shared by all who opened it, and stopped when the last of them closes it.
+    """A Spark that all relations share; the last one that closes it stops it.
 
     Parameters
     ----------
-    options: how it is started.
+    options: for its start.
 
     Raises
     ------
-    InputError: the extra or Java is missing, the master cannot be reached, or there is no folder for what it
-        keeps on disk.
+    InputError: the extra or Java is missing, the master cannot be reached, or no folder can be made for
+        temporary files.
     """
 
     def __init__(self, options: SparkOptions) -> None:
         self.options = options
         self.users = 0
         self._spill = SpillFolder(options.temp_directory)
-        self._scratch = self._spill.path
         try:
-            self.spark: SparkSession = start(options, self._scratch)
+            self.spark: SparkSession = start(options, self._spill.path)
         except BaseException:
             self._spill.remove()
             raise
 
     @property
     def jvm(self) -> Any:
-        """Spark's own classes, for files on whatever file system they are."""
+        """The classes of Spark and Hadoop in Java."""
         return self.spark._jvm
 
     @property
     def hadoop(self) -> Any:
-        """The settings of Hadoop, which file systems are found by."""
+        """The settings of Hadoop, file systems among them."""
         return self.spark._jsc.hadoopConfiguration()
 
     def file_system(self, location: str) -> tuple[Any, Any]:
@@ -375,7 +374,7 @@ class Session:
         return path.getFileSystem(self.hadoop), path
 
     def stop(self) -> None:
-        """End it, with all that it keeps on disk."""
+        """End Spark and remove its temporary files."""
         end(self.spark)
         self._spill.remove()
 
@@ -384,25 +383,25 @@ _open: list[Session] = []
 
 
 def open_session(options: SparkOptions) -> Session:
-    """Return the running Spark, started where there is none; every call needs one of ``close_session``.
+    """Return the running Spark, or start it; each call needs a call of ``close_session``.
 
     Raises
     ------
-    InputError: it cannot be started, or one runs already that was started otherwise.
+    InputError: it cannot be started, or it runs with other options.
     """
     if not _open:
         _open.append(Session(options))
     session = _open[0]
     if session.options != options:
         raise InputError(
-            "engine.options: Spark runs in this process already, with other options; end it first"
+            "engine.options: Spark already runs in this process with other options; end it first"
         )
     session.users += 1
     return session
 
 
 def close_session(session: Session) -> None:
-    """Give one use of a session back; the last one stops it."""
+    """Close a session that ``open_session`` returned; the last call stops Spark."""
     session.users -= 1
     if session.users <= 0 and session in _open:
         _open.remove(session)
@@ -410,42 +409,41 @@ def close_session(session: Session) -> None:
 
 
 def reason_of(error: Exception) -> str:
-    """Return the first line of what Spark or Java says."""
-    told = str(error)
+    """Return the first line of a message of Spark or Java."""
     java = getattr(error, "java_exception", None)
-    if java is not None:
-        told = str(java.getMessage() or java.toString())
-    return told.strip().split("\n", 1)[0]
+    message = str(error) if java is None else str(java.getMessage() or java.toString())
+    return message.strip().split("\n", 1)[0]
 
 
 _PATH = re.compile(r"((?:[a-z0-9+.-]+):/[^\s,;'\"]+)")
 _TYPE = re.compile(r"Illegal Parquet type: (.+?)\.? SQLSTATE|The data type (\w+) is not supported")
+_DAMAGED = ("FAILED_READ_FILE", "not a Parquet file", "MALFORMED_RECORD")
 _MEMORY = ("java.lang.OutOfMemoryError", "Java heap space", "GC overhead limit exceeded")
 
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Turn what Spark raises while it reads an input into an error of ours.
+    """Turn errors of Spark while it reads an input into errors of this package.
 
     Parameters
     ----------
-    name: what messages call the input.
+    name: of the input in messages.
 
     Raises
     ------
-    DataError: a file cannot be read; the message names it.
-    InputError: the memory does not suffice, or the cluster fails.
+    DataError: the input, or a file of it, cannot be read.
+    InputError: the memory limit is too low.
     """
     classes = _raised()
     try:
         with _quiet():
             yield
     except classes as error:
-        told = whole_text(error)
-        _refuse_memory(told)
-        _refuse_type(name, told)
-        if "FAILED_READ_FILE" in told or "not a Parquet file" in told or "MALFORMED_RECORD" in told:
-            found = _PATH.search(told)
+        text = whole_text(error)
+        _refuse_memory(text)
+        _refuse_type(name, text)
+        if any(each in text for each in _DAMAGED):
+            found = _PATH.search(text)
             file = found[1].rstrip(".") if found else name
             raise DataError(
                 f"{file}: not a Parquet file, or a damaged one; write it again, or take it out of the folder"
@@ -455,11 +453,16 @@ def reading(name: str) -> Iterator[None]:
 
 @contextmanager
 def writing(name: str) -> Iterator[None]:
-    """Turn what Spark raises while it writes into an error of ours.
+    """Turn errors of Spark while it writes into errors of this package.
+
+    Parameters
+    ----------
+    name: of the release in messages.
 
     Raises
     ------
-    OutputError: naming what cannot be written, and why.
+    OutputError: the release cannot be written.
+    InputError: the memory limit is too low.
     """
     classes = _raised()
     try:
@@ -474,7 +477,7 @@ def writing(name: str) -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Let Spark not warn of versions of pandas, which nothing here uses."""
+    """Silence Spark's warnings about versions of pandas, which is not used here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -482,37 +485,42 @@ def _quiet() -> Iterator[None]:
 
 
 def whole_text(error: BaseException) -> str:
-    """Return all that is told of an error, with the stack and the causes of one of Java's."""
+    """Return the whole text of an error, with the causes of a Java exception."""
     java = getattr(error, "java_exception", None)
     if java is None:
         return str(error)
-    told = [str(error)]
+    texts = [str(error)]
     while java is not None:
-        told.append(str(java.toString()))
+        texts.append(str(java.toString()))
         java = java.getCause()
-    return "\n".join(told)
+    return "\n".join(texts)
 
 
-def _refuse_memory(told: str) -> None:
-    if any(each in told for each in _MEMORY):
+def _refuse_memory(text: str) -> None:
+    if any(each in text for each in _MEMORY):
         raise InputError(
-            "engine.memory_limit: not enough for this input; allow more, such as 8GB, or set "
+            "engine.memory_limit: too low for this input; raise it, for example to 8GB, or raise "
             "engine.options.spark.executor.memory on a cluster"
         ) from None
-    if "spark.driver.maxResultSize" in told:
+    if "spark.driver.maxResultSize" in text:
         raise InputError(
-            "engine.options.spark.driver.maxResultSize: too small for the distinct combinations; set more, "
-            "such as 4g, or fewer quasi-identifiers"
+            "engine.options.spark.driver.maxResultSize: too low for the distinct rows; raise it, for example "
+            "to 4g, or use fewer quasi-identifiers"
         ) from None
 
 
-def _refuse_type(name: str, told: str) -> None:
-    found = _TYPE.search(told)
+def _refuse_type(name: str, text: str) -> None:
+    found = _TYPE.search(text)
     if found is not None:
         raise DataError(
-            f"{name}: holds a column of type {found[1] or found[2]}, which Spark cannot read; write it as "
-            "text, moments in microseconds, or set engine.name to duckdb"
+            f"{name}: has a column of type {found[1] or found[2]}, which Spark cannot read; write it as "
+            "text, times in microseconds, or set engine.name: duckdb"
         ) from None
+
+
+def changed(name: str) -> DataError:
+    """Return the error for an input that changed between two readings."""
+    return DataError(f"{name}: changed while it was being read; run again when no other program writes to it")
 
 
 def _raised() -> tuple[type[Exception], ...]:

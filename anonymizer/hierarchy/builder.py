@@ -1,6 +1,6 @@
 """Builders of hierarchies for ``hierarchy build --by``: rules, columns of the data, config sources.
 
-A rule groups values by a pattern or by a comparison.
+A rule assigns values to a group by a pattern or by a comparison.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -26,21 +25,21 @@ from anonymizer.plugins import Registry, path_fault, shortened_path
 class Builder(ABC):
     """One way to build a hierarchy for a column of a data file; ``--by NAME`` or ``--by NAME=VALUE``.
 
-    A class with a ``name`` in a module of this room, or behind an entry point of the group
-    ``anonymizer.hierarchy_builders``, takes part by being there.
+    A class with a ``name`` in a module of this room, or in an entry point of the group
+    ``anonymizer.hierarchy_builders``, is found without registration.
 
     Attributes
     ----------
-    name: how the command line names it.
-    takes: what stands after ``=``, such as ``widths``; None where nothing does.
+    name: on the command line.
+    takes: example of a value after ``=``; None for a builder without value.
 
     Parameters
     ----------
-    value: what stands after ``=``; the empty text where nothing does.
+    value: the text after ``=``, or the empty text.
 
     Raises
     ------
-    InputError: a value that is missing, or one too many.
+    InputError: the value is missing, or there must not be one.
     """
 
     name: ClassVar[str]
@@ -55,7 +54,7 @@ class Builder(ABC):
 
     @classmethod
     def usage(cls) -> str:
-        """Return how it is asked for."""
+        """Return the form of the option."""
         return cls.name if cls.takes is None else f"{cls.name}={cls.takes}"
 
     @abstractmethod
@@ -64,34 +63,34 @@ class Builder(ABC):
 
         Parameters
         ----------
-        data: the file that the column is of.
-        column: as read from it, with a value at least.
+        data: the file of the column.
+        column: as read from it, with at least one value.
 
         Raises
         ------
-        InputError: the value does not fit the column, or what it names is not there.
-        HierarchyError: the values make no tree.
+        InputError: the value does not fit the column, or names a file or column that does not exist.
+        HierarchyError: the values do not form a tree.
         """
 
 
 class ColumnsBuilder(Builder):
-    """Level i publishes what the i-th of some columns holds: the county of a town, then its state."""
+    """Level i publishes the value of the i-th of some columns: the county of a town, then its state."""
 
     name = "columns"
     takes = "COUNTY,STATE"
 
     def build(self, data: Path, column: Column) -> Tree:
-        """Return the tree; a value with two parents is left to who compiles it, which names both.
+        """Return the tree; ``compile_tree`` refuses a value with two parents.
 
         Raises
         ------
-        InputError: a column is named twice, or is the values' own.
+        InputError: a column is named twice.
         DataError: there is no such column.
         """
         names = [name.strip() for name in self.value.split(",")]
         if len({column.name, *names}) <= len(names):
             raise InputError(
-                f"--by {self.name}={self.value}: with '{column.name}' itself, a column stands there twice; "
+                f"--by {self.name}={self.value}: a column is named twice, counting '{column.name}' itself; "
                 "name each once, from fine to coarse"
             )
         # The schema lists what builds hierarchies without DuckDB.
@@ -99,7 +98,7 @@ class ColumnsBuilder(Builder):
         from anonymizer.data.table import ColumnRequest, encode, read_columns  # noqa: PLC0415
 
         with open_file(data) as relation:
-            requests = [ColumnRequest(column.name, column.type), *map(ColumnRequest, names)]
+            requests = [ColumnRequest(column.name, column.type, generalized=True), *map(ColumnRequest, names)]
             read = list(read_columns(relation, requests).values())
             combinations = encode(relation, read).codes
         known = combinations[combinations[:, 0] < len(column.present)]
@@ -111,11 +110,11 @@ class ColumnsBuilder(Builder):
 
 
 def named_source(source: str) -> HierarchySource[Any]:
-    """Return the hierarchy of a file, or else the ready-made one of that name.
+    """Return the hierarchy of a file, or the ready-made one of that name if no such file exists.
 
     Raises
     ------
-    InputError: there is neither.
+    InputError: neither exists.
     """
     fault = path_fault(source)
     if fault is not None:
@@ -123,9 +122,7 @@ def named_source(source: str) -> HierarchySource[Any]:
     if source in ready_names() and not Path(source).is_file():
         return ReadySource(ReadySettings(source))
     if not Path(source).exists():
-        raise InputError(
-            f"{source}: no such file, and no ready hierarchy; {suggestion(source, ready_names())}"
-        )
+        raise InputError(f"{source}: no such file or ready hierarchy; {suggestion(source, ready_names())}")
     return FileSource(FileSettings(source))
 
 
@@ -136,11 +133,11 @@ BUILDERS: Registry[Builder] = Registry(
 
 
 def make_builder(text: str) -> Builder:
-    """Return the builder that ``NAME`` or ``NAME=VALUE`` asks for.
+    """Return the builder for ``NAME`` or ``NAME=VALUE``.
 
     Raises
     ------
-    InputError: none has the name, or the value is missing or one too many.
+    InputError: no builder has the name, the value is missing, or there must not be one.
     """
     name, _, value = text.partition("=")
     if name not in BUILDERS:
@@ -149,7 +146,7 @@ def make_builder(text: str) -> Builder:
 
 
 def usages() -> str:
-    """Return how each builder is asked for."""
+    """Return the forms of all builders."""
     return ", ".join(kind.usage() for _, kind in sorted(BUILDERS.items()))
 
 
@@ -160,11 +157,11 @@ _NAMED = 5
 
 
 class Rule(ABC):
-    """Says which values are in a group."""
+    """Decides which values are in a group."""
 
     @abstractmethod
-    def holds(self, text: str) -> bool:
-        """Tell whether a value is in the group."""
+    def matches(self, text: str) -> bool:
+        """Return whether a value is in the group."""
 
 
 class PatternRule(Rule):
@@ -173,21 +170,21 @@ class PatternRule(Rule):
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
 
-    def holds(self, text: str) -> bool:
-        """Tell whether a text matches, case mattering."""
+    def matches(self, text: str) -> bool:
+        """Return whether a text matches; case matters."""
         return fnmatchcase(text, self._pattern)
 
 
 class RangeRule(Rule):
-    """Numbers between two bounds, each of which may be missing, and is in or out."""
+    """Numbers between two bounds, both included or both excluded; None is no bound."""
 
     def __init__(self, low: Decimal | None, high: Decimal | None, *, bounds_in: bool) -> None:
         self._low = low
         self._high = high
         self._bounds_in = bounds_in
 
-    def holds(self, text: str) -> bool:
-        """Tell whether a number is between them."""
+    def matches(self, text: str) -> bool:
+        """Return whether a number is between the bounds."""
         number = Decimal(text)
         if number in (self._low, self._high):
             return self._bounds_in
@@ -195,9 +192,9 @@ class RangeRule(Rule):
 
 
 def rule_of(text: str, kind: ValueType) -> Rule:
-    """Return the rule that a text stands for in a column: ``<18``, ``18..64``, ``>=65``, else a pattern.
+    """Return the rule of a text: in a column of numbers ``<18``, ``18..64`` or ``>=65``, otherwise a pattern.
 
-    >>> rule_of("18..64", ValueType.INTEGER).holds("64"), rule_of("J*", ValueType.TEXT).holds("J45")
+    >>> rule_of("18..64", ValueType.INTEGER).matches("64"), rule_of("J*", ValueType.TEXT).matches("J45")
     (True, True)
     """
     if kind not in (ValueType.INTEGER, ValueType.NUMBER):
@@ -213,28 +210,31 @@ def rule_of(text: str, kind: ValueType) -> Rule:
 
 
 class RulesBuilder(Builder):
-    """Groups by rules in a headerless CSV file: rule, group, group of groups; the first to hold counts."""
+    """Groups by rules in a headerless CSV file: rule, group, group of groups; the first match decides."""
 
     name = "rules"
     takes = "FILE"
 
-    def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - the column tells all
+    def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - only the column is used
         """Return the tree of the column's values.
 
         Raises
         ------
         InputError: the file cannot be read, or its rows differ in length.
-        HierarchyError: no rule holds for a value.
+        HierarchyError: no rule matches a value.
         """
         rows = self._rows()
         rules = [rule_of(row[0].strip(), column.type) for row in rows]
-        chosen = {value: _first(rules, value) for value in column.present}
+        chosen = {
+            value: next((place for place, rule in enumerate(rules) if rule.matches(value)), None)
+            for value in column.present
+        }
         without = [value for value, place in chosen.items() if place is None]
         if without:
             named = ", ".join(f"'{value}'" for value in without[:_NAMED])
             raise HierarchyError(
-                f"{self.value}: no rule holds for {len(without)} of {len(chosen)} values, such as {named}; "
-                f"add rules, or a last one '*' for all others"
+                f"{self.value}: no rule matches {len(without)} of {len(chosen)} values, such as {named}; add "
+                "rules, or a last one '*' for all others"
             )
         found = [rows[place] for place in chosen.values() if place is not None]
         groups = [[row[level] for row in found] for level in range(1, len(rows[0]))]
@@ -251,63 +251,56 @@ class RulesBuilder(Builder):
         lengths = {len(row) for row in rows}
         if len(lengths) != 1 or min(lengths) < 2 or any(not cell.strip() for row in rows for cell in row):
             raise InputError(
-                f"{path}: accepted: one rule a row, as many cells in each, none empty, as in J*,respiratory"
+                f"{path}: rows differ in length, have an empty cell or no group; accepted: a rule and its "
+                "groups in each row, as in J*,respiratory"
             )
         return rows
 
 
-def _first(rules: Sequence[Rule], value: str) -> int | None:
-    return next((place for place, rule in enumerate(rules) if rule.holds(value)), None)
-
-
 class SourceBuilder(Builder):
-    """A source with a key in the config."""
+    """A hierarchy source of the config."""
 
     source: ClassVar[str]
 
     def settings(self) -> dict[str, Any]:
-        """Return what would stand under the source's key: the defaults."""
+        """Return the source's settings; the defaults if there are none."""
         return {}
 
-    def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - the column tells all
-        """Return the tree that the source builds."""
-        source = self._made()
-        return source.build(column, Path())
-
-    def _made(self) -> HierarchySource[Any]:
-        """Return the source, what it refuses said of the option rather than of a config.
+    def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - only the column is used
+        """Return the tree of the source.
 
         Raises
         ------
-        HierarchyError: the value of the option is refused.
+        HierarchyError: the source refuses the value or the column.
         """
         try:
-            return make_source({self.source: self.settings()}, "")
-        except HierarchyError as error:
+            source = make_source({self.source: self.settings()}, "")
+        except HierarchyError as error:  # of a config; here it is an option
             said = "; ".join(line.partition(": ")[2] for line in str(error).splitlines())
             if "accepted: " not in said:
-                said = f"not of this form; accepted: {self.usage()}"
+                said = f"wrong form; accepted: {self.usage()}"
             raise HierarchyError(f"--by {self.name}={self.value}: {said}") from None
+        return source.build(column, Path())
 
 
 class ValuesBuilder(Builder):
-    """Every value under ``*``: what small values are merged in, for one."""
+    """Every value under ``*``, such as for merging small values."""
 
     name = "values"
     takes = None
 
-    def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - the column tells all
+    def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - only the column is used
         """Return two levels."""
         return FlatSource().build(column, Path())
 
 
 class LikeBuilder(Builder):
-    """A copy of a hierarchy that exists."""
+    """A copy of an existing hierarchy."""
 
     name = "like"
     takes = "FILE or the name of a ready-made hierarchy"
 
-    def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - the column tells all
+    def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - only the column is used
         """Return its tree."""
         return named_source(self.value).build(column, Path())
 
@@ -338,7 +331,7 @@ class IntervalsBuilder(SourceBuilder):
 
 
 class MaskBuilder(SourceBuilder):
-    """Characters masked from this end."""
+    """Characters masked from one end."""
 
     name = source = "mask"
     takes = "right"
@@ -349,7 +342,7 @@ class MaskBuilder(SourceBuilder):
 
 
 class OrderBuilder(SourceBuilder):
-    """Groups of so many consecutive values."""
+    """Groups of consecutive values of these sizes."""
 
     name = source = "order"
     takes = "2,4"

@@ -1,10 +1,10 @@
-"""Periods of the calendar that hold a date."""
+"""Periods of the calendar that contain a date."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +15,7 @@ from pydantic import Field, field_validator
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
 from anonymizer.hierarchy.source import HierarchySource, OptionalSettings
+from anonymizer.model.dates import Moment, canonical_moment
 from anonymizer.model.table import Column
 
 
@@ -27,17 +28,26 @@ class Period(StrEnum):
     YEAR = "year"
     DECADE = "decade"
 
-    def label(self, moment: datetime) -> str:
-        """Return the name of the period that holds a moment."""
-        return _LABELS[self](moment)
+    def label(self, moment: Moment) -> str:
+        """Return the name of the period that contains a moment; of a longer one, its own text.
+
+        A week is in the month and year of its Thursday, as in ISO 8601.
+        """
+        text = moment.text
+        if "W" in text:
+            text = text if self is Period.DAY else date.fromordinal(int(moment.number)).isoformat()
+        return text if len(text) < _SHORTEST[self] else _LABELS[self](text)
 
 
-_LABELS: dict[Period, Callable[[datetime], str]] = {
-    Period.DAY: lambda moment: moment.date().isoformat(),
-    Period.MONTH: lambda moment: f"{moment.year:04d}-{moment.month:02d}",
-    Period.QUARTER: lambda moment: f"{moment.year:04d}-Q{(moment.month + 2) // 3}",
-    Period.YEAR: lambda moment: f"{moment.year:04d}",
-    Period.DECADE: lambda moment: f"{moment.year // 10 * 10:04d}s",
+_SHORTEST = {Period.DAY: 10, Period.MONTH: 7, Period.QUARTER: 7, Period.YEAR: 4, Period.DECADE: 4}
+"""Characters of the shortest ISO 8601 text that lies in a period."""
+
+_LABELS: dict[Period, Callable[[str], str]] = {
+    Period.DAY: lambda text: text[:10],
+    Period.MONTH: lambda text: text[:7],
+    Period.QUARTER: lambda text: f"{text[:4]}-Q{(int(text[5:7]) + 2) // 3}",
+    Period.YEAR: lambda text: text[:4],
+    Period.DECADE: lambda text: f"{text[:3]}0s",
 }
 
 
@@ -51,13 +61,13 @@ _PATTERNS = {
 
 
 class DateSettings(OptionalSettings):
-    """Which periods are levels."""
+    """The periods that are levels."""
 
     levels: tuple[Period, ...] = Field(
         default=tuple(Period),
         min_length=1,
         description="Periods from fine to coarse; default all. A last level * follows. Dates without a time "
-        "are days themselves, so day is a level of its own only where there are times.",
+        "are days already, so day is a level only if there are times.",
     )
 
     @field_validator("levels")
@@ -73,36 +83,32 @@ class DateSettings(OptionalSettings):
 
 
 class DateSource(HierarchySource[DateSettings]):
-    """Level i publishes the i-th period that holds a date: ``2021-03``, ``2021-Q1``, ``2021``, ``2020s``."""
+    """Level i publishes the i-th period of a date: ``2021-03``, ``2021-Q1``, ``2021``, ``2020s``."""
 
     name: ClassVar[str] = "date"
     Settings = DateSettings
     rule_built = True
 
     def depends_on(self, column: Column) -> dict[str, Any]:
-        """Return whether there are times, where days are a level of their own then."""
+        """Return whether the column has times: days are then a level."""
         if Period.DAY not in self.settings.levels:
             return {}
-        moments = enumerate(self._moment(column, code) for code in range(len(column.present)))
-        return {"times": any(Period.DAY.label(each) != column.present[code] for code, each in moments)}
+        return {"times": _timed(self._moments(column))}
 
     def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
-        """Return the periods of the column's ISO 8601 dates.
+        """Return the periods of the column's dates.
 
         Raises
         ------
-        HierarchyError: a value that is not an ISO 8601 date.
+        HierarchyError: a value that is not a date.
         """
-        moments = [self._moment(column, code) for code in range(len(column.present))]
-        levels: list[list[str]] = [list(column.present)]
-        for period in self.settings.levels:
-            labels = [period.label(moment) for moment in moments]
-            if period is not Period.DAY or labels != levels[0]:
-                levels.append(labels)
-        return tree_of_rows(levels)
+        moments = self._moments(column)
+        periods = [each for each in self.settings.levels if each is not Period.DAY or _timed(moments)]
+        labels = ([period.label(moment) for moment in moments] for period in periods)
+        return tree_of_rows([list(column.present), *labels])
 
     def levels_of(self, texts: Sequence[str], folder: Path) -> frozenset[int] | None:  # noqa: ARG002
-        """Return the levels of the periods that the texts name; days may be a level of their own or not."""
+        """Return the levels of the periods in the texts, with and without a level of days."""
         periods = self.settings.levels
         days = Period.DAY in periods
         if not texts:
@@ -115,11 +121,23 @@ class DateSource(HierarchySource[DateSettings]):
             found.add(0)
         return frozenset(found)
 
-    def _moment(self, column: Column, code: int) -> datetime:
+    def _moments(self, column: Column) -> list[Moment]:
+        return [self._moment(column, code) for code in range(len(column.present))]
+
+    def _moment(self, column: Column, code: int) -> Moment:
+        text = column.present[code]
+        found = column.dates.read(text) or canonical_moment(text)
+        if found is not None:
+            return found
         try:
-            return datetime.fromisoformat(column.present[code])
+            return Moment(0.0, datetime.fromisoformat(text).isoformat())
         except ValueError:
             raise HierarchyError(
-                f"column '{column.name}': '{column.present[code]}' ({column.counts[code]} rows) is not a "
-                f"date for {self.describe()}; accepted: ISO 8601 such as 2021-03-31"
+                f"column '{column.name}': '{text}' ({column.counts[code]} rows) is not a date for "
+                f"{self.describe()}; accepted: ISO 8601 such as 2021-03-31, or type: date with a format"
             ) from None
+
+
+def _timed(moments: Iterable[Moment]) -> bool:
+    """Return whether some moments are times of a day."""
+    return any("T" in moment.text for moment in moments)

@@ -1,6 +1,6 @@
 """Hierarchies drawn as text for the terminal or as an SVG picture.
 
-A drawing shows the nodes without padding, and of many children the first ones.
+A drawing shows nodes without padding, and the first of many children.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def draw(hierarchy: Hierarchy, most: int) -> Drawing:
-    """Return the tree for a rich console; what is not printable in labels is escaped.
+    """Return the tree for a rich console, with unprintable characters in labels escaped.
 
     Nodes that only repeat the label of their one child are drawn once.
 
@@ -45,7 +45,7 @@ def draw(hierarchy: Hierarchy, most: int) -> Drawing:
 
 
 def _children(hierarchy: Hierarchy) -> tuple[np.ndarray, np.ndarray]:
-    """Return all nodes but the root, grouped by their parent, and where each next parent's begin."""
+    """Return all nodes but the root, grouped by their parent, and the start of each further group."""
     nodes = np.argsort(hierarchy.parent, kind="stable")[1:]
     starts = np.searchsorted(hierarchy.parent[nodes], np.arange(1, len(hierarchy.parent)))
     return nodes, starts
@@ -65,21 +65,21 @@ def _drawn_label(label: str) -> Text:
 
 
 NO_COLUMN = Column("", ValueType.TEXT, (), np.zeros(0, np.int64), None, None)
-"""What a hierarchy that lists its values is built for when it is looked at without data."""
+"""The column of a hierarchy that lists its values, without data."""
 
 
 ROW = 0.28
-"""Inches from one value to the next."""
+"""Distance between values, in inches."""
 
 CHARACTER = 0.085
-"""Inches that a character of a label takes, about."""
+"""Approximate width of a character, in inches."""
 
 WIDEST = 40
-"""Characters of a label that are shown; the others are cut."""
+"""Maximum number of characters of a label."""
 
 
 def svg(hierarchy: Hierarchy, most: int) -> str:
-    """Return a picture of a hierarchy: the root at the left, values at the right; text stays text.
+    """Return an SVG picture of a hierarchy: the root at the left, values at the right; text stays text.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def svg(hierarchy: Hierarchy, most: int) -> str:
 
 
 def _in_preorder(top: Drawing) -> tuple[list[Drawing], list[int]]:
-    """Return the nodes, and where the parent of each is among them, -1 for that of the root."""
+    """Return the nodes, and the position of the parent of each, -1 for the root."""
     nodes: list[Drawing] = []
     parents: list[int] = []
     waiting = [(top, -1)]
@@ -132,7 +132,7 @@ def _in_preorder(top: Drawing) -> tuple[list[Drawing], list[int]]:
 
 
 def _layout(parents: Sequence[int]) -> list[tuple[float, float]]:
-    """Return where nodes stand: as far right as they are deep, a row for each leaf, others amid their own."""
+    """Return (depth, row) of each node: a row for each leaf; other nodes are centred on their children."""
     depths = [0.0]
     below: list[list[int]] = [[] for _ in parents]
     for child, parent in enumerate(parents[1:], start=1):

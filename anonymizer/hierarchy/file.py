@@ -1,4 +1,4 @@
-"""Hierarchies in headerless CSV files, read with line numbers, and written for editing."""
+"""Hierarchies in headerless CSV files, read with line numbers or written for editing."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ SEPARATORS = (",", ";")
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a file: ``cells`` of each, and ``lines``, where each ends; at least one row."""
+    """The rows of a file, at least one: the ``cells`` of each, and the ``lines`` at which they end."""
 
     name: str
     cells: list[list[str]]
     lines: list[int]
 
     def score(self) -> tuple[bool, bool, int]:
-        """Return how well the separator fits: equal width, one root, number of columns."""
+        """Return how well the separator fits: equal widths, one root, number of columns."""
         width = len(self.cells[0])
         even = width > 1 and all(len(cells) == width for cells in self.cells)
         return even, len({cells[-1] for cells in self.cells}) == 1, width
@@ -48,7 +48,7 @@ def read_rows(path: Path, name: str) -> Rows:
     Parameters
     ----------
     path: of the file.
-    name: what messages call it.
+    name: of the file in messages.
 
     Raises
     ------
@@ -64,8 +64,9 @@ def _read_text(path: Path, name: str) -> str:
         usable_path(str(path))
         content = path.read_bytes()
     except OSError as error:
+        remedy = "; name a file in it" if path.is_dir() else ""
         raise HierarchyError(
-            f"hierarchy file {name}: {error.strerror or error}; looked in {path.parent}"
+            f"hierarchy file {name}: {error.strerror or error}; looked in {path.parent}{remedy}"
         ) from None
     except ValueError as error:
         raise HierarchyError(f"hierarchy file {shortened_path(name)}: {error}") from None
@@ -97,7 +98,7 @@ def _parse(text: str, separator: str, name: str) -> Rows:
 
 @contextmanager
 def _any_size() -> Iterator[None]:
-    """Lift the csv module's limit on the size of a cell, which is one for the whole process."""
+    """Lift the csv module's limit on the size of a cell, which holds for the whole process."""
     before = csv.field_size_limit(sys.maxsize)
     try:
         yield
@@ -117,7 +118,7 @@ class FileSettings(RootModel[FilePath]):
 
 
 class FileSource(HierarchySource[FileSettings]):
-    """A headerless CSV file with one row per value: the value, its level 1, and so on up to the top."""
+    """A headerless CSV file with one row per value: the value, then its label at each level."""
 
     name: ClassVar[str] = "file"
     Settings = FileSettings
@@ -128,7 +129,7 @@ class FileSource(HierarchySource[FileSettings]):
 
         Raises
         ------
-        HierarchyError: a file that cannot be read or whose rows are not one tree; names file and line.
+        HierarchyError: the file cannot be read, or its rows are not one tree; with file and line.
         """
         rows = read_rows(folder / self.settings.root, self.settings.root)
         _check_cells(rows)
@@ -156,17 +157,17 @@ def _check_cells(rows: Rows) -> None:
     for line, cells in zip(rows.lines, rows.cells, strict=True):
         if len(cells) != width:
             raise HierarchyError(
-                f"{rows.name} line {line}: {len(cells)} columns, line {rows.lines[0]} has {width}; every row "
-                "holds the value and its label at each level"
+                f"{rows.name} line {line}: {len(cells)} columns, line {rows.lines[0]} has {width}; give "
+                "every row the value and its label at each level"
             )
         if any("\0" in cell for cell in cells):
             raise HierarchyError(
-                f"{rows.name} line {line}: holds a NUL byte; remove it, a CSV release cannot hold one"
+                f"{rows.name} line {line}: contains a NUL byte; remove it, CSV cannot contain one"
             )
         if "" in cells[1:]:
             level = cells.index("", 1)
             raise HierarchyError(
-                f"{rows.name} line {line}: level {level} is empty; repeat the label below it to keep that"
+                f"{rows.name} line {line}: level {level} is empty; repeat the label of the level below"
             )
     if width == 1:
         raise HierarchyError(
@@ -181,7 +182,7 @@ def _check_values(rows: Rows, values: Sequence[str]) -> None:
     value = Counter(values).most_common(1)[0][0]
     lines = [str(line) for line, cells in zip(rows.lines, rows.cells, strict=True) if cells[0] == value]
     raise HierarchyError(
-        f"{rows.name} lines {', '.join(lines[:5])}: value '{value}' is listed more than once"
+        f"{rows.name} lines {', '.join(lines[:5])}: value '{value}' is listed more than once; keep one"
     )
 
 
@@ -191,33 +192,36 @@ def _check_parents(rows: Rows, level: int, parents: dict[str, str]) -> None:
         if parents[label] != parent:
             raise HierarchyError(
                 f"{rows.name} line {line}: '{label}' (level {level}) has two parents, '{parent}' and "
-                f"'{parents[label]}'; one is accepted"
+                f"'{parents[label]}'; keep one"
             )
 
 
 def _check_root(rows: Rows, top: Sequence[str]) -> None:
     roots = list(dict.fromkeys(top))
+    if len(roots) == 2 and top.count(roots[0]) == 1 and len(top) > 2:
+        raise HierarchyError(
+            f"{rows.name} line {rows.lines[0]}: looks like a header, as only its last column is "
+            f"'{roots[0]}' and not '{roots[1]}'; remove it, the file starts with the first value"
+        )
     if len(roots) > 1:
         line = rows.lines[top.index(roots[1])]
         raise HierarchyError(
-            f"{rows.name} line {line}: the last column has {len(roots)} different labels, '{roots[0]}' and "
-            f"'{roots[1]}' among them; a hierarchy has one root, so end every row with *"
+            f"{rows.name} line {line}: the last column has {len(roots)} different labels, such as "
+            f"'{roots[0]}' and '{roots[1]}'; end every row with one root, such as *"
         )
 
 
 def write_rows(hierarchy: Hierarchy, path: Path) -> None:
-    """Write a headerless CSV file, one row per leaf: its label at each level; whole or not at all.
+    """Write a headerless CSV file atomically, one row per leaf: its label at each level.
 
     Raises
     ------
-    OutputError: the file cannot be written, or could not be read as a hierarchy again.
+    OutputError: the file cannot be written, or could not be read back as a hierarchy.
     """
     labels = hierarchy.labels
     if any("\0" in label for label in labels):
-        raise OutputError(
-            f"{path}: cannot hold NUL bytes, which values of the column have; remove them first"
-        )
-    # A reader that tries ; as the separator, or that ends a row at a carriage return, must not split a cell.
+        raise OutputError(f"{path}: cannot contain the NUL bytes of the column's values; remove them first")
+    # Readers that try ; as the separator, or end a row at a carriage return, must not split a cell.
     quoting: Literal[0, 1] = (
         csv.QUOTE_ALL if any(";" in label or "\r" in label for label in labels) else csv.QUOTE_MINIMAL
     )

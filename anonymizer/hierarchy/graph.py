@@ -1,8 +1,7 @@
 """Hierarchies as networkx trees: nodes keyed ``(level, label)``, edges from parent to child.
 
-The key makes publishing safe by construction: two nodes of one level that are published as the same text
-are the same node. A tree is compiled to preorder arrays. Small values can be merged with small siblings
-into one node.
+The key makes publishing safe by construction: two nodes of one level with the same label are the same node. A
+tree is compiled to preorder arrays. Small values can be merged with small siblings into one node.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ TOP = "*"
 
 
 def tree_of_rows(levels: Sequence[Sequence[str]], top: str = TOP) -> Tree:
-    """Return the tree of values given by their label at each level, with a root above them.
+    """Return the tree of values by their label at each level, with a root above them.
 
     Parameters
     ----------
     levels: for each level from 0 up, the label of every value, shape (levels, values).
-    top: label of the root, which stands one level above the last of ``levels``.
+    top: label of the root, one level above the last of ``levels``.
     """
     tree: Tree = nx.DiGraph()
     height = len(levels)
@@ -45,15 +44,15 @@ def tree_of_rows(levels: Sequence[Sequence[str]], top: str = TOP) -> Tree:
 
 
 def pad(graph: UserTree, name: str) -> Tree:
-    """Bring any networkx tree to the form of this room.
+    """Return any networkx tree with nodes keyed ``(level, label)``.
 
     Leaves of unequal depth are padded to one depth by repeating their label upward.
 
     Parameters
     ----------
-    graph: edges from parent to child. The label of a node is its attribute ``label``, else, for a key of the
-        form ``(level, label)``, that label, else the text of its key.
-    name: what messages call the hierarchy.
+    graph: edges from parent to child. The label of a node is its attribute ``label``; without it, the label
+        of a key of the form ``(level, label)``; otherwise the key as text.
+    name: of the hierarchy in messages.
 
     Raises
     ------
@@ -69,13 +68,13 @@ def pad(graph: UserTree, name: str) -> Tree:
     if len(order) < len(graph):
         lost = next(node for node in graph if node not in depth)
         raise HierarchyError(
-            f"{name}: '{_label(graph, lost)}' is part of a cycle; a hierarchy is a tree without cycles"
+            f"{name}: '{_label(graph, lost)}' is part of a cycle; remove an edge of the cycle"
         )
     return _keyed(graph, order, depth, name)
 
 
 def root_of(graph: UserTree, name: str) -> Any:
-    """Return the one node without a parent, after checking that every other node has one parent.
+    """Return the root: the only node without a parent; every other node must have one.
 
     Raises
     ------
@@ -83,13 +82,15 @@ def root_of(graph: UserTree, name: str) -> Any:
     """
     roots = [node for node, parents in graph.in_degree() if parents == 0]
     if len(roots) != 1:
-        found = ", ".join(f"'{_label(graph, node)}'" for node in roots[:5]) or "none"
-        raise HierarchyError(f"{name}: a hierarchy has exactly one root; found {len(roots)}: {found}")
+        if not roots and graph:
+            found = "none, because edges form a cycle; remove one of them"
+            raise HierarchyError(f"{name}: a hierarchy has exactly one root; found {found}")
+        raise _not_one_root(name, [_label(graph, node) for node in roots])
     for node, parents in graph.in_degree():
         if parents > 1:
             first, second = [_label(graph, parent) for parent in graph.predecessors(node)][:2]
             raise HierarchyError(
-                f"{name}: '{_label(graph, node)}' has two parents, '{first}' and '{second}'; one is accepted"
+                f"{name}: '{_label(graph, node)}' has two parents, '{first}' and '{second}'; keep one"
             )
     return roots[0]
 
@@ -105,10 +106,11 @@ def _keyed(graph: UserTree, order: Sequence[Any], depth: dict[Hashable, int], na
         chain = [(step, label) for step in range(level, lowest - 1, -1)]
         for key in chain:
             if owner.setdefault(key, node) is not node:
-                above = f"under '{_parent(graph, owner[key])}' and under '{_parent(graph, node)}'"
+                parents = dict.fromkeys((_parent(graph, owner[key]), _parent(graph, node)))
+                above = " and ".join(f"under '{parent}'" for parent in parents)
                 raise HierarchyError(
-                    f"{name}: level {key[0]} has two nodes '{label}', {above}; labels of one level must "
-                    "differ, as nothing else is published"
+                    f"{name}: level {key[0]} has two nodes '{label}', {above}; give the nodes of a level "
+                    "different labels, because only labels are published"
                 )
         tree.add_nodes_from(chain)
         tree.add_edges_from(pairwise(chain))
@@ -129,13 +131,24 @@ def _label(graph: UserTree, node: Any) -> str:
     return str(node[1] if keyed else node)
 
 
+def _not_one_root(name: str, roots: Sequence[str]) -> HierarchyError:
+    """Return the error for no root or several."""
+    named = ", ".join(f"'{label}'" for label in roots[:5])
+    found = (
+        f"found {len(roots)}: {named}; add one node above them"
+        if roots
+        else "found none; add one node above all others, such as *"
+    )
+    return HierarchyError(f"{name}: a hierarchy has exactly one root; {found}")
+
+
 def compile_tree(tree: Tree, name: str) -> Hierarchy:
     """Return the arrays of a tree whose nodes are keyed ``(level, label)``; linear in the number of nodes.
 
     Parameters
     ----------
-    tree: edges from parent to child; children are taken in the order in which they were added.
-    name: what messages call the hierarchy.
+    tree: edges from parent to child; children keep the order in which they were added.
+    name: of the hierarchy in messages.
 
     Raises
     ------
@@ -159,12 +172,12 @@ def _parents(tree: Tree, name: str) -> dict[Node, Node]:
         if child in parents:
             raise HierarchyError(
                 f"{name}: '{child[1]}' (level {child[0]}) has two parents, '{parents[child][1]}' and "
-                f"'{parent[1]}'; one is accepted"
+                f"'{parent[1]}'; keep one"
             )
         if parent[0] != child[0] + 1:
             raise HierarchyError(
-                f"{name}: '{child[1]}' (level {child[0]}) stands under '{parent[1]}' (level {parent[0]}); "
-                "a parent stands exactly one level above"
+                f"{name}: '{child[1]}' (level {child[0]}) is under '{parent[1]}' (level {parent[0]}); "
+                "a parent is exactly one level higher"
             )
         parents[child] = parent
     return parents
@@ -173,8 +186,7 @@ def _parents(tree: Tree, name: str) -> dict[Node, Node]:
 def _preorder(tree: Tree, parents: dict[Node, Node], name: str) -> list[Node]:
     roots = [node for node in tree if node not in parents]
     if len(roots) != 1:
-        found = ", ".join(f"'{label}'" for _, label in roots[:5]) or "none"
-        raise HierarchyError(f"{name}: a hierarchy has exactly one root; found {len(roots)}: {found}")
+        raise _not_one_root(name, [label for _, label in roots])
     children: dict[Node, list[Node]] = {}
     for child, parent in parents.items():
         children.setdefault(parent, []).append(child)
@@ -187,12 +199,14 @@ def _preorder(tree: Tree, parents: dict[Node, Node], name: str) -> list[Node]:
         if below:
             stack.extend(reversed(below))
         elif node[0] != 0:
-            raise HierarchyError(f"{name}: '{node[1]}' (level {node[0]}) has no values under it")
+            raise HierarchyError(
+                f"{name}: '{node[1]}' (level {node[0]}) has no values under it; add values or remove it"
+            )
     return order
 
 
 def _ranges(level: CodeArray) -> tuple[CodeArray, CodeArray, CodeArray]:
-    """Return first leaf, last leaf and ancestors; the nodes of one level share out the leaves in preorder."""
+    """Return first leaf, last leaf and ancestors; the nodes of a level divide the leaves in preorder."""
     is_leaf = level == 0
     first = (np.cumsum(is_leaf) - is_leaf).astype(np.int32)
     leaves = int(is_leaf.sum())
@@ -206,16 +220,16 @@ def _ranges(level: CodeArray) -> tuple[CodeArray, CodeArray, CodeArray]:
 
 
 def merge_small(hierarchy: Hierarchy, records: Mapping[str, int], least: int) -> Tree:
-    """Return a hierarchy with one more level above the values, where small ones are merged.
+    """Return a hierarchy with one more level above the values, in which small values are merged.
 
-    Under the lowest node that has several values, those of fewer than ``least`` records become one node
-    ``other``, named after that node where it is not the root. If they are fewer than ``least`` together, the
-    next smallest of its values joins them. Who sees the labels learns which values are rare.
+    Under the lowest node with several values, those of fewer than ``least`` records become one node
+    ``other``, prefixed by the label of that node unless it is the root. If together they have fewer than
+    ``least`` records, the next smallest value joins them. The labels reveal which values are rare.
 
     Parameters
     ----------
-    records: with each value; values that it lacks have none.
-    least: smallest number of records of a value that stays by itself, at least 1.
+    records: of each value; 0 for values without an entry.
+    least: minimum number of records of a value that is not merged, at least 1.
     """
     labels = np.array(hierarchy.labels, dtype=object)
     counts = np.array([records.get(labels[node], 0) for node in hierarchy.ancestors[0]], dtype=np.int64)
@@ -224,12 +238,12 @@ def merge_small(hierarchy: Hierarchy, records: Mapping[str, int], least: int) ->
     merged = _merged(parents, counts, least)
     nodes = np.unique(parents[merged])
     named = ["other" if node == 0 else f"{labels[node]}, other" for node in nodes.tolist()]
-    # No other label may be the same: what is published would not tell them apart.
+    # No other label may be the same: only labels are published.
     names = distinct([*hierarchy.labels, *named])[len(labels) :]
     other = dict(zip(nodes.tolist(), names, strict=True))
     rows = [labels[each].tolist() for each in [hierarchy.ancestors[0], *hierarchy.ancestors[:-1]]]
     for leaf in np.flatnonzero(merged).tolist():
-        # Up to the node that they are all under: below it, the path of a merged value is that of the others.
+        # Up to the node above them all: below it, merged values have one path.
         for step in range(1, level[leaf] + 1):
             rows[step][leaf] = other[parents[leaf]]
     return tree_of_rows(rows, hierarchy.labels[0])
@@ -239,21 +253,21 @@ def _lowest_shared(hierarchy: Hierarchy) -> IntArray:
     """Return for each leaf the level of its lowest ancestor with several leaves, shape (leaves,), int64."""
     sizes = hierarchy.leaf_counts()[hierarchy.ancestors]
     shared = sizes > 1
-    # In a tree of a single value no node has several; its root stands for that one.
+    # In a tree of a single value no node has several leaves; the root counts as one that has.
     shared[-1] = True
     level: IntArray = shared.argmax(axis=0).astype(np.int64)
     return level
 
 
 def _merged(parents: IntArray, counts: IntArray, least: int) -> np.ndarray:
-    """Tell which leaves are merged, shape (leaves,): the small ones of a parent, and who must join them."""
+    """Return which leaves are merged, shape (leaves,): small ones, and others to reach ``least``."""
     order = np.lexsort((counts, parents))
     grouped = parents[order]
     starts = np.flatnonzero(np.diff(grouped, prepend=-1))
     sizes = np.diff(np.append(starts, len(order)))
     total = np.cumsum(counts[order])
     before = np.repeat(total[starts] - counts[order][starts], sizes)
-    # All before it, from the smallest on, are fewer than asked: so it is small itself, or has to join.
+    # All smaller leaves have fewer than ``least`` records together: so this one is small itself, or joins.
     needed = total - before - counts[order] < least
     small = counts[order] < least
     some_small = np.repeat(np.logical_or.reduceat(small, starts), sizes)

@@ -1,4 +1,4 @@
-"""Labels for groups of neighboring values, and group sizes that nest from level to level."""
+"""Labels of groups of consecutive values and of ranges of numbers, and group sizes that nest by level."""
 
 from __future__ import annotations
 
@@ -9,22 +9,128 @@ from fractions import Fraction
 from itertools import count, pairwise
 from typing import TypeVar
 
-from anonymizer.model.table import ValueType
+from anonymizer.model.natural import band_label
+from anonymizer.model.table import Column, Numerals, ValueType
 
 SHORT_SET = 3
-"""Values that a set may have to be spelled out."""
+"""Maximum number of values of a set that is spelled out."""
 
 SHORT_TEXT = 40
-"""Characters that a spelled-out set may have."""
+"""Maximum number of characters of a spelled-out set."""
 
 
-def whole_range(low: str, high: str) -> str:
-    """Name the whole numbers from ``low`` to ``high``, both included.
+class ExactNumbers:
+    """The numbers of a column and further bounds as whole multiples of one decimal unit.
+
+    Parameters
+    ----------
+    column: of integers or numbers.
+    bounds: further numbers that must be whole multiples of the unit.
+
+    Attributes
+    ----------
+    values: of the present values, ascending.
+    bounds: in the order given.
+    unit: one, as a multiple.
+    whole: whether labels show whole numbers only.
+    """
+
+    def __init__(self, column: Column, bounds: Sequence[Decimal] = ()) -> None:
+        numbers = [Decimal(str(column.numerals.plain(text))) for text in column.present]
+        places = max(map(_places, (*numbers, *bounds)), default=0)
+        self.values = [_scaled(number, places) for number in numbers]
+        self.bounds = [_scaled(bound, places) for bound in bounds]
+        self.unit = 10**places
+        self.whole = column.type is ValueType.INTEGER and not any(map(_places, bounds))
+
+
+class RangeLabels:
+    """Labels of ranges of numbers, of one kind for all ranges of a column.
+
+    Whole numbers are labelled ``20-24`` or, where a range starts below zero, ``-5 to -1`` and ``0 to 4``;
+    all others ``[20, 22.5)``. A range without an end is labelled ``<20`` or ``65+``.
+
+    Parameters
+    ----------
+    numbers: whose unit all bounds are whole multiples of.
+    numerals: decimal sign.
+    signed: whether a range starts below zero.
+    """
+
+    def __init__(self, numbers: ExactNumbers, numerals: Numerals, *, signed: bool) -> None:
+        self._unit = numbers.unit
+        self._places = len(str(numbers.unit)) - 1
+        self._whole = numbers.whole
+        self._numerals = numerals
+        self._signed = signed
+
+    def between(self, low: int, high: int) -> str:
+        """Return the label of the numbers from ``low`` on that are less than ``high``."""
+        if not self._whole:
+            return f"[{self._text(low)}, {self._text(high)})"
+        first, last = self._text(low), self._text(high - self._unit)
+        return first if first == last else whole_range(first, last, signed=self._signed)
+
+    def below(self, high: int) -> str:
+        """Return the label of the numbers less than ``high``."""
+        return f"<{self._text(high)}"
+
+    def least(self, low: int) -> str:
+        """Return the label of the numbers from ``low`` on."""
+        return f"{self._text(low)}+"
+
+    def _text(self, scaled: int) -> str:
+        whole, rest = divmod(abs(scaled), self._unit)
+        decimals = f"{rest:0{self._places}d}".rstrip("0") if rest else ""
+        plain = ("-" if scaled < 0 else "") + str(whole) + (f".{decimals}" if decimals else "")
+        return self._numerals.written(plain)
+
+
+def _places(number: Decimal) -> int:
+    """Return the decimal places of a number without trailing zeros."""
+    _, denominator = number.as_integer_ratio()
+    places = 0
+    while 10**places % denominator:
+        places += 1
+    return places
+
+
+def _scaled(number: Decimal, places: int) -> int:
+    numerator, denominator = number.as_integer_ratio()
+    scale: int = 10**places // denominator
+    return numerator * scale
+
+
+def roundest(above: int, most: int) -> range:
+    """Return the whole numbers greater than ``above`` and at most ``most`` with the largest round divisor.
+
+    Round are 1, 2 and 5 times a power of ten. Zero is rounder than all other numbers.
+
+    >>> [list(roundest(*ends)) for ends in ((17, 23), (23, 157608), (61, 68), (-3, 8), (-45, -12))]
+    [[20], [100000], [65], [0], [-40, -20]]
+    """
+    if above < 0 <= most:
+        return range(1)
+    power = 10 ** (len(str(max(abs(above), abs(most)))) - 1)
+    while True:
+        for step in (5 * power, 2 * power, power):
+            last = most // step * step
+            if last > above:
+                return range((above // step + 1) * step, last + 1, step)
+        power //= 10
+
+
+def whole_range(low: str, high: str, *, signed: bool = False) -> str:
+    """Return the label of the whole numbers from ``low`` to ``high``, both included.
+
+    Parameters
+    ----------
+    signed: whether other ranges of the column have negative ends.
 
     >>> whole_range("20", "24"), whole_range("-5", "-1")
     ('20-24', '-5 to -1')
     """
-    return f"{low} to {high}" if "-" in low + high else f"{low}-{high}"
+    return f"{low} to {high}" if signed or "-" in low + high else f"{low}-{high}"
 
 
 def _decimal_range(low: str, high: str) -> str:
@@ -43,11 +149,11 @@ _RANGES: dict[ValueType, Callable[[str, str], str]] = {
 
 
 def group_label(values: Sequence[str], kind: ValueType, shown: Callable[[str], str] = str) -> str:
-    """Name a group of consecutive values, at least one, by its ends; a few short texts are spelled out.
+    """Return the label of consecutive values, at least one: their ends, or all of a few short texts.
 
     Parameters
     ----------
-    shown: what a name says of a text that it names.
+    shown: returns how the label shows a text.
 
     >>> group_label(["17", "18", "24"], ValueType.INTEGER), group_label(["x"], ValueType.TEXT)
     ('17-24', 'x')
@@ -58,6 +164,9 @@ def group_label(values: Sequence[str], kind: ValueType, shown: Callable[[str], s
         return values[0]
     if kind is not ValueType.TEXT:
         return _RANGES[kind](values[0], values[-1])
+    ends = band_label(values, shown)
+    if ends is not None:
+        return ends
     if len(values) <= SHORT_SET:
         spelled = "{" + ", ".join(dict.fromkeys(map(shown, values))) + "}"
         if len(spelled) <= SHORT_TEXT:
@@ -67,7 +176,7 @@ def group_label(values: Sequence[str], kind: ValueType, shown: Callable[[str], s
 
 
 def distinct(labels: Sequence[str]) -> list[str]:
-    """Number labels that occur more than once; a value may be spelled like the name of a group.
+    """Return labels with repeated ones numbered; a value may equal the label of a group.
 
     >>> distinct(["a..c", "d", "a..c"])
     ['a..c', 'd', 'a..c (2)']
@@ -92,11 +201,11 @@ N = TypeVar("N", int, Decimal)
 
 
 def nested(sizes: Sequence[N]) -> Sequence[N]:
-    """Return the sizes if each is a multiple of the one before and larger.
+    """Return the sizes unchanged.
 
     Raises
     ------
-    ValueError: they would not nest.
+    ValueError: a size is not a larger multiple of the one before.
     """
     for smaller, larger in pairwise(sizes):
         if larger <= smaller or Fraction(larger) % Fraction(smaller) != 0:

@@ -1,4 +1,4 @@
-"""Characters masked one after the other, as for postal codes."""
+"""Values with more characters masked at each level, as for postal codes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from anonymizer.hierarchy.source import HierarchySource, OptionalSettings
 from anonymizer.model.table import Column
 
 MASK = "*"
-"""What stands for a masked character."""
+"""The character that replaces a masked one."""
 
 MOST_LEVELS = 64
-"""Levels that are masked one by one before ``steps`` have to be given."""
+"""Maximum number of levels without explicit ``steps``."""
 
 
 class Side(StrEnum):
@@ -29,14 +29,14 @@ class Side(StrEnum):
     LEFT = "left"
 
     def masked(self, value: str, length: int, characters: int) -> str:
-        """Return a value padded to ``length`` with that many characters masked from this end."""
+        """Return a value padded to ``length`` with a number of ``characters`` masked from this end."""
         if self is Side.RIGHT:
             return value[: length - characters].ljust(length, MASK)
         return value[max(len(value) - length + characters, 0) :].rjust(length, MASK)
 
 
 class MaskSettings(OptionalSettings):
-    """From which end characters are masked, and how many at each level."""
+    """The end from which characters are masked, and how many at each level."""
 
     side: Side = Field(default=Side.RIGHT, alias="from", description="The end at which masking starts.")
     steps: tuple[int, ...] | None = Field(
@@ -66,16 +66,16 @@ class MaskSource(HierarchySource[MaskSettings]):
     rule_built = True
 
     def __init__(self, settings: MaskSettings, length: int | None = None) -> None:
-        """Take the length of the longest value from each column, or as given."""
+        """Pad to ``length``; None is the length of the longest value of each column."""
         super().__init__(settings)
         self._length = length
 
     def depends_on(self, column: Column) -> dict[str, Any]:
-        """Return the length to which shorter values are padded, and by which levels are counted."""
+        """Return the length to which values are padded; it also decides the number of levels."""
         return {"length": self._longest(column)}
 
     def as_for(self, column: Column, before: Mapping[str, Any]) -> MaskSource:
-        """Return the source that pads to the same length.
+        """Return a source that pads to the same length.
 
         Raises
         ------
@@ -85,14 +85,13 @@ class MaskSource(HierarchySource[MaskSettings]):
         if self._longest(column) > length:
             [longest, *_] = sorted(column.present, key=len, reverse=True)
             raise HierarchyError(
-                f"column '{column.name}': '{longest}' has more than the {length} characters of the longest "
-                f"value that {self.describe()} was built for, so it cannot be masked alike; shorten it, or "
-                "leave the record out"
+                f"column '{column.name}': '{longest}' is longer than the {length} characters that "
+                f"{self.describe()} was built for; shorten it, or remove the record"
             )
         return MaskSource(self.settings, length)
 
     def levels_of(self, texts: Sequence[str], folder: Path) -> frozenset[int] | None:  # noqa: ARG002
-        """Return the levels that mask no more than every text shows masked; shorter values show more."""
+        """Return the levels that mask at most the characters masked in every text."""
         lengths = {len(text) for text in texts}
         right = self.settings.side is Side.RIGHT
         masked = min(
@@ -101,7 +100,7 @@ class MaskSource(HierarchySource[MaskSettings]):
         if not texts or (len(lengths) > 1 and masked):
             return frozenset() if texts else None
         steps = self.settings.steps or range(1, masked + 1)
-        # Values as they are have several lengths, or nothing masked.
+        # Values of level 0 differ in length, or have nothing masked.
         own = {0} if not masked else set()
         return frozenset(
             own | {level for level, step in enumerate(steps, start=1) if step <= masked and len(lengths) == 1}
@@ -115,15 +114,15 @@ class MaskSource(HierarchySource[MaskSettings]):
 
         Raises
         ------
-        HierarchyError: values so long that they would make more than 64 levels.
+        HierarchyError: the longest value would give more than 64 levels.
         """
         length = self._longest(column)
         steps = self.settings.steps or range(1, max(length, 1))
         kept = [step for step in steps if step < length]
         if len(kept) >= MOST_LEVELS:
             raise HierarchyError(
-                f"column '{column.name}': {self.describe()} would have {len(kept) + 1} levels, the longest "
-                f"value having {length} characters; give steps: [...] with fewer than {MOST_LEVELS} numbers"
+                f"column '{column.name}': {self.describe()} would have {len(kept) + 1} levels, because the "
+                f"longest value has {length} characters; set fewer than {MOST_LEVELS} steps"
             )
         side = self.settings.side
         levels = [[side.masked(value, length, step) for value in column.present] for step in kept]

@@ -1,9 +1,7 @@
-"""Groups of consecutive values, larger from level to level."""
+"""Groups of consecutive values, larger at each level."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,13 +11,14 @@ from pydantic import Field, field_validator
 
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
 from anonymizer.hierarchy.labels import distinct, group_label, nested
-from anonymizer.hierarchy.source import HierarchySource
-from anonymizer.model.table import Column
+from anonymizer.hierarchy.source import HierarchySource, digest
+from anonymizer.model.natural import in_natural_order
+from anonymizer.model.table import Column, ValueType
 from anonymizer.plugins import Settings
 
 
 class OrderSettings(Settings):
-    """How many values make a group, and in which order they stand."""
+    """Sizes of the groups, and the order of the values."""
 
     sizes: tuple[int, ...] = Field(
         min_length=1,
@@ -29,8 +28,8 @@ class OrderSettings(Settings):
     values: tuple[Annotated[str, Field(coerce_numbers_to_str=True)], ...] | None = Field(
         default=None,
         min_length=1,
-        description="All values in their order; default the distinct values of the column, by number, date "
-        "or code point.",
+        description="All values in their order; default the distinct values of the column, by number, date, "
+        "for text by the numbers in it.",
     )
 
     @field_validator("sizes")
@@ -49,10 +48,15 @@ class OrderSettings(Settings):
         return values
 
 
+def in_order(column: Column) -> list[str]:
+    """Return the values of a column in the order in which neighbours make groups."""
+    return in_natural_order(column.present) if column.type is ValueType.TEXT else list(column.present)
+
+
 class OrderSource(HierarchySource[OrderSettings]):
     """Level i publishes the group of ``sizes[i]`` consecutive values, named by its ends.
 
-    Groups are counted along ``values`` where they are given, so that they do not depend on which occur.
+    With ``values``, the groups do not depend on the data.
     """
 
     name: ClassVar[str] = "order"
@@ -60,14 +64,14 @@ class OrderSource(HierarchySource[OrderSettings]):
     rule_built = True
 
     def depends_on(self, column: Column) -> dict[str, Any]:
-        """Return the values that are counted along, where the settings do not list them."""
+        """Return the values in order, if the settings do not list them."""
         if self.settings.values is not None:
             return {}
-        return {"values_sha256": hashlib.sha256(json.dumps(column.present).encode()).hexdigest()}
+        return digest(in_order(column))
 
     def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
-        """Return the groups of the column's values; those that ``values`` lacks are left out."""
-        order = self.settings.values or column.present
+        """Return the groups of the column's values; values missing in ``values`` get no place."""
+        order = self.settings.values or in_order(column)
         present = set(column.present)
         kept = [place for place, value in enumerate(order) if value in present]
         levels = [[order[place] for place in kept]]

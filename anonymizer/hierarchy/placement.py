@@ -1,4 +1,4 @@
-"""Attributes of a table with their hierarchies: every value of the data placed in its tree."""
+"""Attributes of a table with their hierarchies: each value of the data gets a leaf of the tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.errors import HierarchyError
+from anonymizer.errors import HierarchyError, plural
 from anonymizer.hierarchy.graph import Node, Tree, compile_tree
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.arrays import CodeArray, freeze
@@ -22,7 +22,7 @@ NAMED = 5
 
 
 class Unknown(StrEnum):
-    """What happens to a value of the data that the hierarchy lacks."""
+    """What to do with a value of the data that the hierarchy lacks."""
 
     ERROR = "error"
     TOP = "top"
@@ -30,25 +30,25 @@ class Unknown(StrEnum):
 
 @dataclass(frozen=True)
 class Placement:
-    """How the values of a column find their place.
+    """How the values of a column are placed.
 
     Attributes
     ----------
-    folder: what relative paths are relative to.
-    unknown: whether a value that the hierarchy lacks is an error or goes directly under the root.
-    missing_tokens: texts that were read as missing; a leaf of that name places the missing value.
-    remedy: what would do where values are lacking, told with the error.
+    folder: that relative paths start from.
+    unknown: whether a value that the hierarchy lacks is an error or is placed directly under the root.
+    missing_tokens: texts that were read as missing; a leaf of that label takes the missing value.
+    remedy: for the message about values that the hierarchy lacks; None is to add them.
     """
 
     folder: Path
     unknown: Unknown = Unknown.ERROR
     missing_tokens: tuple[str, ...] = ("",)
-    remedy: str = "add them, or give unknown: top"
+    remedy: str | None = None
 
 
 @dataclass(frozen=True)
 class LevelRange:
-    """The generalization levels that a search may use, both included; None stands for the root's."""
+    """The generalization levels that a search may use, both included; None is the level of the root."""
 
     minimum: int = 0
     maximum: int | None = None
@@ -97,8 +97,8 @@ def build_sensitive_attribute(
 def place(column: Column, source: HierarchySource[Any], placement: Placement) -> tuple[Hierarchy, CodeArray]:
     """Build a column's hierarchy and find the leaf of each of its values.
 
-    A missing value takes the leaf ``<missing>``, else the leaf of the first of ``missing_tokens`` that the
-    tree has, which is then published as ``<missing>``, else a new leaf directly under the root.
+    A missing value takes the leaf ``<missing>``, otherwise the leaf of the first of ``missing_tokens`` in the
+    tree, which is then published as ``<missing>``, otherwise a new leaf directly under the root.
 
     Returns
     -------
@@ -106,14 +106,15 @@ def place(column: Column, source: HierarchySource[Any], placement: Placement) ->
 
     Raises
     ------
-    HierarchyError: not one tree, or, with ``Unknown.ERROR``, values that it lacks.
+    HierarchyError: the hierarchy is not one tree or, with ``Unknown.ERROR``, lacks values.
     """
     name = f"column '{column.name}': {source.describe()}"
     tree = source.build(column, placement.folder)
     root = max(tree)
     lacking = unplaced(column, tree)
     if lacking and placement.unknown == Unknown.ERROR:
-        raise HierarchyError(f"{name} lacks {_list(column, lacking)}; {placement.remedy}")
+        remedy = f"add {'it' if len(lacking) == 1 else 'them'}, or set unknown: top"
+        raise HierarchyError(f"{name} lacks {_list(column, lacking)}; {placement.remedy or remedy}")
     _hang(tree, root, (column.texts[code] for code in lacking), name)
     token = _missing_leaf(tree, placement.missing_tokens, name) if column.missing is not None else None
     if token is None and (column.missing is not None or not column.size):
@@ -131,7 +132,7 @@ def place(column: Column, source: HierarchySource[Any], placement: Placement) ->
 
 
 def unplaced(column: Column, tree: Tree) -> list[int]:
-    """Return the codes of the values, missing ones aside, that are no leaf of a tree."""
+    """Return the codes of the values, without missing ones, that a tree lacks."""
     return [code for code, text in enumerate(column.present) if (0, text) not in tree]
 
 
@@ -139,20 +140,20 @@ def _list(column: Column, codes: list[int]) -> str:
     named = ", ".join(f"'{column.texts[code]}'" for code in codes[:NAMED])
     more = f" and {len(codes) - NAMED} more" if len(codes) > NAMED else ""
     rows = int(column.counts[codes].sum())
-    return f"{len(codes)} {'value' if len(codes) == 1 else 'values'} ({rows} rows): {named}{more}"
+    return f"{plural(len(codes), 'value')} ({plural(rows, 'row')}): {named}{more}"
 
 
 def _hang(tree: Tree, root: Node, values: Iterable[str], name: str) -> None:
-    """Put values directly under the root, padded to its depth."""
+    """Place values directly under the root, padded to level 0."""
     for value in values:
         if root[0] == 0:
-            raise HierarchyError(f"{name} has a single node, so nothing can go under it; give it more levels")
+            raise HierarchyError(f"{name} has a single node, under which no value has a place; add levels")
         chain = [root, *((level, value) for level in range(root[0] - 1, -1, -1))]
         taken = [node for node in chain[1:] if node in tree]
         if taken:
             raise HierarchyError(
-                f"{name}: '{value}' cannot go under the root, as level {taken[0][0]} has another node of "
-                "that label; give it a place in the hierarchy"
+                f"{name}: '{value}' cannot be placed under the root, because level {taken[0][0]} has another "
+                "node of that label; add it to the hierarchy"
             )
         tree.add_edges_from(pairwise(chain))
 
@@ -176,6 +177,6 @@ def _published_as_missing(hierarchy: Hierarchy, leaf: int, name: str) -> Hierarc
             break
         peers = (labels[peer] for peer in np.flatnonzero(hierarchy.level == level) if peer != node)
         if MISSING in peers:
-            raise HierarchyError(f"{name}: level {level} has another node '{MISSING}'; give it another name")
+            raise HierarchyError(f"{name}: level {level} has another node '{MISSING}'; rename it")
         labels[node] = MISSING
     return replace(hierarchy, labels=tuple(labels))

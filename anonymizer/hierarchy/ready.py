@@ -1,4 +1,4 @@
-"""The hierarchies that are shipped with the package, by name."""
+"""The hierarchies that the package includes, by name."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from anonymizer.hierarchy.source import HierarchySource, make_source
 from anonymizer.model.table import Column
 
 PACKAGE = "anonymizer.ready_hierarchies"
-"""Where an installed package holds them; in a source checkout, the folder ``hierarchies`` at its top."""
+"""Their place in an installed package; in a checkout, it is the folder ``hierarchies`` at the top."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The one written in C where it is there: all entries are read to match a column."""
+"""The fast loader in C if available: to match a column, all entries are read."""
 
 _BETWEEN = re.compile(r"[\W_]+")
 
@@ -37,7 +37,7 @@ class ReadySettings(RootModel[str]):
 
 @dataclass(frozen=True)
 class ReadyHierarchy:
-    """A shipped hierarchy: what it is, where its facts come from, and how to build it."""
+    """A shipped hierarchy: title, description, the source of its facts, and how to build it."""
 
     name: str
     title: str
@@ -49,24 +49,23 @@ class ReadyHierarchy:
 
 
 class ReadySource(HierarchySource[ReadySettings]):
-    """A shipped hierarchy, whose leaves are found by the data's own spellings.
+    """A shipped hierarchy that accepts the spellings of the data.
 
-    A value of the data matches a leaf exactly, else by its text in lower case with every run of characters
-    other than letters and digits as one blank, else by a list of other spellings. The value takes the place
-    of the leaf that it matches, so that level 0 publishes the data's own text; several spellings of a leaf
-    become siblings.
+    A value of the data matches a leaf exactly, or in lower case with every run of characters other than
+    letters and digits as one space, or by a list of other spellings. The value replaces the leaf that it
+    matches, so level 0 publishes the text of the data; several spellings of a leaf become siblings.
     """
 
     name: ClassVar[str] = "ready"
     Settings = ReadySettings
     rule_built = False
 
-    def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read beside the config
+    def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - shipped files only
         """Return the shipped tree with the data's spellings as leaves.
 
         Raises
         ------
-        HierarchyError: no hierarchy of that name, or one that does not fit the column.
+        HierarchyError: no hierarchy has the name, or it does not fit the column.
         """
         ready = read_ready(self.settings.root)
         tree = ready.hierarchy.build(column, ready.folder)
@@ -75,26 +74,26 @@ class ReadySource(HierarchySource[ReadySettings]):
         return tree
 
     def depends_on(self, column: Column) -> dict[str, Any]:
-        """Return what the shipped hierarchy depends on."""
+        """Return the properties of the column that the shipped hierarchy depends on."""
         return read_ready(self.settings.root).hierarchy.depends_on(column)
 
     def levels_of(self, texts: Sequence[str], folder: Path) -> frozenset[int] | None:
-        """Return the levels at which published texts can be; of a shipped rule, what that tells."""
+        """Return the levels that can have the texts, in a shipped rule by that rule."""
         own = read_ready(self.settings.root).hierarchy
         return own.levels_of(texts, folder) if own.rule_built else super().levels_of(texts, folder)
 
     def as_for(self, column: Column, before: Mapping[str, Any]) -> HierarchySource[Any]:
-        """Return the shipped hierarchy, or the rule of it that places values as before."""
+        """Return this source, or a shipped rule that places values as before."""
         own = read_ready(self.settings.root).hierarchy
         return own.as_for(column, before) if own.rule_built else self
 
-    def files(self, folder: Path) -> list[Path]:  # noqa: ARG002 - nothing is read beside the config
-        """Return the shipped entry and the files that it names."""
+    def files(self, folder: Path) -> list[Path]:  # noqa: ARG002 - shipped files only
+        """Return the shipped entry and its files."""
         ready = read_ready(self.settings.root)
         return [ready_folder() / f"{ready.name}.yaml", *ready.hierarchy.files(ready.folder)]
 
     def describe(self) -> str:
-        """Return what a message calls this hierarchy."""
+        """Return the name of this hierarchy in messages."""
         return f"ready hierarchy '{self.settings.root}'"
 
 
@@ -139,7 +138,7 @@ def read_ready(name: str) -> ReadyHierarchy:
 
 
 def normalized(text: str) -> str:
-    """Return a text without what spellings differ in.
+    """Return a text in lower case, with one space in place of each run of other characters.
 
     >>> normalized(" Married-civ_spouse!")
     'married civ spouse'
@@ -148,7 +147,7 @@ def normalized(text: str) -> str:
 
 
 def _respell(tree: Tree, values: Iterable[str], aliases: Mapping[str, str]) -> None:
-    """Put the data's values in the place of the leaves that they match."""
+    """Replace leaves by the values of the data that match them."""
     leaves = [label for level, label in tree if level == 0]
     listed = set(leaves)
     by_text: dict[str, str | None] = {}

@@ -1,4 +1,4 @@
-"""The interface and the registry of hierarchy sources, and the hierarchy of a column without one."""
+"""The interface and the registry of hierarchy sources, and the source of a column without ``hierarchy``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ S = TypeVar("S", bound=BaseModel)
 
 
 class OptionalSettings(Settings):
-    """Parameters that may all be left out: the key alone, as in ``{auto: }``, stands for the defaults."""
+    """Parameters that are all optional: the key alone, as in ``{auto: }``, means the defaults."""
 
     model_config = ConfigDict(json_schema_extra={"type": ["object", "null"]})
 
@@ -32,16 +32,16 @@ class OptionalSettings(Settings):
 
 
 class HierarchySource(ABC, Generic[S]):
-    """One way to come by a hierarchy; ``hierarchy: {NAME: SETTINGS}`` in the config.
+    """One way to build a hierarchy; ``hierarchy: {NAME: SETTINGS}`` in the config.
 
-    A class with a ``name`` in a module of this room, or behind an entry point of the group
-    ``anonymizer.hierarchy_sources``, takes part by being there.
+    A class with a ``name`` in a module of this room, or in an entry point of the group
+    ``anonymizer.hierarchy_sources``, is found without registration.
 
     Attributes
     ----------
-    name: the key in the config; a source without one cannot be named there.
+    name: the key in the config; a source without a name has no key.
     Settings: pydantic model that validates the value under the key.
-    rule_built: whether the leaves are exactly the distinct values of the input, rather than those listed.
+    rule_built: whether the leaves are the distinct values of the input; if not, the source lists them.
     """
 
     name: ClassVar[str]
@@ -55,38 +55,38 @@ class HierarchySource(ABC, Generic[S]):
     def build(self, column: Column, folder: Path) -> Tree:
         """Return the tree for a column, nodes keyed ``(level, label)``, all leaves at level 0.
 
-        Missing values are no business of a source: they are placed afterwards.
+        Missing values are placed afterwards.
 
         Parameters
         ----------
-        column: whose values the hierarchy is for.
-        folder: what relative paths in the settings are relative to.
+        column: with the values to generalize.
+        folder: that relative paths in the settings start from.
 
         Raises
         ------
-        HierarchyError: the settings do not fit the column, or what they name is not one tree.
+        HierarchyError: the settings do not fit the column, or the result is not one tree.
         """
 
     def files(self, folder: Path) -> list[Path]:  # noqa: ARG002 - sources without files need no folder
-        """Return the files that the hierarchy is read from."""
+        """Return the files of the hierarchy."""
         return []
 
     def levels_of(self, texts: Sequence[str], folder: Path) -> frozenset[int] | None:
-        """Return the levels at which all of some published texts can be, told without the input's values.
+        """Return the levels that can have all of some published texts, derived without the input's values.
 
         Parameters
         ----------
-        texts: distinct, without ``*``, ``<missing>`` and the empty text; none where all records have ``*``.
-        folder: what relative paths in the settings are relative to.
+        texts: distinct, without ``*``, ``<missing>`` and the empty text; empty if all records have ``*``.
+        folder: that relative paths in the settings start from.
 
         Returns
         -------
-        None where the settings alone do not tell, as for a tree that a rule builds from the input's values.
+        None if the settings do not decide it, as for a rule that builds a tree from the input's values.
 
         Raises
         ------
-        HierarchyError: what the settings name is not one tree.
-        OSError: a file is not at hand.
+        HierarchyError: the result is not one tree.
+        OSError: a file cannot be read.
         """
         if self.rule_built:
             return None
@@ -101,42 +101,40 @@ class HierarchySource(ABC, Generic[S]):
         return frozenset(level for level, labels in by_level.items() if labels.issuperset(texts))
 
     def depends_on(self, column: Column) -> dict[str, Any]:
-        """Return what of a column, beside a value itself, decides where the value stands.
+        """Return the properties of a column, besides a value itself, that decide the place of the value.
 
-        In plain JSON types; where it is equal for two columns, values that both have stand alike. A source
-        whose tree is built by a rule is taken to look at all values and counts, unless it knows better.
+        In plain JSON types; if they are equal for two columns, common values have equal places. By default, a
+        tree that a rule builds depends on all values and counts.
         """
         if not self.rule_built:
             return {}
-        looked_at = [column.present, column.counts[: len(column.present)].tolist()]
-        return {"values_sha256": hashlib.sha256(json.dumps(looked_at).encode()).hexdigest()}
+        return digest([column.present, column.counts[: len(column.present)].tolist()])
 
     def as_for(self, column: Column, before: Mapping[str, Any]) -> HierarchySource[Any]:
-        """Return the source that places the values of a column as those of an earlier one were placed.
+        """Return a source that places the values of a column as those of an earlier one.
 
         Parameters
         ----------
-        before: what the tree of the earlier column depended on, see ``depends_on``.
+        before: ``depends_on`` of the earlier column.
 
         Raises
         ------
-        HierarchyError: there is none, as the tree grew from the earlier values.
+        HierarchyError: there is none, because the tree depends on the earlier values.
         """
         if self.depends_on(column) == before:
             return self
         raise HierarchyError(
-            f"column '{column.name}': {self.describe()} depends on the records that it is built for, so "
-            "further records would get another one; use a hierarchy that does not: intervals, file, tree, or "
-            "order with values"
+            f"column '{column.name}': {self.describe()} depends on the records, so new records would get "
+            "another one; use intervals, file, tree, or order with values"
         )
 
     def describe(self) -> str:
-        """Return what a message calls this hierarchy."""
+        """Return the name of this hierarchy in messages."""
         return f"hierarchy '{self.name}'"
 
 
 class FlatSource(HierarchySource[Settings]):
-    """Two levels: the value and ``*``. It has no name, as leaving ``hierarchy`` out is how to ask for it."""
+    """Two levels: the value and ``*``; the source of a column without ``hierarchy``."""
 
     rule_built = True
 
@@ -148,16 +146,21 @@ class FlatSource(HierarchySource[Settings]):
         return tree_of_rows([column.present])
 
     def depends_on(self, column: Column) -> dict[str, Any]:  # noqa: ARG002 - on none
-        """Return nothing: every value stands under the root."""
+        """Return nothing: every value is under the root."""
         return {}
 
     def levels_of(self, texts: Sequence[str], folder: Path) -> frozenset[int] | None:  # noqa: ARG002
-        """Return the level of values, or that of ``*`` where there is nothing else."""
+        """Return level 0, or level 1 if all records have ``*``."""
         return frozenset({0 if texts else 1})
 
     def describe(self) -> str:
-        """Return what a message calls this hierarchy."""
+        """Return the name of this hierarchy in messages."""
         return "hierarchy of two levels"
+
+
+def digest(content: Any) -> dict[str, Any]:
+    """Return the digest of values in plain JSON types, for ``HierarchySource.depends_on``."""
+    return {"values_sha256": hashlib.sha256(json.dumps(content).encode()).hexdigest()}
 
 
 HIERARCHY_SOURCES: Registry[HierarchySource[Any]] = Registry(
@@ -170,12 +173,12 @@ HIERARCHY_SOURCES: Registry[HierarchySource[Any]] = Registry(
 
 
 def make_source(mapping: Mapping[str, Any], where: str) -> HierarchySource[Any]:
-    """Return the source that a mapping of one key, as under ``hierarchy:``, describes.
+    """Return the source for a mapping of one key, as under ``hierarchy:``.
 
     Parameters
     ----------
-    mapping: the source's name, to the value that its settings validate.
-    where: what messages call the place of the mapping.
+    mapping: the source's name with its settings.
+    where: the place of the mapping in messages.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A tree written out in the config."""
+"""A tree in the config."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from anonymizer.model.table import Column
 
 
 class TreeSettings(RootModel[dict[Any, Any]]):
-    """The tree: one key, the root, over the nodes below it."""
+    """The tree: one key, the root, with the nodes under it."""
 
     model_config = ConfigDict(frozen=True)
 
     root: dict[Any, Any] = Field(
-        description="One key, the root, usually '*'. Under a node stand a mapping of nodes, a list of "
-        "values, one value, or nothing, which makes the node a value itself."
+        description="One key, the root, usually '*'. Each node has a mapping of nodes, a list of values, "
+        "one value, or nothing, which makes the node a value itself."
     )
 
     @model_validator(mode="after")
     def _one_root(self) -> TreeSettings:
         if len(self.root) != 1:
             names = ", ".join(f"'{key}'" for key in self.root) or "none"
-            raise ValueError(f"{len(self.root)} roots: {names}; accepted: one, so put them under one key '*'")
+            raise ValueError(f"{len(self.root)} roots: {names}; accepted: one, such as '*', over all others")
         for _ in _nodes(self.root):
             pass
         return self
@@ -59,7 +59,7 @@ class TreeSource(HierarchySource[TreeSettings]):
 
 
 def _nodes(top: dict[Any, Any]) -> Iterator[tuple[int, int | None, str]]:
-    """Yield number, number of the parent and label of every node, parents first, in the order of the text."""
+    """Yield number, parent's number and label of every node, parents first, in the order of the text."""
     numbers = count()
     waiting: list[tuple[int | None, Any, Any]] = [(None, key, below) for key, below in reversed(top.items())]
     while waiting:
@@ -75,7 +75,7 @@ def _children(label: str, below: Any) -> list[tuple[Any, Any]]:
     if not isinstance(below, (dict, list)):
         return [(below, None)]
     if not below:
-        raise ValueError(f"'{label}' has an empty list; leave it out to make '{label}' a value")
+        raise ValueError(f"'{label}' has an empty list; remove the list to make '{label}' a value")
     if isinstance(below, dict):
         return list(below.items())
     pairs: list[tuple[Any, Any]] = []
@@ -86,12 +86,12 @@ def _children(label: str, below: Any) -> list[tuple[Any, Any]]:
 
 def _text(value: Any) -> str:
     if isinstance(value, bool):
-        raise ValueError(f"{value} is a truth value to YAML; quote it, as in 'yes' or 'no'")
+        raise ValueError(f"{value} is a truth value in YAML; quote it, as in 'yes' or 'no'")
     if isinstance(value, str) and "\0" in value:
         shown = value.replace("\0", "\\0")
-        raise ValueError(f"'{shown}' holds a NUL byte; remove it, a CSV release cannot hold one")
+        raise ValueError(f"'{shown}' contains a NUL byte; remove it, CSV cannot contain one")
     if isinstance(value, (str, int, float)):
         return str(value)
     if isinstance(value, date):
         return value.isoformat()
-    raise ValueError(f"'{value}' cannot name a node; accepted: text or a number")
+    raise ValueError(f"'{value}' is not a label; accepted: text or a number")

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.loss.base import LatticeLoss, LossMetric, TransformationFacts
+from anonymizer.loss.base import LatticeLoss, LossMetric, TransformationFacts, constant_floors
 from anonymizer.model.classes import Released
 from anonymizer.model.table import Table
 
 
 class AverageClassSize(LossMetric):
-    """Released records / classes / k, with the config's k, else the smallest class.
+    """Released records / classes / k; without a k in the config, k is the smallest class size.
 
     Source: LeFevre, DeWitt, Ramakrishnan (ICDE 2006, doi:10.1109/ICDE.2006.101), section 2.3.
     """
 
     name = "average-class-size"
+    summary = "mean class size over k"
+    of_release_alone = True
 
     def value(self, released: Released) -> float | None:
-        """Return the normalised average; None for a release without records."""
+        """Return the normalized average; None for a release without records."""
         return _average([*released.class_sizes.tolist(), released.kept_suppressed], released.k)
 
     def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
-        """No class is smaller than k, so the metric is at least 1."""
+        """Return the metric with the floor 1: no class is smaller than k."""
         return _AverageOnLattice(table, k)
 
 
@@ -34,8 +36,7 @@ def _average(sizes: list[int], k: int | None) -> float | None:
 class _AverageOnLattice(LatticeLoss):
     def __init__(self, table: Table, k: int | None) -> None:
         self._k = k
-        self.floors = [np.zeros(attribute.hierarchy.height + 1) for attribute in table.quasi_identifiers]
-        self.floors[0] += 1.0
+        self.floors = constant_floors(table, 1.0)
         self.worst = float(table.records)
 
     def objective(self, facts: TransformationFacts) -> float:

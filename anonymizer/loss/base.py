@@ -1,9 +1,8 @@
 """Loss metrics: for a finished recoding, and with bounds over the generalization lattice.
 
 A cell metric gives every published cell a cost between 0 and 1 and aggregates the means of the attributes;
-the number of suppressed records is a metric too. Over the lattice, levels are per quasi-identifier. Bounds
-come as one vector of parts per attribute, indexed by level, which ``combine`` joins into the bounds of a
-whole box of transformations.
+the number of suppressed records is a metric too. A bound over the lattice is one vector of parts per
+attribute, indexed by level; ``combine`` joins the vectors into the bounds of all their transformations.
 """
 
 from __future__ import annotations
@@ -26,24 +25,24 @@ from anonymizer.plugins import Settings as PlugInSettings
 
 
 class Aggregate(ABC):
-    """Joins the losses of attributes that have weights w >= 0, not all 0.
+    """Joins the losses of attributes with weights w >= 0, not all 0.
 
-    ``part`` turns the losses of one attribute into what ``join`` combines and ``finish`` turns back, so that
-    a search can join whole vectors of levels by outer operations.
+    ``part`` maps the losses of one attribute to a scale on which ``join`` combines them, and ``finish`` maps
+    back. A search so joins the vectors of all levels by outer operations.
     """
 
     join: np.ufunc
 
     @abstractmethod
     def part(self, losses: FloatArray, share: float) -> FloatArray:
-        """Prepare the losses of one attribute whose share of all weights is w / sum of w."""
+        """Return the joinable parts of one attribute's losses, shape as given; ``share`` is w / sum of w."""
 
     @abstractmethod
     def finish(self, joined: FloatArray) -> FloatArray:
-        """Turn joined parts into aggregated losses."""
+        """Return the aggregated losses of joined parts, shape as given."""
 
     def of(self, losses: Sequence[float], weights: Sequence[float]) -> float:
-        """Aggregate one loss per attribute."""
+        """Return the aggregate of one loss per attribute."""
         total = sum(weights)
         parts = [
             self.part(np.array([loss]), weight / total) for loss, weight in zip(losses, weights, strict=True)
@@ -60,11 +59,11 @@ class ArithmeticMean(Aggregate):
     join = np.add
 
     def part(self, losses: FloatArray, share: float) -> FloatArray:
-        """Weigh the losses."""
+        """Return the weighted losses."""
         return losses * share
 
     def finish(self, joined: FloatArray) -> FloatArray:
-        """Return the sums as they are."""
+        """Return the sums unchanged."""
         return joined
 
 
@@ -74,12 +73,12 @@ class GeometricMean(Aggregate):
     join = np.multiply
 
     def part(self, losses: FloatArray, share: float) -> FloatArray:
-        """Raise 1 + x to the weight."""
+        """Return 1 + x to the power of the share."""
         powers: FloatArray = (1 + losses) ** share
         return powers
 
     def finish(self, joined: FloatArray) -> FloatArray:
-        """Subtract the 1 that was added."""
+        """Return the products minus 1."""
         return joined - 1
 
 
@@ -89,11 +88,11 @@ class Maximum(Aggregate):
     join = np.maximum
 
     def part(self, losses: FloatArray, share: float) -> FloatArray:
-        """Leave out attributes of weight 0: no loss is below 0."""
+        """Return the losses, 0 for an attribute of weight 0."""
         return losses if share > 0 else np.zeros_like(losses)
 
     def finish(self, joined: FloatArray) -> FloatArray:
-        """Return the maxima as they are."""
+        """Return the maxima unchanged."""
         return joined
 
 
@@ -110,12 +109,12 @@ AGGREGATES: dict[AggregateName, Aggregate] = {
     AggregateName.GEOMETRIC_MEAN: GeometricMean(),
     AggregateName.MAXIMUM: Maximum(),
 }
-"""What each name stands for."""
+"""The aggregates by name."""
 
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """Counts of some records by the values of each attribute.
+    """Counts of a set of records by the values of each attribute.
 
     Attributes
     ----------
@@ -123,7 +122,7 @@ class Marginals:
     nodes: per attribute, hierarchy node of each base value at each level from ``lowest`` up, shape (levels,
         base values), int32.
     lowest: per attribute, the level of the base values.
-    unplaced: further records of which the values are not known.
+    unplaced: number of records whose values are unknown.
     """
 
     counts: tuple[IntArray, ...]
@@ -133,22 +132,22 @@ class Marginals:
 
     @property
     def records(self) -> int:
-        """Number of records, the unplaced ones included."""
+        """Number of records, including unplaced ones."""
         return int(self.counts[0].sum()) + self.unplaced
 
 
 @dataclass(frozen=True, eq=False)
 class TransformationFacts:
-    """What is known of an evaluated node of the lattice.
+    """The facts of an evaluated transformation.
 
     Attributes
     ----------
     class_sizes: of all classes, shape (classes,), int64.
-    released: records of each class of the release, shape (classes of the release,), int64.
-    kept_suppressed: suppressed records that stay in the release.
+    released: size of each released class, shape (released classes,), int64.
+    kept_suppressed: number of suppressed records that the release keeps with ``*``.
     suppressed: marginals of the suppressed records.
-    certain: marginals of records that are suppressed at every node below, too.
-    recoding: gives the recoding that the node stands for; costs a pass over the whole table.
+    certain: marginals of the records that are suppressed at every transformation below too.
+    recoding: returns the recoding of the transformation; takes a pass over the whole table.
     """
 
     levels: tuple[int, ...]
@@ -161,14 +160,14 @@ class TransformationFacts:
 
 
 class LatticeLoss(ABC):
-    """A metric prepared for one table.
+    """A metric on the lattice of one table.
 
     Attributes
     ----------
-    floors: per attribute, the parts of a lower bound that holds before any class is counted, shape (levels,),
+    floors: per attribute, the parts of a lower bound known before any class is counted, shape (levels,),
         not descending.
-    worst: the loss with everything suppressed.
-    rounding: relative error of its numbers; 0 where they are whole.
+    worst: the loss if everything is suppressed.
+    rounding: relative rounding error; 0 for whole numbers.
     """
 
     floors: list[FloatArray]
@@ -177,16 +176,16 @@ class LatticeLoss(ABC):
 
     @abstractmethod
     def objective(self, facts: TransformationFacts) -> float:
-        """Return the loss of an evaluated node."""
+        """Return the loss of an evaluated transformation."""
 
     def combine(self, parts: Sequence[FloatArray]) -> FloatArray:
-        """Join one vector of parts per attribute to the bounds of all their combinations."""
+        """Return the bounds of all transformations from one vector of parts per attribute."""
         return reduce(np.add.outer, parts)
 
     def below(self, facts: TransformationFacts) -> list[FloatArray]:
-        """Return parts of a lower bound for all nodes at or below an evaluated one.
+        """Return parts of a lower bound for all transformations at or below an evaluated one.
 
-        The vectors start at the lowest level of the node's marginals.
+        The vectors start at the lowest level of the marginals.
         """
         return [
             floor[low : level + 1]
@@ -194,32 +193,32 @@ class LatticeLoss(ABC):
         ]
 
     def above(self, facts: TransformationFacts) -> float:
-        """Return a lower bound for all nodes at or above an evaluated one."""
+        """Return a lower bound for all transformations at or above an evaluated one."""
         return -np.inf
 
     def expected(self, floors: FloatArray, share: FloatArray) -> FloatArray:
-        """Guess the losses of nodes from their floors and the shares of records that they suppress.
+        """Estimate the losses of transformations from their floors and shares of suppressed records.
 
-        Guesses decide in which order nodes are evaluated, never what is proven.
+        The estimates decide the order of evaluation only, never a proof.
         """
         return floors + share * (self.worst - floors)
 
     def needed(self, floors: FloatArray, best: float) -> FloatArray:
-        """Guess the shares of records whose certain loss would rule nodes out; infinite where none would."""
+        """Estimate the share of certainly lost records that rules a transformation out, infinite if none."""
         room = self.worst - floors
         return np.where(room > 0, (best - floors) / np.where(room > 0, room, 1.0), np.inf)
 
 
 class IndifferentLatticeLoss(LatticeLoss):
-    """A metric whose bounds suppression does not raise."""
+    """A metric whose bounds do not increase with suppression."""
 
     def needed(self, floors: FloatArray, best: float) -> FloatArray:
-        """Return infinity: only being invalid rules a node out."""
+        """Return infinity: only a violated constraint rules a transformation out."""
         return np.full(floors.shape, np.inf)
 
 
 class UnboundedLatticeLoss(IndifferentLatticeLoss):
-    """A metric of which nothing is known before a node is evaluated."""
+    """A metric without bounds."""
 
     def __init__(self, table: Table, value: Callable[[Released], float | None], k: int | None) -> None:
         self._value, self._k = value, k
@@ -227,11 +226,11 @@ class UnboundedLatticeLoss(IndifferentLatticeLoss):
         self.worst = np.inf
 
     def expected(self, floors: FloatArray, share: FloatArray) -> FloatArray:
-        """Prefer little suppression, as nothing else is known."""
+        """Return the shares of suppressed records: nothing else is known."""
         return share
 
     def objective(self, facts: TransformationFacts) -> float:
-        """Measure the recoding that the node stands for."""
+        """Return the value of the recoding, infinite if it has none."""
         recoding = facts.recoding()
         value = self._value(
             Released(
@@ -247,12 +246,12 @@ class UnboundedLatticeLoss(IndifferentLatticeLoss):
 
 
 class SuppressedLatticeLoss(LatticeLoss):
-    """The number of suppressed records, which asks for the least suppression of all nodes."""
+    """The number of suppressed records."""
 
     rounding = 0.0
 
     def __init__(self, table: Table) -> None:
-        self.floors = [np.zeros(attribute.hierarchy.height + 1) for attribute in table.quasi_identifiers]
+        self.floors = constant_floors(table, 0.0)
         self.worst = float(table.records)
 
     def objective(self, facts: TransformationFacts) -> float:
@@ -260,16 +259,16 @@ class SuppressedLatticeLoss(LatticeLoss):
         return float(facts.suppressed.records)
 
     def below(self, facts: TransformationFacts) -> list[FloatArray]:
-        """Return the records that are suppressed at every node below."""
+        """Return the number of records that are suppressed at every transformation below."""
         parts = super().below(facts)
         parts[0] = parts[0] + facts.certain.records
         return parts
 
 
 class CellLatticeLoss(LatticeLoss):
-    """A metric that is the aggregate of a mean cost per cell, a suppressed cell costing 1.
+    """The aggregate of the mean costs of the attributes; a suppressed cell costs 1.
 
-    The mean of an attribute depends on its level alone but for what is suppressed, which only adds.
+    The mean of an attribute is fixed by its level, plus a nonnegative term for suppressed cells.
 
     Parameters
     ----------
@@ -294,7 +293,7 @@ class CellLatticeLoss(LatticeLoss):
         return self._aggregate.part(losses, self._shares[position])
 
     def combine(self, parts: Sequence[FloatArray]) -> FloatArray:
-        """Join by outer operations of the aggregate."""
+        """Return the aggregated bounds, by outer operations of the aggregate."""
         return self._aggregate.finish(reduce(self._aggregate.join.outer, parts))
 
     def _losses(self, position: int, marginals: Marginals, levels: slice) -> FloatArray:
@@ -315,7 +314,7 @@ class CellLatticeLoss(LatticeLoss):
         return float(self._aggregate.finish(reduce(self._aggregate.join, parts))[0])
 
     def below(self, facts: TransformationFacts) -> list[FloatArray]:
-        """Add the cells that are suppressed at every node below."""
+        """Return the floors plus the cells that are suppressed at every transformation below."""
         return [
             self._part(
                 position,
@@ -325,8 +324,15 @@ class CellLatticeLoss(LatticeLoss):
         ]
 
 
+def constant_floors(table: Table, constant: float) -> list[FloatArray]:
+    """Return parts whose sum is a constant at all levels."""
+    parts = [np.zeros(attribute.hierarchy.height + 1) for attribute in table.quasi_identifiers]
+    parts[0] += constant
+    return parts
+
+
 def level_means(attribute: QuasiIdentifier, costs: FloatArray) -> FloatArray:
-    """Return the mean cost of an attribute at each level when nothing is suppressed, shape (levels,)."""
+    """Return the mean cost of an attribute at each level without suppression, shape (levels,)."""
     counts = attribute.column.counts
     nodes = attribute.hierarchy.ancestors[:, attribute.leaf]
     means: FloatArray = costs[nodes] @ counts / counts.sum()
@@ -334,17 +340,20 @@ def level_means(attribute: QuasiIdentifier, costs: FloatArray) -> FloatArray:
 
 
 class NoSettings(PlugInSettings):
-    """The parameters of a metric that has none."""
+    """No parameters."""
 
 
 class LossMetric(ABC):
-    """A number that says how much a recoding lost; smaller is better.
+    """A measure of information loss; smaller is better.
 
     Class attributes
     ----------------
     name: as in the config.
+    summary: what the value is, for the page of a report.
     Settings: its parameters.
-    aggregates: whether it joins one loss per attribute, so that an ``aggregate`` applies.
+    aggregates: whether the metric joins one loss per attribute and takes an ``aggregate``.
+    of_release_alone: whether the value follows from the release, its levels and the number of suppressed
+        records; the public report shows no other.
 
     Parameters
     ----------
@@ -352,8 +361,10 @@ class LossMetric(ABC):
     """
 
     name: ClassVar[str]
+    summary: ClassVar[str] = ""
     Settings: ClassVar[type[PlugInSettings]] = NoSettings
     aggregates: ClassVar[bool] = False
+    of_release_alone: ClassVar[bool] = False
 
     def __init__(self, settings: PlugInSettings | None = None, aggregate: Aggregate | None = None) -> None:
         self.settings = settings if settings is not None else self.Settings()
@@ -361,12 +372,12 @@ class LossMetric(ABC):
 
     @abstractmethod
     def value(self, released: Released) -> float | None:
-        """Return the loss of a recoding, None where the metric does not apply to it."""
+        """Return the loss of a recoding, None if the metric does not apply to it."""
 
     def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
-        """Return the metric with what it can say of whole parts of a lattice.
+        """Return the metric with its bounds on the lattice of a table.
 
-        A metric that has nothing to say in advance is optimised too, by evaluating every valid node.
+        A metric without bounds can be optimized too, by evaluating every valid transformation.
 
         Parameters
         ----------
@@ -381,8 +392,13 @@ LOSS_METRICS: Registry[LossMetric] = Registry(
 
 
 def all_losses(released: Released) -> dict[str, float | None]:
-    """Return the value of every metric by its name with underscores, arithmetic means throughout."""
-    return {name.replace("-", "_"): metric().value(released) for name, metric in LOSS_METRICS.items()}
+    """Return the value of every metric by its key in the report, joined by arithmetic means."""
+    return {loss_key(name): metric().value(released) for name, metric in LOSS_METRICS.items()}
+
+
+def loss_key(metric: str) -> str:
+    """Return the key of a metric in a report's ``loss``."""
+    return metric.replace("-", "_")
 
 
 class CellMetric(LossMetric):
@@ -392,19 +408,19 @@ class CellMetric(LossMetric):
 
     @abstractmethod
     def costs(self, attribute: QuasiIdentifier, values: PublishedValues) -> FloatArray:
-        """Return the cost of publishing each of some values of an attribute, shape (values,), in [0, 1]."""
+        """Return the cost of each published value of an attribute, shape (values,), in [0, 1]."""
 
     def node_costs(self, attribute: QuasiIdentifier) -> FloatArray:
-        """Return the cost of publishing each node of the attribute's hierarchy, shape (nodes,), in [0, 1]."""
+        """Return the cost of each node of the attribute's hierarchy, shape (nodes,), in [0, 1]."""
         return self.costs(attribute, attribute.node_values)
 
     def applies(self, recoding: Recoding) -> bool:
-        """Tell whether the metric has a value for the recoding."""
+        """Return whether the metric has a value for the recoding."""
         return True
 
     def value(self, released: Released) -> float | None:
-        """Return the aggregate over the attributes of the mean cost over all input records."""
-        # What is published and how often is the same of either.
+        """Return the aggregate of the attributes' mean costs over all input records."""
+        # Merged rows publish the same values equally often.
         recoding = released.recoding.merged
         table = recoding.table
         if not self.applies(recoding):
@@ -417,18 +433,18 @@ class CellMetric(LossMetric):
         return self.aggregate.of(losses, [attribute.weight for attribute in table.quasi_identifiers])
 
     def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
-        """Bound a node by what its levels cost alone."""
+        """Return the metric with the mean cost of each level as floors."""
         costs = [self.node_costs(attribute) for attribute in table.quasi_identifiers]
         return CellLatticeLoss(table, costs, self.aggregate)
 
 
 class SuppressedRecords(LossMetric):
-    """Counts the suppressed records; has no name, as a config cannot ask for it."""
+    """The number of suppressed records; without a name, as it is not an objective of a config."""
 
     def value(self, released: Released) -> float | None:
         """Return the suppressed records."""
         return released.suppressed
 
     def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
-        """What is suppressed at a node for certain is suppressed below it."""
+        """Return the metric with the certain losses as bounds."""
         return SuppressedLatticeLoss(table)

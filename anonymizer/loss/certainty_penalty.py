@@ -21,6 +21,7 @@ class CertaintyPenalty(CellMetric):
     """
 
     name = "ncp"
+    summary = "normalized certainty penalty (Mondrian literature)"
 
     def costs(self, attribute: QuasiIdentifier, values: PublishedValues) -> FloatArray:
         """Return the penalty of each value."""

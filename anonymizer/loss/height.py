@@ -17,6 +17,8 @@ class Height(LossMetric):
     """
 
     name = "height"
+    summary = "sum of levels"
+    of_release_alone = True
 
     def value(self, released: Released) -> float | None:
         """Return the sum of levels."""
@@ -24,7 +26,7 @@ class Height(LossMetric):
         return None if levels is None else sum(levels)
 
     def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
-        """The height of a node is known in advance."""
+        """Return the metric with its exact values as floors."""
         return _HeightOnLattice(table)
 
 

@@ -19,9 +19,10 @@ class LeafShareLoss(CellMetric):
     """
 
     name = "loss"
+    summary = "share of the information that is lost, 0 to 1"
 
     def costs(self, attribute: QuasiIdentifier, values: PublishedValues) -> FloatArray:
-        """Return (n - 1) / (m - 1) of each value, or its share of the range."""
+        """Return (n - 1) / (m - 1) of each value, or the width of its interval / range."""
         if values.leaves is None:
             return values.range_costs(attribute.column)
         others = attribute.hierarchy.leaves - 1

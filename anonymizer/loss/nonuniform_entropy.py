@@ -13,19 +13,20 @@ from anonymizer.model.table import Table
 
 
 class NonuniformEntropy(LossMetric):
-    """Bits lost: what publishing a node instead of a value leaves open, by the input's frequencies.
+    """Bits of information lost, by the frequencies of the input.
 
-    Sum over attributes and all records of -log2(f(value) / f(node)); plus, for a full-domain recoding, over
-    the suppressed records -s(v) log2(s(v) / S) for every node v that they would have had.
+    Sum over attributes and records of -log2(f(value) / f(node)). For a full-domain recoding, suppressed
+    records add -s(v) log2(s(v) / S) for each node v by which they would be published.
 
     Source: Gionis, Tassa (IEEE TKDE 2009, doi:10.1109/TKDE.2008.129), section 3.3.
     """
 
     name = "nonuniform-entropy"
+    summary = "bits of information lost"
 
     def value(self, released: Released) -> float | None:
-        """Return the bits."""
-        # What is published and how often is the same of either.
+        """Return the bits lost over all attributes and records."""
+        # Merged rows publish the same values equally often.
         recoding = released.recoding.merged
         table = recoding.table
         total = 0.0
@@ -34,7 +35,7 @@ class NonuniformEntropy(LossMetric):
             published = _bits(cells.values.records)
             records = np.bincount(cells.codes, table.counts, len(published))
             own = attribute.column.counts
-            # An exact sum: what is published unchanged cancels out, however fine the table is.
+            # The sum is exact, so that values released unchanged cancel out in a table of any size.
             total += fsum([*(published * records), *(-_bits(own) * own)])
             if recoding.levels is not None:
                 weights = np.where(recoding.suppressed, table.counts, 0)
@@ -42,7 +43,7 @@ class NonuniformEntropy(LossMetric):
         return total
 
     def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
-        """The bits of the levels are known in advance; suppressed records only add."""
+        """Return the metric with the bits of each level as floors; suppressed records only add to them."""
         return _EntropyOnLattice(table)
 
 
@@ -59,7 +60,7 @@ def _spread_bits(counts: FloatArray | IntArray) -> float:
 
 
 class _EntropyOnLattice(LatticeLoss):
-    """Coding more records in finer nodes takes no fewer bits, so what a node adds stays below it."""
+    """More records in finer nodes take no fewer bits: the bits of certain losses are a lower bound."""
 
     def __init__(self, table: Table) -> None:
         self.floors = []

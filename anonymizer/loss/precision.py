@@ -13,21 +13,23 @@ from anonymizer.model.table import PublishedValues, QuasiIdentifier
 class PrecisionLoss(CellMetric):
     """Mean over cells of level / top level, which is 1 - Prec.
 
-    1 for a suppressed cell, 0 where the top level is 0; no value where what is published has no levels.
+    1 for a suppressed cell, 0 if the top level is 0; no value if published values have no levels.
 
     Source: Sweeney (IJUFKS 2002, doi:10.1142/S021848850200165X), section 3.2.
     """
 
     name = "precision"
+    summary = "mean height in the hierarchies"
+    of_release_alone = True
 
     def applies(self, recoding: Recoding) -> bool:
-        """Tell whether every published value has a level."""
+        """Return whether every published value has a level."""
         positions = range(len(recoding.table.quasi_identifiers))
         return all(recoding.cells(position).values.levels is not None for position in positions)
 
     def costs(self, attribute: QuasiIdentifier, values: PublishedValues) -> FloatArray:
         """Return level / top level of each value."""
-        assert values.levels is not None, "asked only where every value has a level"
+        assert values.levels is not None, "value() checks that every value has a level"
         height = attribute.hierarchy.height
         if height == 0:
             return np.zeros(len(values.levels))

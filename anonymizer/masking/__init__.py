@@ -1,4 +1,4 @@
-"""Methods that mask numbers: what record linkage is tried on. They promise no privacy model.
+"""Methods that mask numbers, to test record linkage on. They satisfy no privacy model.
 
 >>> import numpy as np
 >>> from anonymizer.masking import Microaggregation

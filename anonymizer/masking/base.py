@@ -1,4 +1,4 @@
-"""What a masking method is: numbers in, as many masked numbers out."""
+"""The interface of masking methods: numbers in, masked numbers of the same shape out."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Data = TypeVar("Data", "pd.DataFrame", NDArray[Any])
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
-    """What a method works on.
+class MaskingInput:
+    """The records that a method masks.
 
     Attributes
     ----------
@@ -36,32 +36,34 @@ class Given:
 
 
 class Masking(ABC):
-    """A method that replaces every number of a file; record i stays record i."""
+    """A method that replaces the numbers of a file; masked record i comes from record i."""
 
     def mask(self, data: Data, seed: int = 0) -> Data:
-        """Return the masked records, of the same kind and with the same labels as the given ones.
+        """Return the masked records, of the type and with the labels of ``data``.
 
         Parameters
         ----------
         data: shape (records, attributes), finite numbers. It is not modified.
-        seed: of all randomness; the same seed masks the same data alike.
+        seed: of all randomness; the same seed and data give the same result.
 
         Raises
         ------
-        InputError: the data are not two-dimensional, have no records, or hold something else than finite
-            numbers; or an attribute that the method names is not among them.
+        InputError: the data are not two-dimensional, have no records, contain other values than finite
+            numbers, or lack an attribute that the method names.
         """
         import pandas as pd  # noqa: PLC0415 - searches cluster records without it
 
         if isinstance(data, pd.DataFrame):
-            values = self._masked(Given(_of_frame(data), list(data.columns), np.random.default_rng(seed)))
+            values = self._masked(
+                MaskingInput(_of_frame(data), list(data.columns), np.random.default_rng(seed))
+            )
             return pd.DataFrame(values, index=data.index, columns=data.columns)
         values = _finite(np.asarray(data))
-        return self._masked(Given(values, list(range(values.shape[1])), np.random.default_rng(seed)))
+        return self._masked(MaskingInput(values, list(range(values.shape[1])), np.random.default_rng(seed)))
 
     @abstractmethod
-    def _masked(self, given: Given) -> FloatArray:
-        """Return the masked values, shape (records, attributes), leaving the given ones as they are."""
+    def _masked(self, given: MaskingInput) -> FloatArray:
+        """Return the masked values, shape (records, attributes), without changing the given ones."""
 
 
 def _of_frame(data: pd.DataFrame) -> FloatArray:
@@ -70,7 +72,7 @@ def _of_frame(data: pd.DataFrame) -> FloatArray:
     texts = [str(name) for name, kind in data.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
     if texts:
         named = ", ".join(f"'{name}'" for name in texts)
-        raise InputError(f"masking: column {named} holds no numbers; accepted: numeric columns")
+        raise InputError(f"masking: column {named} is not numeric; accepted: numeric columns")
     return _finite(data.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
@@ -80,18 +82,18 @@ def _finite(values: NDArray[Any]) -> FloatArray:
     try:
         numbers: FloatArray = values.astype(np.float64, order="C")
     except (TypeError, ValueError):
-        raise InputError("masking: the data hold something else than numbers; accepted: numbers") from None
+        raise InputError("masking: a value is not a number; accepted: numbers") from None
     if not np.isfinite(numbers).all():
         raise InputError("masking: a value is missing or infinite; accepted: finite numbers")
     return numbers
 
 
 def require(condition: bool, what: str) -> None:
-    """Refuse a parameter out of range.
+    """Refuse a parameter.
 
     Raises
     ------
-    InputError: the condition does not hold.
+    InputError: the condition is false; ``what`` is its message.
     """
     if not condition:
         raise InputError(f"masking: {what}")

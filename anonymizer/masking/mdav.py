@@ -1,4 +1,4 @@
-"""MDAV: clusters of k records around the records that are furthest from the average.
+"""MDAV: clusters of k records around the records furthest from the average.
 
 Coordinates are scaled so that squared distances are exact.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from anonymizer.model.arrays import FloatArray, IntArray
 
 COMPACT_BELOW = 0.8
-"""Points without records are dropped when they are more than the rest of this share."""
+"""Share of points with records below which the other points are dropped."""
 
 
 def norms(coordinates: FloatArray) -> FloatArray:
@@ -47,11 +47,10 @@ class Taken:
 
 
 class Pool:
-    """What is left of the points.
+    """The records without a cluster, by point.
 
-    Distances are squared. They are sums of whole numbers below 2**53, exact in float64: the same on every
-    machine, in whatever order they are added, and equal distances are equal. Ties go to the point that comes
-    first.
+    Distances are squared: sums of whole numbers below 2**53, exact in float64. So they are the same on every
+    machine and in every order of addition. Ties go to the first point.
 
     Parameters
     ----------
@@ -69,11 +68,11 @@ class Pool:
 
     @property
     def taken(self) -> int:
-        """Number of records that have a cluster."""
+        """Number of records in a cluster."""
         return self._total - self.left
 
     def average(self) -> FloatArray:
-        """Return the average of the records that are left, in whole numbers, shape (dimensions,)."""
+        """Return the average of the records left, rounded to whole numbers, shape (dimensions,)."""
         average: FloatArray = np.rint(self._sums / self.left)
         return average
 
@@ -83,22 +82,22 @@ class Pool:
 
     def distances(self, centre: FloatArray) -> FloatArray:
         """Return the distance of each position to a centre, shape (positions,)."""
-        # Not a product of matrices: for so few columns its threads cost more than they save.
+        # A matrix product would start threads, which cost more than they save for few columns.
         distances: FloatArray = np.einsum("ji,j->i", self._axes, -2.0 * centre)
         distances += self._norms
         distances += float(centre @ centre)
         return distances
 
     def furthest(self, distances: FloatArray) -> int:
-        """Return the position with records that is furthest, the first of several."""
+        """Return the furthest position with records; of several, the first."""
         return int(np.argmax(np.where(self._counts > 0, distances, -1.0)))
 
     def nearest(self, distances: FloatArray) -> int:
-        """Return the position with records that is nearest, the first of several."""
+        """Return the nearest position with records; of several, the first."""
         return int(np.argmin(self._open(distances)))
 
     def nearest_distance(self, distances: FloatArray, without: int) -> float:
-        """Return the distance of the nearest position with records other than one, infinite without any."""
+        """Return the distance of the nearest other position with records; infinite if there is none."""
         others = self._open(distances)
         others[without] = np.inf
         return float(others.min())
@@ -112,9 +111,9 @@ class Pool:
         return int(self._points[position])
 
     def take(self, first: int, distances: FloatArray, k: int) -> Taken:
-        """Take all records of a position when they are at least k, else the k nearest to it.
+        """Take all records of a position if they are at least k, otherwise the k records nearest to it.
 
-        Where fewer than k others would remain although they need not, they are left some of the first.
+        If fewer than k others would remain, some of the records stay with them, if there are enough.
 
         Parameters
         ----------
@@ -128,16 +127,16 @@ class Pool:
         return self.take_of(first, self.left - k if short else own)
 
     def take_of(self, position: int, records: int) -> Taken:
-        """Take some records of one position."""
+        """Take a number of records of one position."""
         return self._take(np.array([position]), np.array([records]))
 
     def take_all(self) -> Taken:
-        """Take all that is left."""
+        """Take all records left."""
         positions = np.flatnonzero(self._counts)
         return self._take(positions, self._counts[positions])
 
     def compact(self) -> IntArray | slice:
-        """Drop positions without records when they are many; return the positions that stay."""
+        """Drop positions without records if they are many; return the positions that stay."""
         staying = np.flatnonzero(self._counts)
         if len(staying) > COMPACT_BELOW * len(self._counts):
             return slice(None)
@@ -151,7 +150,7 @@ class Pool:
         return np.where(self._counts > 0, distances, np.inf)
 
     def _closest(self, distances: FloatArray, k: int) -> tuple[IntArray, IntArray]:
-        """Return positions and records of the k nearest records, as many as needed of the last position."""
+        """Return positions and records of the k nearest records; the last position may keep some."""
         own = self._open(distances)
         reach = np.partition(own, k - 1)[k - 1] if len(own) > k else np.inf
         near = np.flatnonzero((own <= reach) & (self._counts > 0))
@@ -171,18 +170,18 @@ class Pool:
 
 
 Tick = Callable[[int], None]
-"""Told, after every cluster, how many records have one; ends the run by raising."""
+"""Called after every cluster with the number of records in clusters; may raise to end the run."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """Which records are in which cluster; records at one point are alike, and may lie in several clusters.
+    """The cluster of each record; the records of one point are equal, and may be in several clusters.
 
     Attributes
     ----------
     point: of each share, shape (shares,), int64.
-    cluster: of each share, shape (shares,), int64; clusters are numbered from 0 as they were formed.
-    records: of each share, shape (shares,), int64, positive; those of a point add up to its count.
+    cluster: of each share, shape (shares,), int64; clusters are numbered from 0 in the order of forming.
+    records: of each share, shape (shares,), int64, positive; the shares of a point add up to its count.
     """
 
     point: IntArray
@@ -191,7 +190,7 @@ class Shares:
 
     @staticmethod
     def of(clusters: list[Taken]) -> Shares:
-        """Return the shares of clusters in the order in which they were formed."""
+        """Return the shares of clusters, given in the order of forming."""
         sizes = [len(taken.points) for taken in clusters]
         return Shares(
             np.concatenate([taken.points for taken in clusters]),
@@ -205,7 +204,7 @@ class Shares:
         return int(self.cluster.max()) + 1
 
     def averages(self, coordinates: FloatArray) -> FloatArray:
-        """Return the average of each cluster, in whole numbers.
+        """Return the average of each cluster, rounded to whole numbers.
 
         Parameters
         ----------
@@ -228,13 +227,13 @@ class Shares:
 
 
 class Clustering(ABC):
-    """Puts records together that are near each other, at least k of them."""
+    """Forms clusters of at least k records near each other."""
 
     @abstractmethod
     def cluster(self, coordinates: FloatArray, counts: IntArray, k: int, tick: Tick) -> Shares:
         """Return the clusters, each of at least k records unless there are fewer in all.
 
-        Distances are Euclidean. Ties go to the point that comes first.
+        Distances are Euclidean. Ties go to the first point.
 
         Parameters
         ----------
@@ -245,10 +244,10 @@ class Clustering(ABC):
 
 
 class FixedSize(Clustering):
-    """Clusters of k records; a point that k or more records share is a cluster by itself.
+    """Clusters of k records; a point with k or more records is a cluster of its own.
 
-    While 3k records are left: the k nearest to the one that is furthest from the average, then the k nearest
-    to the one that is furthest from that one. From 2k the first of these, and all others are the last.
+    While 3k records are left: the k nearest to the record furthest from the average, then the k nearest to
+    the record furthest from that one. With 2k to 3k - 1 left, the first of these; the rest is the last.
 
     Source: Domingo-Ferrer and Torra (DMKD 2005, doi:10.1007/s10618-005-0007-5), algorithm MDAV-generic, here
     on points with counts. Time in O(points * clusters).
@@ -274,19 +273,19 @@ class FixedSize(Clustering):
 
 
 LARGEST_SQUARE = 2.0**50
-"""Bound on squared distances: sums of a few of them are still exact in float64."""
+"""Bound on squared distances; sums of a few of them are exact in float64."""
 
 LARGEST_SUM = 2.0**52
 """Bound on sums of one coordinate over all records."""
 
 
 def whole_numbers(axes: FloatArray, records: int) -> FloatArray:
-    """Scale coordinates by a power of two to whole numbers that are as large as stays exact.
+    """Scale coordinates by a power of two to the largest whole numbers with exact sums and squares.
 
     Parameters
     ----------
     axes: coordinates around 0, shape (points, dimensions).
-    records: whose coordinates may be added up.
+    records: number of records, over which coordinates are summed.
 
     Returns
     -------
@@ -297,6 +296,6 @@ def whole_numbers(axes: FloatArray, records: int) -> FloatArray:
     if square == 0:
         return np.zeros_like(axes)
     largest = min(np.sqrt(LARGEST_SQUARE / square), LARGEST_SUM / (records * float(spans.max())))
-    # A quarter less: rounding adds up to one to every span.
+    # A quarter less, because rounding adds up to one to every span.
     scaled: FloatArray = np.rint(axes * 2.0 ** np.floor(np.log2(0.75 * largest)))
     return scaled

@@ -1,4 +1,4 @@
-"""Noise addition: independent normal errors, or errors correlated as the attributes are."""
+"""Noise addition: independent normal errors, or errors with the correlations of the attributes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from anonymizer.masking.base import Given, Masking, require
+from anonymizer.masking.base import Masking, MaskingInput, require
 from anonymizer.model.arrays import FloatArray
 
 
@@ -22,13 +22,13 @@ class Noise(Masking):
         require(share >= 0, f"share = {share}; accepted: 0 or more")
         self._share = share
 
-    def _masked(self, given: Given) -> FloatArray:
+    def _masked(self, given: MaskingInput) -> FloatArray:
         masked: FloatArray = given.values + self._share * self._errors(given)
         return masked
 
     @abstractmethod
-    def _errors(self, given: Given) -> FloatArray:
-        """Return errors as large as the attributes' deviations, shape (records, attributes)."""
+    def _errors(self, given: MaskingInput) -> FloatArray:
+        """Return errors with the standard deviations of the attributes, shape (records, attributes)."""
 
 
 class AdditiveNoise(Noise):
@@ -42,7 +42,7 @@ class AdditiveNoise(Noise):
     share: standard deviation of the error divided by that of the attribute, 0 or more.
     """
 
-    def _errors(self, given: Given) -> FloatArray:
+    def _errors(self, given: MaskingInput) -> FloatArray:
         errors: FloatArray = given.random.standard_normal(given.values.shape) * given.values.std(axis=0)
         return errors
 
@@ -50,7 +50,7 @@ class AdditiveNoise(Noise):
 class CorrelatedNoise(Noise):
     """Adds to each record a normal error whose covariances are those of the attributes times a share squared.
 
-    The correlations of the attributes are kept, as they are not by independent errors.
+    This keeps the correlations of the attributes, unlike independent errors.
 
     Source: Kim, A method for limiting disclosure in microdata based on random noise and transformation
     (Proceedings of the ASA Section on Survey Research Methods, 1986).
@@ -60,8 +60,8 @@ class CorrelatedNoise(Noise):
     share: standard deviation of the error divided by that of the attribute, 0 or more.
     """
 
-    def _errors(self, given: Given) -> FloatArray:
-        # With X = QR for the centred records, R'R are their covariances times the records.
+    def _errors(self, given: MaskingInput) -> FloatArray:
+        # With X = QR for the centred records, R'R is their covariance matrix.
         triangle = np.linalg.qr(
             (given.values - given.values.mean(axis=0)) / np.sqrt(len(given.values)), mode="r"
         )

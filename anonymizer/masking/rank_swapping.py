@@ -1,19 +1,19 @@
-"""Rank swapping: values change places with others of about their rank."""
+"""Rank swapping: values change places with others of similar rank."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.masking.base import Given, Masking, require
+from anonymizer.masking.base import Masking, MaskingInput, require
 from anonymizer.model.arrays import FloatArray, IntArray
 
 
 class RankSwapping(Masking):
     """Swaps each value with one whose rank differs by at most p percent of the records, in each attribute.
 
-    From the lowest rank up, a value without a partner is swapped with a random one of those up to p percent
-    above it that have none yet; one without any left stays. Every attribute keeps its distribution. Equal
-    values are ranked in the order of the records.
+    From the lowest rank up, each value that is not swapped yet is swapped with a random unswapped value up to
+    p percent above it, or stays if there is none. Every attribute keeps its distribution. Equal values are
+    ranked in the order of the records.
 
     Source: Moore, Controlled data-swapping techniques for masking public use microdata sets (US Bureau of the
     Census, SRD report RR 96-04, 1996).
@@ -27,7 +27,7 @@ class RankSwapping(Masking):
         require(0 < p <= 100, f"p = {p}; accepted: above 0, up to 100")
         self._p = p
 
-    def _masked(self, given: Given) -> FloatArray:
+    def _masked(self, given: MaskingInput) -> FloatArray:
         reach = int(self._p * len(given.values) / 100)
         masked = np.empty_like(given.values)
         for position, column in enumerate(given.values.T):
@@ -37,11 +37,11 @@ class RankSwapping(Masking):
 
 
 def _partners(records: int, reach: int, random: np.random.Generator) -> IntArray:
-    """Return for each rank the rank it is swapped with, its own where it stays, shape (records,), int64."""
+    """Return the rank that each rank is swapped with, its own if it stays, shape (records,), int64."""
     partners = np.arange(records)
     free = np.ones(records, dtype=np.bool_)
     draws = random.random(records)
-    # Each swap limits the next ones, so they cannot be drawn at once.
+    # Each swap limits the next ones, so a loop over records is needed.
     for rank in range(records):
         if free[rank]:
             others = np.flatnonzero(free[rank + 1 : rank + 1 + reach])

@@ -1,7 +1,7 @@
 """An adversary's knowledge: the release as its recipient counts it, originals, links and mechanism.
 
-A release is one table, or the QIT and ST of Anatomy. The originals hold what an adversary may know of the
-input and what became of each record. The mechanism is how the release was made.
+A release is one table, or the QIT and ST of Anatomy. The originals are records of the input that an adversary
+may know, with links to the released ones. The mechanism is the search that made the release.
 """
 
 from __future__ import annotations
@@ -16,27 +16,24 @@ import numpy as np
 from anonymizer.errors import InputError, suggestion
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes, SensitiveCodes, SensitiveCounts
-from anonymizer.model.counting import count, group_keys, numbered
+from anonymizer.model.counting import Packing, count, group_keys, numbered
 from anonymizer.model.recoding import GROUP
 from anonymizer.model.table import SUPPRESSED, Column, Hierarchy
-
-_KEYS = 1 << 62
-"""A packed key stays below this."""
 
 
 @dataclass(frozen=True, eq=False)
 class PublishedTable:
-    """The distinct combinations of published values with their records.
+    """The distinct rows of published values with their records.
 
     Attributes
     ----------
-    source: what messages call the file.
+    source: name of the file in messages.
     names: of the quasi-identifiers.
     labels: distinct published texts of each quasi-identifier; None for a null.
-    codes: position in ``labels`` for each combination and quasi-identifier, shape (combinations,
-        quasi-identifiers), int32.
-    sensitive: sensitive values of the combinations by attribute.
-    counts: records of each combination, shape (combinations,), int64.
+    codes: position in ``labels`` for each row and quasi-identifier, shape (combinations, quasi-identifiers),
+        int32.
+    sensitive: sensitive values of the rows by attribute.
+    counts: records of each row, shape (combinations,), int64.
     weights: by column of sampling weights, the sum over those records, shape (combinations,), float64.
     """
 
@@ -64,7 +61,7 @@ class PublishedTable:
 
         Raises
         ------
-        InputError: a name is none of them.
+        InputError: a name is not a quasi-identifier.
         """
         if names is None:
             return self.names
@@ -75,11 +72,11 @@ class PublishedTable:
         return tuple(name for name in self.names if name in names)
 
     def classes(self, names: Sequence[str] | None = None) -> Classes:
-        """Return the classes of records that look alike to who knows these quasi-identifiers.
+        """Return the equivalence classes for an adversary who knows these quasi-identifiers; None: all.
 
         Raises
         ------
-        InputError: a name is no quasi-identifier.
+        InputError: a name is not a quasi-identifier.
         """
         known = self.known(names)
         if known not in self._classes:
@@ -88,15 +85,11 @@ class PublishedTable:
         return self._classes[known]
 
     def _grouped(self, known: Sequence[str]) -> tuple[IntArray, int]:
-        keys, space = np.zeros(len(self.counts), dtype=np.int64), 1
-        for name in known:
-            position = self.names.index(name)
-            size = len(self.labels[position])
-            if space * size >= _KEYS:
-                keys, distinct = group_keys(keys, space)
-                space = len(distinct)
-            keys, space = keys * size + self.codes[:, position], space * size
-        class_of, distinct = group_keys(keys, space)
+        packing = Packing(len(self.counts))
+        for position in map(self.names.index, known):
+            packing.add(self.codes[:, position], len(self.labels[position]))
+        space = packing.space
+        class_of, distinct = group_keys(packing.take_keys(), space)
         return class_of, len(distinct)
 
     @property
@@ -109,15 +102,12 @@ class PublishedTable:
         return np.column_stack(columns)
 
     def count_matching(self, items: IntArray, known: Sequence[str]) -> IntArray:
-        """Return how many records of the release have the same values as each item in these columns.
+        """Return the number of records with an item's values in these columns, shape (items,), int64.
 
         Parameters
         ----------
-        items: combinations, shape (items,), int64.
-
-        Returns
-        -------
-        Records that look the same, shape (items,), int64; all of them when nothing is known.
+        items: distinct rows, shape (items,), int64.
+        known: columns; without any, all records match.
         """
         class_of, number = self._grouped(known)
         sizes: IntArray = count(class_of, self.counts, number)[class_of[items]]
@@ -126,13 +116,14 @@ class PublishedTable:
 
 @dataclass(frozen=True, eq=False)
 class AnatomyTruth:
-    """What whoever published the release knows: how many records of each row have which sensitive value.
+    """The secret of an Anatomy release: the records of each row by sensitive value.
 
     Attributes
     ----------
-    rows: row of the grouped table, shape (entries,), int64, ascending.
+    rows: row of the QIT, shape (entries,), int64, ascending.
     values: code of the sensitive value, shape (entries,), int64, ascending within a row.
-    counts: records, shape (entries,), int64, positive. They add up to those of a row, or the row is left out.
+    counts: records, shape (entries,), int64, positive. They sum to those of the row; unknown rows are left
+        out.
     """
 
     rows: IntArray
@@ -142,19 +133,19 @@ class AnatomyTruth:
 
 @dataclass(frozen=True, eq=False)
 class AnatomyRelease:
-    """The distinct tuples of quasi-identifiers in each group, and the sensitive values of the group.
+    """The distinct rows of the QIT, and the sensitive values of each bucket in the ST.
 
     Attributes
     ----------
-    source: what messages call the release.
+    source: name of the release in messages.
     names: of the quasi-identifiers.
     labels: distinct published texts of each quasi-identifier; None for a null.
     codes: position in ``labels`` for each row and quasi-identifier, shape (rows, quasi-identifiers), int32.
-    groups: name of each group, in the order of their numbers.
-    group: number of the group of each row, from 0, ascending, shape (rows,), int64.
+    groups: names of the buckets, in the order of their numbers.
+    group: bucket of each row, from 0, ascending, shape (rows,), int64.
     counts: records of each row, shape (rows,), int64.
-    sensitive: how many records of each group have which value; its classes are the groups.
-    truth: which records have which value, None where that is not known.
+    sensitive: records of each bucket by value; its classes are the buckets.
+    truth: records of each row by value, None if unknown.
     """
 
     source: str
@@ -174,19 +165,19 @@ class AnatomyRelease:
 
     @cached_property
     def sizes(self) -> IntArray:
-        """Records of each group, shape (groups,), int64."""
+        """Records of each bucket, shape (groups,), int64."""
         return count(self.group, self.counts, len(self.groups))
 
     @cached_property
     def tuples(self) -> PublishedTable:
-        """The exact tuples without their groups and values: all that matters for finding a record."""
+        """The QIT without buckets, in which an adversary finds a target's row."""
         of_row, first = numbered(self.codes.T, len(self.counts))
         counts = count(of_row, self.counts, len(first))
         return PublishedTable(self.source, self.names, self.labels, self.codes[first], {}, counts)
 
     @cached_property
     def values(self) -> PublishedTable:
-        """The sensitive values by group: all that matters for what is learned of who is in a group."""
+        """The sensitive values by bucket, which an adversary infers for a target in a bucket."""
         own = self.sensitive
         codes = own.owners.astype(np.int32)[:, None]
         values = {own.attribute.name: SensitiveCodes(own.attribute, own.values)}
@@ -195,18 +186,17 @@ class AnatomyRelease:
 
 @dataclass(frozen=True, eq=False)
 class ValueCoverage:
-    """What the published texts of one quasi-identifier stand for, to whoever knows the hierarchies.
+    """The original values that each published text of a quasi-identifier covers, by its hierarchy.
 
     Attributes
     ----------
     column: the original values.
-    starts: values that text i stands for are ``values[starts[i]:starts[i + 1]]``, shape (texts + 1,), int64;
-        none where a masked number, or a value that the original has not, is published.
+    starts: text i covers ``values[starts[i]:starts[i + 1]]``, shape (texts + 1,), int64; nothing if it is a
+        masked number, or not an original value.
     values: codes of ``column``, shape (entries,), int64, ascending within a text.
-    low, high: what the text stands for as numbers, shape (texts,), float64: least and largest, equal for a
-        single number or a mean; NaN for text columns and missing values.
-    hierarchy, leaf: of the quasi-identifier, as whoever knows the config has them; None: all values are as
-        unlike.
+    low, high: smallest and largest number that a text covers, shape (texts,), float64; equal for a single
+        number or a mean, NaN for text columns and missing values.
+    hierarchy, leaf: of the quasi-identifier, for the distance of values; None: all distances are equal.
     """
 
     column: Column
@@ -219,11 +209,11 @@ class ValueCoverage:
 
     @cached_property
     def sizes(self) -> IntArray:
-        """Number of values that each text stands for, shape (texts,), int64."""
+        """Number of values that each text covers, shape (texts,), int64."""
         return np.diff(self.starts)
 
     def covers(self, values: CodeArray, texts: CodeArray) -> BoolArray:
-        """Tell whether each text stands for the value beside it, shape (pairs,), bool."""
+        """Return whether each text covers the value at the same position, shape (pairs,), bool."""
         size = self.column.size
         entries = np.repeat(np.arange(len(self.sizes)), self.sizes) * size + self.values
         wanted = texts.astype(np.int64) * size + values
@@ -233,7 +223,7 @@ class ValueCoverage:
 
 
 class Truth(StrEnum):
-    """Where it is known from which record became which."""
+    """Source of the links between original and released records."""
 
     KNOWN = "known"
     RECONSTRUCTED = "reconstructed"
@@ -243,11 +233,11 @@ class Truth(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """Which original combinations became which released ones; suppressed records are in none.
+    """Links from original to released distinct rows; suppressed records have none.
 
     Attributes
     ----------
-    original, release: positions of combinations, shape (links,), int64; ascending by ``original``.
+    original, release: positions of rows in the two tables, shape (links,), int64; ascending by ``original``.
     counts: records, shape (links,), int64, positive.
     """
 
@@ -257,28 +247,26 @@ class Links:
 
     @property
     def records(self) -> int:
-        """Number of records whose fate is told."""
+        """Number of linked records."""
         return int(self.counts.sum())
 
 
 @dataclass(frozen=True, eq=False)
 class Original:
-    """The distinct combinations of original values with their records and what was published of them.
+    """The distinct rows of original values with their records, and links to the release.
 
     Attributes
     ----------
-    source: what messages call the file.
-    meanings: what the release's quasi-identifiers stand for, in the order of ``names``.
-    codes: code of each combination in each quasi-identifier's column, shape (combinations,
-        quasi-identifiers), int32.
-    sensitive: sensitive values of the combinations by attribute.
-    counts: records of each combination, shape (combinations,), int64.
-    links: which combination was published as which: ``links.original`` and ``links.release`` are positions of
-        combinations of the two tables, ``links.counts`` records; shape (links,), int64 each.
-    names: of the quasi-identifiers that the original shares with the release, in the release's order.
-    truth: where the links are from; ``unknown`` when there are none.
-    aligned_links: the links when row i of the one file is row i of the other; None where that cannot be.
-    unmatched_columns: columns that only one of the two files has.
+    source: name of the file in messages.
+    meanings: values that published texts cover, by quasi-identifier in the order of ``names``.
+    codes: codes of each row in the columns of ``meanings``, shape (combinations, quasi-identifiers), int32.
+    sensitive: sensitive values of the rows by attribute.
+    counts: records of each row, shape (combinations,), int64.
+    links: to rows of the release.
+    names: quasi-identifiers of both files, in the order of the release.
+    truth: source of the links; ``unknown`` without links.
+    aligned_links: links of equal row numbers in the two files; None if these have different lengths.
+    unmatched_columns: columns of only one of the two files, by file.
     """
 
     source: str
@@ -298,11 +286,11 @@ class Original:
         return int(self.counts.sum())
 
     def known(self, names: Sequence[str] | None) -> tuple[str, ...]:
-        """Return the quasi-identifiers by which an adversary compares records; None: all that are shared.
+        """Return the quasi-identifiers by which an adversary compares records; None: all of both files.
 
         Raises
         ------
-        InputError: a name is none of them.
+        InputError: a name is not one of them.
         """
         for name in names or ():
             if name not in self.names:
@@ -320,8 +308,8 @@ class SensitiveConstraint:
     Attributes
     ----------
     sensitive: name of the attribute.
-    distinct: least number of distinct values where the constraint asks for that and no more, None for others.
-    missing_counts: whether a missing value is one of them.
+    distinct: minimum number of distinct values if that is the whole constraint, None for others.
+    missing_counts: whether a missing value counts as distinct.
     """
 
     sensitive: str
@@ -331,18 +319,18 @@ class SensitiveConstraint:
 
 @dataclass(frozen=True)
 class MechanismKnowledge:
-    """A search that published the node of lowest loss, and would have published any valid one of lower loss.
+    """The knowledge that the release is an optimal transformation, so all valid ones have no lower loss.
 
-    There is a recipe only where that is so: full-domain recoding, proven optimal, suppression limit 0, an
-    objective that is lower for every node whose classes are parts of the published ones, and constraints on
-    single classes alone.
+    It exists only for full-domain recoding, proven optimal, with suppression limit 0, an objective that is
+    lower for every transformation whose classes are parts of the published ones, and constraints on single
+    classes.
 
     Attributes
     ----------
     levels: published generalization level of each quasi-identifier, in the order of the original's.
-    lowest: the level that each may have at least.
-    counted: whether the objective counts the quasi-identifier at all.
-    size: fewest records that a class may have by any of the constraints.
+    lowest: minimum level of each.
+    counted: whether the objective depends on the quasi-identifier.
+    size: smallest class size that the constraints allow.
     promises: the constraints on sensitive values.
     """
 
@@ -355,16 +343,16 @@ class MechanismKnowledge:
 
 @dataclass(frozen=True, eq=False)
 class AdversaryView:
-    """What the adversary has.
+    """The data and the knowledge of an adversary.
 
     Attributes
     ----------
-    release: as its recipient counts it; of records in groups the exact tuples, without sensitive values.
+    release: as its recipient counts it; of Anatomy the QIT, without sensitive values.
     second: another release of the same people, None without one.
-    original: records that the adversary holds, and what became of them; None without.
-    second_original: the same records, and what became of them in the second release; None without.
-    recipe: how the release was made, None where that tells nothing or is not known.
-    grouped: the release where it is one of records in groups, None for a single table.
+    original: the adversary's original records, with links to the release; None without.
+    second_original: the same records, with links to the second release; None without.
+    recipe: the mechanism, None if it discloses nothing or is unknown.
+    grouped: the Anatomy release, None for a single table.
     """
 
     release: PublishedTable
@@ -376,15 +364,15 @@ class AdversaryView:
 
     @property
     def disclosing(self) -> PublishedTable:
-        """The release as it discloses sensitive values: by the classes of equal tuples, or by the groups."""
+        """The release with its sensitive values: by equivalence class, or by bucket."""
         return self.release if self.grouped is None else self.grouped.values
 
     def aimed(self, known: Sequence[str] | None) -> tuple[str, ...] | None:
-        """Return the columns of ``disclosing`` that somebody has a class by who knows some quasi-identifiers.
+        """Return the columns of ``disclosing`` that identify an adversary's class, given what is known.
 
         Raises
         ------
-        InputError: a name is no quasi-identifier, or not all are known where records are in groups.
+        InputError: a name is not a quasi-identifier, or some are unknown in an Anatomy release.
         """
         names = self.release.known(known)
         if self.grouped is None:
@@ -398,12 +386,7 @@ class AdversaryView:
         return self.disclosing.names
 
     def about(self, sensitive: str) -> AdversaryView:
-        """Return the scene of somebody who is after one sensitive attribute.
-
-        Parameters
-        ----------
-        sensitive: its name.
-        """
+        """Return the view of an adversary who targets one sensitive attribute, given by its name."""
         own = self.release.sensitive
         if sensitive not in own:
             return self
@@ -411,7 +394,7 @@ class AdversaryView:
 
 
 class Threat(StrEnum):
-    """What an adversary is after."""
+    """The aim of an adversary."""
 
     LINKAGE = "linkage"
     RE_IDENTIFICATION = "re-identification"

@@ -1,4 +1,4 @@
-"""Names for the array types that the core hands around."""
+"""Types of arrays, and operations on them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 
 
 def ranks_of(order: Sequence[int]) -> CodeArray:
-    """Return the place of each position in an order that lists them all, shape (positions,), int32."""
+    """Return the inverse of a permutation, shape (positions,), int32."""
     ranks = np.empty(len(order), dtype=np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     return ranks
 
 
 def freeze(array: NDArray[np.generic]) -> None:
-    """Make an array that is shared between values read-only."""
+    """Make an array read-only, to share it."""
     array.setflags(write=False)

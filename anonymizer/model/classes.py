@@ -21,7 +21,7 @@ from anonymizer.model.table import SensitiveAttribute, Table
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The distribution p that a class is compared with.
+    """The reference distribution of a sensitive attribute, which classes are compared with.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Reference:
 
 @dataclass(frozen=True, eq=False)
 class SensitiveCounts:
-    """How often each sensitive value occurs in each class: a sparse matrix with sorted rows.
+    """The records of each sensitive value in each class: a sparse matrix with sorted rows.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class SensitiveCounts:
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     def of_class(self, position: int) -> list[tuple[int, int]]:
-        """Return (value code, count) of one class as Python integers, for exact arithmetic."""
+        """Return the value codes and counts of a class as Python integers, for exact arithmetic."""
         span = slice(self.starts[position], self.starts[position + 1])
         return list(zip(self.values[span].tolist(), self.counts[span].tolist(), strict=True))
 
@@ -74,7 +74,7 @@ class SensitiveCounts:
         return Reference(count(self.values, self.counts, self.attribute.column.size))
 
     def keep(self, kept: BoolArray) -> SensitiveCounts:
-        """Return the counts of the classes that are kept, shape (classes,)."""
+        """Return the counts of some classes; ``kept`` has shape (classes,)."""
         entries = kept[self.owners]
         starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[kept])])
         return SensitiveCounts(self.attribute, starts, self.values[entries], self.counts[entries])
@@ -82,13 +82,13 @@ class SensitiveCounts:
 
 @dataclass(frozen=True, eq=False)
 class ClassView:
-    """The classes as one privacy model sees them.
+    """The classes with the sensitive attribute of one privacy model.
 
     Attributes
     ----------
     sizes: records in each class, shape (classes,), int64, positive.
-    sensitive: counts of the model's sensitive attribute, None for a model that has none.
-    missing: code of the missing value that does not count toward distinct values, None when all count.
+    sensitive: counts of the model's sensitive attribute, None for a model without one.
+    missing: code of the missing value if it does not count as a distinct value, else None.
     """
 
     sizes: IntArray
@@ -97,14 +97,14 @@ class ClassView:
 
     @property
     def counted(self) -> SensitiveCounts:
-        """The counts of a model that has a sensitive attribute."""
+        """The counts of the sensitive attribute, which the model must have."""
         assert self.sensitive is not None, "the model was bound to no sensitive attribute"
         return self.sensitive
 
 
 @dataclass(frozen=True, eq=False)
 class SensitiveCodes:
-    """The sensitive values of the items that make up the classes.
+    """The values of a sensitive attribute for each item.
 
     Attributes
     ----------
@@ -120,11 +120,11 @@ class SensitiveCodes:
 
 
 class Classes:
-    """The partition of counted items (combinations of a table, or rows of a GROUP BY) into classes.
+    """The partition of counted items (distinct rows of a table) into classes.
 
     Parameters
     ----------
-    class_of: class of each item, shape (items,), int64, every class with at least one item.
+    class_of: class of each item, shape (items,), int64; every class has an item.
     counts: records of each item, shape (items,), int64.
     number: number of classes.
     sensitive: the items' sensitive values by attribute name.
@@ -163,11 +163,11 @@ class Classes:
 
         Parameters
         ----------
-        combined: also tell apart by the other sensitive attributes, which then act as quasi-identifiers.
+        combined: whether the other sensitive attributes divide classes too, as quasi-identifiers do.
 
         Returns
         -------
-        The counts, and for each of their classes the equivalence class it lies in, shape (classes,), int64.
+        The counts, and the equivalence class of each of their classes, shape (classes,), int64.
         """
         key = (name, combined)
         if key not in self._counted:
@@ -190,7 +190,7 @@ class Classes:
         return SensitiveCounts(own.attribute, starts, distinct % size, counts), owner
 
     def keep(self, kept: BoolArray) -> Classes:
-        """Return only the classes that are kept, shape (classes,), numbered anew."""
+        """Return some classes, renumbered; ``kept`` has shape (classes,)."""
         items = kept[self.class_of]
         numbers = np.cumsum(kept) - 1
         sensitive = {name: own.at(items) for name, own in self._sensitive.items()}
@@ -201,15 +201,15 @@ class Classes:
         return part
 
     def part(self, counts: IntArray) -> tuple[Classes, IntArray]:
-        """Return the classes with fewer records of each item, without what has none left.
+        """Return the classes with fewer records of each item, without empty items and classes.
 
         Parameters
         ----------
-        counts: records of each item that are left, shape (items,), int64.
+        counts: remaining records of each item, shape (items,), int64.
 
         Returns
         -------
-        The classes, numbered anew, and the positions of their items among these, shape (items left,), int64.
+        The classes, renumbered, and the positions of their items among these, shape (items left,), int64.
         """
         items = np.flatnonzero(counts)
         present = np.zeros(self.number, dtype=bool)
@@ -219,11 +219,11 @@ class Classes:
         return Classes(numbers[self.class_of[items]], counts[items], int(present.sum()), own), items
 
     def pooled(self) -> Classes:
-        """Return one class of all records, of which there is at least one."""
+        """Return one class of all records, at least one."""
         return Classes(np.zeros_like(self.class_of), self.counts, 1, self._sensitive)
 
     def beside(self, other: Classes) -> Classes:
-        """Return these classes and, after them, those of another partition by the same attributes."""
+        """Return these classes followed by those of another partition with the same attributes."""
         sensitive = {
             name: SensitiveCodes(own.attribute, np.concatenate([own.codes, other.sensitive_codes(name)]))
             for name, own in self._sensitive.items()
@@ -242,11 +242,11 @@ class Measurement:
 
     Attributes
     ----------
-    model, attribute, parameters: what was asked.
-    measured: the worst measure, as the contract defines it for the model; None for a release without records.
-    satisfied: whether the model holds; None where what was looked at cannot tell.
-    worst_classes: number of classes that show the worst measure, 0 for models of the whole table.
-    verifiable_from_release: whether the release alone suffices to measure it again.
+    model, attribute, parameters: as requested.
+    measured: the worst measure, as defined for the model; None for a release without records.
+    satisfied: whether the model is satisfied; None if unknown.
+    worst_classes: number of classes with the worst measure, 0 for models of the whole table.
+    verifiable_from_release: whether it can be measured from the release alone.
     """
 
     model: str
@@ -266,8 +266,8 @@ class Released:
     ----------
     class_sizes: records of each class that was not suppressed, shape (classes,), int64.
     kept_suppressed: suppressed records that stay in the release, with ``*`` in every quasi-identifier.
-    suppressed: all suppressed records, the starred ones among them.
-    k: of the config's k-anonymity, None without one.
+    suppressed: all suppressed records, including ``kept_suppressed``.
+    k: of the config's k-anonymity, None without.
     """
 
     table: Table
@@ -284,18 +284,18 @@ class Released:
 
     @property
     def merged(self) -> Released:
-        """The same of the recoding over fewer rows."""
+        """The same with equally published rows merged."""
         merged = self.recoding.merged
         return replace(self, table=merged.table, recoding=merged)
 
     @property
     def classes(self) -> int:
-        """Number of equivalence classes of the release; the starred records form one."""
+        """Number of equivalence classes of the release; suppressed records that stay form one."""
         return len(self.class_sizes) + (1 if self.kept_suppressed else 0)
 
 
 def released(recoding: Recoding, k: int | None) -> Released:
-    """Count the classes that a recoding publishes of its table."""
+    """Return the recoding with its class sizes and suppressed records."""
     merged = recoding.merged
     counts = merged.table.counts
     kept_suppressed = int(counts[merged.suppressed & ~merged.removed].sum())
@@ -304,7 +304,7 @@ def released(recoding: Recoding, k: int | None) -> Released:
 
 
 class Reduction(StrEnum):
-    """How the numbers of a group become one; the names are those of the aggregates in SQL."""
+    """An aggregate of the numbers of a group, by its name in SQL."""
 
     OR = "bit_or"
     AND = "bit_and"
@@ -313,12 +313,12 @@ class Reduction(StrEnum):
 
     @property
     def ufunc(self) -> np.ufunc:
-        """The function of two numbers that is repeated."""
+        """The function of two numbers."""
         return _UFUNCS[self]
 
     @property
     def identity(self) -> int:
-        """What changes no other number: the trace of a group without rows."""
+        """The neutral number, which is the aggregate of an empty group."""
         return _IDENTITIES[self]
 
 
@@ -338,11 +338,11 @@ _IDENTITIES = {
 
 @dataclass(frozen=True)
 class GroupStatistic:
-    """One number that is remembered of a group of rows.
+    """An aggregate of one column in a group of rows.
 
     Attributes
     ----------
-    column: position of the column of the coded rows that it is computed from.
+    column: position of the column in the coded rows.
     """
 
     column: int
@@ -350,4 +350,4 @@ class GroupStatistic:
 
 
 Traces = list[IntArray]
-"""For each trace of a coding its number for each group, shape (groups,), int64."""
+"""Statistics of each group, an array of shape (groups,), int64 for each ``GroupStatistic`` of a coding."""

@@ -1,8 +1,7 @@
 """Counting: the one place where equal keys become classes with sizes.
 
-Counts are of records. What is counted (records now; persons or sampling weights later) is decided here and
-nowhere else: everything downstream sees int64 counts. Columns of codes are packed into one integer per
-record and counted by sorting.
+Counts are int64, and of records. Columns of codes are packed into one integer per record and counted by
+sorting.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from numpy.typing import NDArray
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 
 SPACE = 2**63
-"""Keys that one integer can tell apart."""
+"""Number of keys in one integer."""
 
 BLOCK = 1 << 18
-"""Keys that are looked at once; what that takes stays in the processor's cache."""
+"""Keys that are processed at a time, which fit the processor's cache."""
 
 DENSE_LIMIT = 1 << 16
 """Key spaces up to this size are always counted in a dense array."""
@@ -48,7 +47,7 @@ def group_keys(keys: IntArray, space: int) -> tuple[IntArray, IntArray]:
     if space << bits >= SPACE:
         distinct, groups = np.unique(keys, return_inverse=True)
         return groups.astype(np.int64, copy=False), distinct
-    # Sorting places along in the low bits of the keys takes a tenth of the time of finding an order.
+    # Sorting keys with their positions in the low bits takes a tenth of the time of argsort.
     ordered = keys << bits
     for start in range(0, len(keys), BLOCK):
         ordered[start : start + BLOCK] |= np.arange(start, min(start + BLOCK, len(keys)))
@@ -64,10 +63,26 @@ def group_keys(keys: IntArray, space: int) -> tuple[IntArray, IntArray]:
     return groups, distinct
 
 
-def count(groups: IntArray, weights: IntArray, size: int) -> IntArray:
-    """Add up integer weights by group.
+def group_rows(columns: Iterable[tuple[IntArray | CodeArray, int]], rows: int) -> tuple[IntArray, int]:
+    """Number the distinct rows of columns of codes in lexicographic order.
 
-    float64 carries the sums exactly: they are whole numbers below 2**53.
+    Parameters
+    ----------
+    columns: codes, shape (rows,), each in [0, size), and their size.
+
+    Returns
+    -------
+    Group of each row, shape (rows,), int64, and the number of groups.
+    """
+    groups, number = np.zeros(rows, dtype=np.int64), min(rows, 1)
+    for codes, size in columns:
+        groups, distinct = group_keys(groups * size + codes, number * size)
+        number = len(distinct)
+    return groups, number
+
+
+def count(groups: IntArray, weights: IntArray, size: int) -> IntArray:
+    """Sum integer weights by group; exact, as sums are below 2**53 in float64.
 
     Parameters
     ----------
@@ -82,7 +97,7 @@ def count(groups: IntArray, weights: IntArray, size: int) -> IntArray:
 
 
 def add_up(keys: IntArray, weights: NDArray[np.integer], space: int) -> tuple[IntArray, IntArray]:
-    """Add up integer weights by key.
+    """Sum integer weights by key.
 
     Parameters
     ----------
@@ -103,14 +118,14 @@ def add_up(keys: IntArray, weights: NDArray[np.integer], space: int) -> tuple[In
         ordered = keys[order]
         starts = np.flatnonzero(starts_of(ordered))
         return ordered[starts], np.add.reduceat(weights[order], starts, dtype=np.int64)
-    # Sorting weights along in the low bits of the keys takes a tenth of the time of finding an order.
+    # Sorting keys with their weights in the low bits takes a tenth of the time of argsort.
     ordered = keys << bits
     ordered |= weights
     return add_up_packed(ordered, bits)
 
 
 def add_up_packed(packed: IntArray, bits: int) -> tuple[IntArray, IntArray]:
-    """Add up weights that lie in the low bits of their keys; uses up the array.
+    """Sum weights in the low bits of their keys; overwrites the array.
 
     Parameters
     ----------
@@ -126,12 +141,12 @@ def add_up_packed(packed: IntArray, bits: int) -> tuple[IntArray, IntArray]:
     distinct = packed[starts]
     distinct >>= bits
     packed &= (1 << bits) - 1
-    # Differences of running sums take a third of the time of summing many short stretches.
+    # Differences of running sums take a third of the time of many short sums.
     np.cumsum(packed, out=packed)
     starts[:-1] = starts[1:]
     starts[-1:] = True
     sums = packed[starts]
-    # From the end on and block by block, so that no copy of all is made.
+    # In blocks from the end, so that the array is not copied.
     for end in range(len(sums), 1, -BLOCK):
         begin = max(end - BLOCK, 1)
         sums[begin:end] -= sums[begin - 1 : end - 1]
@@ -139,11 +154,11 @@ def add_up_packed(packed: IntArray, bits: int) -> tuple[IntArray, IntArray]:
 
 
 def starts_of(ordered: IntArray, bits: int = 0) -> BoolArray:
-    """Tell which sorted keys differ from the one before, shape (keys,), bool.
+    """Return which sorted keys differ from the one before, shape (keys,), bool.
 
     Parameters
     ----------
-    bits: lowest ones, in which no difference counts.
+    bits: number of low bits to ignore.
     """
     starts = np.ones(len(ordered), dtype=np.bool_)
     for begin in range(1, len(ordered), BLOCK):
@@ -158,8 +173,9 @@ class _Word:
 
     Attributes
     ----------
-    sizes: number of codes of each; in all words but the first, of the ranks of the word before, too.
-    distinct: the distinct keys, ascending, of a word that was followed by another.
+    sizes: number of codes of each column; except in the first word, first the number of ranks of the word
+        before.
+    distinct: the distinct keys, ascending, of a word before another.
     """
 
     sizes: list[int] = field(default_factory=list)
@@ -170,7 +186,7 @@ class _Word:
 class Packing:
     """Packs columns of codes, added one by one, into keys that sort as the rows of codes do.
 
-    Where the next column does not fit the integer any more, the keys so far are replaced by their ranks.
+    If the next column does not fit the integer, the keys so far are replaced by their ranks.
 
     Parameters
     ----------
@@ -183,11 +199,11 @@ class Packing:
 
     @classmethod
     def of(cls, keys: IntArray, sizes: Sequence[int]) -> Packing:
-        """Go on from columns that are packed already; the keys are its own from now on.
+        """Return the packing of columns that are packed already; it modifies the keys.
 
         Parameters
         ----------
-        keys: shape (records,), int64, as columns of these sizes give them one after another.
+        keys: shape (records,), int64, from columns of these sizes in sequence.
         sizes: number of codes of each column; together fewer than ``SPACE`` combinations.
         """
         packing = cls(0)
@@ -215,16 +231,16 @@ class Packing:
 
     @property
     def space(self) -> int:
-        """Every key is in [0, space)."""
+        """Number of possible keys, from 0."""
         return self._words[-1].space
 
     def take_keys(self) -> IntArray:
-        """Return the keys, shape (records,), int64, which are the caller's to change; nothing can follow."""
+        """Return the keys, shape (records,), int64, for the caller to modify; no column can be added."""
         keys, self._keys = self._keys, np.zeros(0, dtype=np.int64)
         return keys
 
     def unpack(self, keys: IntArray) -> CodeArray:
-        """Return the codes of some keys, shape (keys, columns), int32, each column in one piece of memory."""
+        """Return the codes of keys, shape (keys, columns), int32, each column in one piece of memory."""
         width = sum(len(word.sizes[1 if number else 0 :]) for number, word in enumerate(self._words))
         codes = np.empty((width, len(keys)), dtype=np.int32)
         for start in range(0, len(keys), BLOCK):
@@ -232,12 +248,12 @@ class Packing:
         return codes.T
 
     def _unpack(self, keys: IntArray, codes: CodeArray) -> None:
-        """Write the codes of some keys into an array of shape (columns, keys)."""
+        """Write the codes of keys into an array of shape (columns, keys)."""
         place = len(codes)
         for number, word in reversed(list(enumerate(self._words))):
             if word.distinct is not None:
                 keys = word.distinct[keys]
-            # The first place of all words but the first is a rank of the word before.
+            # The first column of later words is the rank of the word before.
             for size in reversed(word.sizes[1 if number else 0 :]):
                 higher = keys // size
                 place -= 1
@@ -246,7 +262,7 @@ class Packing:
 
 
 def count_keys(keys: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the distinct keys, ascending, and how often each occurs, both int64; sorts ``keys`` in place."""
+    """Return the distinct keys, ascending, and their number of records, int64; sorts ``keys`` in place."""
     keys.sort()
     starts = np.flatnonzero(starts_of(keys))
     counts = np.diff(starts, append=len(keys)).astype(np.int64, copy=False)
@@ -254,7 +270,7 @@ def count_keys(keys: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def rank(keys: IntArray) -> tuple[CodeArray, IntArray]:
-    """Return the rank of each key among the distinct ones, shape (records,), int32, and these, ascending."""
+    """Return the rank of each key, shape (records,), int32, and the distinct keys, ascending."""
     order = np.argsort(keys)
     ordered = keys[order]
     starts = starts_of(ordered)
@@ -264,29 +280,24 @@ def rank(keys: IntArray) -> tuple[CodeArray, IntArray]:
 
 
 def numbered(columns: Iterable[IntArray | CodeArray], rows: int) -> tuple[IntArray, IntArray]:
-    """Number the distinct combinations in lexicographic order.
+    """Number the distinct rows in lexicographic order.
 
     Parameters
     ----------
     columns: codes, shape (rows,) each, none negative.
-    rows: how many there are.
 
     Returns
     -------
-    Number of each row's combination, shape (rows,), int64, and the first row with each, shape (distinct,).
+    Number of each row, shape (rows,), int64, and the first row with each number, shape (distinct,).
     """
-    keys, number = np.zeros(rows, dtype=np.int64), min(rows, 1)
-    for column in columns:
-        size = int(column.max(initial=0)) + 1
-        keys, distinct = group_keys(keys * size + column, number * size)
-        number = len(distinct)
+    groups, number = group_rows(((own, int(own.max(initial=0)) + 1) for own in columns), rows)
     first = np.empty(number, dtype=np.int64)
-    first[keys[::-1]] = np.arange(rows)[::-1]
-    return keys, first
+    first[groups[::-1]] = np.arange(rows)[::-1]
+    return groups, first
 
 
 def ascending(columns: Iterable[IntArray | CodeArray], rows: int) -> bool:
-    """Tell whether all combinations differ and stand in lexicographic order, as ``numbered`` gives them."""
+    """Return whether all rows are distinct and in lexicographic order."""
     packing = Packing(rows)
     for column in columns:
         packing.add(column, int(column.max(initial=0)) + 1)

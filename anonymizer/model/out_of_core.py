@@ -1,7 +1,7 @@
 """Interfaces to distinct rows that do not fit in memory: tables at generalization levels, and rows in pieces.
 
-An engine counts the records at the levels that are requested, or returns every distinct row, some at a time,
-for a search to store on disk.
+An engine counts the records at requested levels, or returns all distinct rows in pieces for a search to
+store.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.table import Table
 
 PIECE = 1 << 18
-"""Distinct rows that are returned at a time."""
+"""Maximum number of distinct rows in a piece."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowPiece:
-    """Some distinct rows.
+    """A piece of the distinct rows.
 
     Attributes
     ----------
-    keys: whole numbers that together tell a row from all others, each of shape (rows,), int64.
+    keys: whole numbers that together identify a row, each of shape (rows,), int64.
     counts: records of each row, shape (rows,), int64, positive.
     """
 
@@ -36,19 +36,19 @@ class RowPiece:
 
 @dataclass(frozen=True, eq=False)
 class PlacedRows:
-    """The region that each of some distinct rows is in; may lie on disk.
+    """The region of distinct rows; may be on disk.
 
     Attributes
     ----------
-    keys: as ``RowPiece`` has them, of region 0, then of region 1, and so on, each of shape (rows,), int64.
-    rows: of each region, shape (regions,), int64.
+    keys: as in ``RowPiece``, of region 0, then of region 1, and so on, each of shape (rows,), int64.
+    rows: number of rows of each region, shape (regions,), int64.
     """
 
     keys: tuple[IntArray, ...]
     rows: IntArray
 
     def pieces(self) -> Iterator[tuple[tuple[IntArray, ...], IntArray]]:
-        """Return keys and regions of the rows, a limited number at a time."""
+        """Yield keys and regions of the rows in pieces."""
         ends = np.cumsum(self.rows)
         for first in range(0, len(self.keys[0]), PIECE):
             last = min(first + PIECE, len(self.keys[0]))
@@ -57,57 +57,54 @@ class PlacedRows:
 
 
 class TableSource(ABC):
-    """What an engine counts when it is asked.
+    """Tables at generalization levels that an engine counts on demand.
 
-    A value that is generalized stands in a table as the lowest code of its node: generalized further, it is
-    published as all values of the node are, and only then may it be published.
+    In such a table the lowest code of a node represents all values of the node. Values may only be published
+    at these levels or above.
 
     Attributes
     ----------
-    folder: where a search may store what does not fit in memory; None for the system's folder of temporary
-        files.
+    folder: for a search's files; None for the system's folder of temporary files.
     """
 
     folder: Path | None
 
     @abstractmethod
     def at(self, levels: Sequence[int], most: int) -> Table | None:
-        """Return the table of records told apart by their nodes at generalization levels.
-
-        Its quasi-identifiers may be used from these levels on.
+        """Return the table of distinct rows at generalization levels, which are its minimum levels.
 
         Parameters
         ----------
-        levels: one for each quasi-identifier, within what it allows.
-        most: combinations that are wanted at most.
+        levels: one for each quasi-identifier, between its minimum and maximum.
+        most: maximum number of rows.
 
         Returns
         -------
-        None where there are more.
+        The table, None if it has more rows.
         """
 
     @abstractmethod
     def records_in_small_classes(self, levels: Sequence[int], least: int) -> int:
-        """Count the records in equivalence classes of fewer than some number of records.
+        """Return the number of records in small equivalence classes.
 
         Parameters
         ----------
         levels: of generalization, one for each quasi-identifier.
-        least: records of a class that is not small.
+        least: records of the smallest class that is not small.
         """
 
     @property
     @abstractmethod
     def number(self) -> int:
-        """How many distinct rows there are, told apart by their values."""
+        """Number of distinct rows at level 0."""
 
     @abstractmethod
     def pieces(self) -> Iterator[RowPiece]:
-        """Return all distinct rows, told apart by their values, in any order, at most ``PIECE`` at a time."""
+        """Return all distinct rows at level 0, in any order, in pieces of at most ``PIECE`` rows."""
 
     @abstractmethod
     def codes(self, keys: Sequence[IntArray]) -> CodeArray:
-        """Return the codes that keys stand for, shape (rows, columns), int32.
+        """Return the codes of keys, shape (rows, columns), int32.
 
         Columns are the quasi-identifiers, then the sensitive attributes.
         """

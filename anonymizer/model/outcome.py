@@ -16,20 +16,20 @@ from anonymizer.model.report import Status
 
 @dataclass(frozen=True, eq=False)
 class CutTree:
-    """Regions that were cut in two along the hierarchies, again and again; those at the end are published.
+    """Regions that were recursively cut in two along the hierarchies; the leaves of the tree are published.
 
-    Regions are numbered: those that the search began with first, both sides of a cut one after the other.
+    The first regions of the search come first; the two sides of a cut have consecutive numbers.
 
     Attributes
     ----------
     levels: of each quasi-identifier, at which the first regions are classes of equal nodes.
     first: these nodes of each of the first regions, shape (first regions, quasi-identifiers), int32.
-    axis: quasi-identifier along which each region was cut, shape (regions,), int64; -1 where it was not.
-    left: the left side of each cut, the right one being the next region, shape (regions,), int64.
-    listed_right: whether the parts that are listed of a cut go to the right, and all others to the left;
-        otherwise it is the other way round, shape (regions,), bool.
+    axis: quasi-identifier along which each region was cut, shape (regions,), int64; -1 if it was not.
+    left: left side of each cut, shape (regions,), int64; the right side is the next region.
+    listed_right: whether the listed parts of a cut are its right side, and all others its left side, or the
+        other way round, shape (regions,), bool.
     starts: the listed parts of region i are ``parts[starts[i]:starts[i + 1]]``, shape (regions + 1,), int64.
-    parts: nodes of the hierarchy of the cut's quasi-identifier, all of one cut at one level, int64.
+    parts: nodes in the hierarchy of the cut's quasi-identifier, at one level per cut, int64.
     published: node of each quasi-identifier, for regions that were not cut, shape (regions,
         quasi-identifiers), int32.
     """
@@ -46,14 +46,14 @@ class CutTree:
 
 @dataclass(frozen=True)
 class Step:
-    """One candidate that a search looked at.
+    """A candidate that a search evaluated.
 
     Attributes
     ----------
-    candidate: what identifies it, such as levels by attribute.
-    objective: its loss; None when it was rejected before its loss was computed.
+    candidate: its identity, such as levels by attribute.
+    objective: its loss; None if it was rejected before.
     accepted: whether it satisfies every constraint within the suppression limit.
-    failed: names of what it failed.
+    failed: names of the violated constraints or limits.
     """
 
     candidate: dict[str, Any]
@@ -74,12 +74,12 @@ class Outcome:
     objective: loss of ``recoding``.
     bound: proven lower bound on the loss of any valid candidate.
     interrupted: whether the user ended the search.
-    algorithm: name of the one that was chosen, None where there was no choice.
-    reasons: why it was chosen, a sentence each.
+    algorithm: name of the algorithm that was chosen, None without a choice.
+    reasons: of the choice, a sentence each.
     best_possible: proven lower bound on the loss of any recoding along the hierarchies, local ones too.
-    cuts: how ``recoding`` came about, where by cuts along the hierarchies that keep equal values together.
-    ends: where the combinations do not fit in memory, and the problem asks for it, in which region of
-        ``recoding`` each is, these being numbered as there. None too where all are suppressed.
+    cuts: of ``recoding``, if it was made by cuts along the hierarchies that keep equal values together.
+    ends: region of ``recoding`` for each distinct row, if these do not fit in memory and the problem requests
+        it; else None, also if all are suppressed.
     """
 
     status: Status
@@ -99,12 +99,12 @@ class Outcome:
 
     @property
     def optimal(self) -> bool:
-        """Whether nothing can be better than what was found."""
+        """Whether the recoding is proven optimal."""
         return self.objective is not None and self.objective == self.bound
 
     @property
     def gap(self) -> float | None:
-        """(objective - bound) / objective, 0 when both are 0, None without a result."""
+        """(objective - bound) / objective, 0 if both are 0, None without a result."""
         if self.objective is None or self.bound is None:
             return None
         if self.objective == self.bound:

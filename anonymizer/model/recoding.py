@@ -1,14 +1,14 @@
 """Recodings: what is published for each distinct row of the frequency table.
 
-Generalization is shared by many rows, by region, or specific to each row and attribute; local suppression
-suppresses single cells on top of another recoding. Anatomy keeps records exact and puts each into a bucket
-that has its sensitive value and others. Rows that are published identically are merged.
+Generalization is by column, by region, or by row and attribute; local suppression suppresses single cells on
+top of another recoding. Anatomy publishes exact quasi-identifiers, and sensitive values by bucket. Rows with
+equal published values are merged.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count as integers
@@ -18,26 +18,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, freeze
-from anonymizer.model.counting import Packing, add_up, count, group_keys
+from anonymizer.model.counting import Packing, add_up, count, group_rows
 from anonymizer.model.table import SUPPRESSED, PublishedValues, QuasiIdentifier, Table
 
 FATES = 3
-"""Published, suppressed but there, removed."""
+"""Number of fates of a row: 0 published, 1 suppressed but kept with ``*``, 2 removed."""
 
 
 def merged_rows(
     table: Table, nodes: Sequence[CodeArray], fate: NDArray[np.int8]
 ) -> tuple[Table, NDArray[np.int8]]:
-    """Make rows one that are published at the same nodes, with equal sensitive values and the same fate.
+    """Merge rows that are published at the same nodes, with equal sensitive values and the same fate.
 
     Parameters
     ----------
-    nodes: for each quasi-identifier the node that each of its codes is published at, shape (values,), int32.
+    nodes: published node of each code of each quasi-identifier, shape (values,), int32.
     fate: of each row, less than ``FATES``, shape (rows,).
 
     Returns
     -------
-    The table, in which the first code with a node stands for all of them; and the fate of each of its rows.
+    The table, with the first code of each node; and the fate of each of its rows.
     """
     packing = Packing(table.combinations)
     firsts: list[CodeArray] = []
@@ -45,60 +45,56 @@ def merged_rows(
         _, first, ranks = np.unique(own, return_index=True, return_inverse=True)
         firsts.append(first.astype(np.int32))
         packing.add(ranks.astype(np.int32)[table.quasi_identifier_codes(position)], len(first))
-    for attribute in table.sensitive:
-        packing.add(table.sensitive_codes(attribute.name), attribute.column.size)
-    packing.add(fate, FATES)
-    space = packing.space
-    distinct, counts = add_up(packing.take_keys(), table.counts, space)
-    codes: CodeArray = packing.unpack(distinct)
-    fates = codes[:, -1].astype(np.int8)
-    columns = [codes[:, position] for position in range(codes.shape[1] - 1)]
+    codes, counts = _distinct_fates(packing, table, fate)
+    columns = list(codes.T[:-1])
     columns[: len(firsts)] = [first[own] for first, own in zip(firsts, columns, strict=False)]
-    merged = _stacked(columns, len(distinct))
-    for array in (merged, counts):
-        freeze(array)
-    return replace(table, codes=merged, counts=counts), fates
+    return _with_rows(table, columns, counts), codes[:, -1].astype(np.int8)
 
 
 def merged_regions(
     table: Table, region_of: IntArray, fate: NDArray[np.int8]
 ) -> tuple[Table, IntArray, NDArray[np.int8]]:
-    """Make rows one that lie in the same region, with equal sensitive values and the same fate.
+    """Merge rows of the same region, with equal sensitive values and the same fate.
 
     Parameters
     ----------
-    region_of: of each row, shape (rows,); every row of a region is published alike.
+    region_of: of each row, shape (rows,); all rows of a region have the same published values.
     fate: of each row, less than ``FATES``, shape (rows,).
 
     Returns
     -------
-    The table, in which the codes of a region's first row stand for all of them; and the region and the fate
-    of each of its rows.
+    The table, with the codes of each region's first row; and the region and the fate of each of its rows.
     """
     regions = int(region_of.max(initial=-1)) + 1
     packing = Packing(table.combinations)
     packing.add(region_of, regions)
+    own, counts = _distinct_fates(packing, table, fate)
+    first = np.zeros(regions, dtype=np.int32)
+    first[region_of[::-1]] = np.arange(table.combinations - 1, -1, -1, dtype=np.int32)
+    rows = first[own[:, 0]]
+    columns = [each[rows] for each in table.codes.T[: len(table.quasi_identifiers)]]
+    merged = _with_rows(table, [*columns, *own.T[1:-1]], counts)
+    return merged, own[:, 0].astype(np.int64), own[:, -1].astype(np.int8)
+
+
+def _distinct_fates(packing: Packing, table: Table, fate: NDArray[np.int8]) -> tuple[CodeArray, IntArray]:
+    """Pack sensitive values and fates too; return the codes of the distinct rows and their records."""
     for attribute in table.sensitive:
         packing.add(table.sensitive_codes(attribute.name), attribute.column.size)
     packing.add(fate, FATES)
     space = packing.space
     distinct, counts = add_up(packing.take_keys(), table.counts, space)
-    own = packing.unpack(distinct)
-    first = np.zeros(regions, dtype=np.int32)
-    first[region_of[::-1]] = np.arange(table.combinations - 1, -1, -1, dtype=np.int32)
-    rows = first[own[:, 0]]
-    columns = [each[rows] for each in table.codes.T[: len(table.quasi_identifiers)]]
-    merged = _stacked([*columns, *own.T[1:-1]], len(distinct))
-    for array in (merged, counts):
-        freeze(array)
-    return replace(table, codes=merged, counts=counts), own[:, 0].astype(np.int64), own[:, -1].astype(np.int8)
+    return packing.unpack(distinct), counts
 
 
-def _stacked(columns: Sequence[CodeArray], rows: int) -> CodeArray:
-    codes = np.empty((len(columns), rows), dtype=np.int32)
+def _with_rows(table: Table, columns: Sequence[CodeArray], counts: IntArray) -> Table:
+    """Return the table with other rows, whose codes are given by column, each in one piece of memory."""
+    codes = np.empty((len(columns), len(counts)), dtype=np.int32)
     for place, column in enumerate(columns):
         codes[place] = column
-    return codes.T
+    for array in (codes, counts):
+        freeze(array)
+    return replace(table, codes=codes.T, counts=counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +104,8 @@ class PublishedColumn:
     Attributes
     ----------
     name: of the column.
-    labels: the distinct published texts, in any order, all different.
-    codes: position in ``labels`` for each combination of the table, shape (combinations,), int32.
+    labels: the distinct published texts, in any order.
+    codes: position in ``labels`` for each row of the table, shape (combinations,), int32.
     """
 
     name: str
@@ -123,10 +119,10 @@ class Cells:
 
     Attributes
     ----------
-    values: what it may be published as.
-    labels: published text of each value; values with equal texts are one to whoever reads the release.
-    codes: position in ``values`` of what each row of the recoding's table has, or would have were it not
-        suppressed, shape (rows,), int32.
+    values: that may be published.
+    labels: published text of each value; values with equal texts are the same in the release.
+    codes: position in ``values`` for each row of the recoding's table, before suppression, shape (rows,),
+        int32.
     """
 
     values: PublishedValues
@@ -135,16 +131,16 @@ class Cells:
 
 
 class Recoding(ABC):
-    """A value that says what becomes of each record of a table.
+    """The published values of each row of a table.
 
-    Records of one combination may be published differently. A recoding then comes with a table of its own,
-    the searched one with its combinations split into parts.
+    If records of a distinct row are published differently, the recoding has a table of its own: the searched
+    one with its rows split into parts.
 
     Attributes
     ----------
-    table: whose rows it speaks of.
-    owner: combination of the searched table for each row of ``table``, shape (rows,), ascending; None where
-        ``table`` is the searched one.
+    table: with the recoded rows.
+    owner: row of the searched table for each row of ``table``, shape (rows,), ascending; None if ``table`` is
+        the searched one.
     suppressed: rows whose records count as suppressed, shape (rows,), bool.
     removed: rows whose records are not in the release, shape (rows,), bool; a subset of ``suppressed``, the
         rest of which stays with ``*`` in every quasi-identifier.
@@ -179,31 +175,28 @@ class Recoding(ABC):
         return tuple(columns)
 
     def class_columns(self) -> tuple[PublishedColumn, ...]:
-        """Return the columns whose equal values make an equivalence class: the quasi-identifiers."""
+        """Return the columns that define equivalence classes: the quasi-identifiers."""
         return self.published()
 
     @cached_property
     def merged(self) -> Recoding:
-        """The same over a table in which rows that are published alike may be one, with a value for all.
+        """The same recoding of a table in which rows with equal published values may be merged.
 
-        Whatever follows from what is published, and from the sensitive values, follows from either.
+        Published and sensitive values have the same counts in both.
         """
         return self
 
     def class_sizes(self) -> IntArray:
         """Return the records of each equivalence class of records that are not suppressed, int64."""
         kept = ~self.suppressed
-        keys, number = np.zeros(int(kept.sum()), dtype=np.int64), 1
-        for column in self.class_columns():
-            labels = len(column.labels)
-            keys, distinct = group_keys(keys * labels + column.codes[kept], number * labels)
-            number = len(distinct)
-        return count(keys, self.table.counts[kept], number) if kept.any() else keys
+        columns = ((column.codes[kept], len(column.labels)) for column in self.class_columns())
+        groups, number = group_rows(columns, int(kept.sum()))
+        return count(groups, self.table.counts[kept], number)
 
     def cell_records(self, position: int) -> tuple[PublishedValues, FloatArray]:
-        """Return what one quasi-identifier is published as, and the records of each that are not suppressed.
+        """Return the values of a quasi-identifier, and the records of each without suppressed ones.
 
-        The records are of shape (values,).
+        The records are of shape (values,), float64.
         """
         cells = self.cells(position)
         kept = np.where(self.suppressed, 0, self.table.counts)
@@ -213,7 +206,7 @@ class Recoding(ABC):
 
     @property
     def owners(self) -> IntArray:
-        """Combination of the searched table for each row of ``table``, shape (rows,), int64."""
+        """Row of the searched table for each row of ``table``, shape (rows,), int64."""
         return np.arange(self.table.combinations) if self.owner is None else self.owner
 
     @property
@@ -232,7 +225,7 @@ class Recoding(ABC):
 
 
 def interned(cells: Cells) -> tuple[list[str], CodeArray]:
-    """Return the distinct labels in use, and for each row the position of its own."""
+    """Return the distinct labels in use, and their positions for each row."""
     used = np.zeros(len(cells.labels), dtype=bool)
     used[cells.codes] = True
     labels: dict[str, int] = {}
@@ -270,7 +263,7 @@ class FullDomainRecoding(Recoding):
     def merged(self) -> Recoding:
         """The same recoding with one row for each published row, its sensitive values, and its fate."""
         if type(self) is not FullDomainRecoding:
-            # A subclass tells rows apart by more than the nodes.
+            # A subclass publishes more than the nodes.
             return self
         attributes = self.table.quasi_identifiers
         nodes = [attribute.nodes(level) for attribute, level in zip(attributes, self._levels, strict=True)]
@@ -316,9 +309,9 @@ class LocalSuppressionRecoding(Recoding):
     ----------
     table: the searched table, or one with its combinations split into parts by ``owner``.
     base: recoding of the searched table; nothing of it is suppressed.
-    blanks: shape (rows of the table, quasi-identifiers), bool. A row with blanks alone counts as
-        suppressed; the search also blanks the roots of one that nothing else is left of.
-    removed: which of these are not in the release, shape (rows,), bool; None for none.
+    blanks: suppressed cells, shape (rows of the table, quasi-identifiers), bool. A row with suppressed cells
+        only is a suppressed row; the search also suppresses the roots of rows with nothing else left.
+    removed: which suppressed rows are not in the release, shape (rows,), bool; None for none.
     """
 
     def __init__(
@@ -337,7 +330,7 @@ class LocalSuppressionRecoding(Recoding):
         self._blanks = blanks
 
     def cells(self, position: int) -> Cells:
-        """Return a quasi-identifier of the base, or a blank, which hides what the root would hide."""
+        """Return a quasi-identifier of the base, with suppressed cells, which cover what the root covers."""
         below = self._base.cells(position)
         root = self.table.quasi_identifiers[position].node_values.take(np.zeros(1, dtype=np.int64))
         codes = below.codes if self.owner is None else below.codes[self.owner]
@@ -346,42 +339,42 @@ class LocalSuppressionRecoding(Recoding):
 
     @property
     def suppressed_cells(self) -> int:
-        """Blanked cells, those of suppressed records not among them."""
+        """Number of suppressed cells in records that are not suppressed."""
         return int(self._blanked_cells().sum())
 
     def _blanked_cells(self) -> IntArray:
-        """Return the blanked cells of each quasi-identifier, shape (quasi-identifiers,), int64."""
+        """Return the suppressed cells of each quasi-identifier, shape (quasi-identifiers,), int64."""
         single = self._blanks & ~self.suppressed[:, None]
         cells: IntArray = self.table.counts @ single
         return cells
 
     def describe(self) -> dict[str, Any]:
-        """Return the entry of the base, and the blanked cells of each quasi-identifier."""
+        """Return the entry of the base, and the suppressed cells of each quasi-identifier."""
         names = [attribute.name for attribute in self.table.quasi_identifiers]
         blanked = dict(zip(names, self._blanked_cells().tolist(), strict=True))
         return self._base.describe() | {"blanked_cells": blanked}
 
 
 GROUP = "group"
-"""Name of the column that joins the two tables."""
+"""Name of the column with the bucket, which joins QIT and ST."""
 
 COUNT = "count"
-"""Name of the column that says how many records of a group have a sensitive value."""
+"""Name of the column with the records of a sensitive value in a bucket."""
 
 
 class GroupRecoding(FullDomainRecoding):
-    """Anatomy: quasi-identifiers in one table, the sensitive values of each group of records in another.
+    """Anatomy: quasi-identifiers in the QIT, the sensitive values of each bucket in the ST.
 
-    The equivalence classes are the groups, whatever their records' quasi-identifiers are.
+    The equivalence classes are the buckets.
 
     Source: Xiao, Tao, "Anatomy: Simple and Effective Privacy Preservation" (VLDB 2006), definition 3.
 
     Parameters
     ----------
-    levels: at which the quasi-identifiers are published, the lowest that they may have.
-    group_of: group of each row of the table, from 0, shape (rows,), int64; -1 for removed rows.
+    levels: of the published quasi-identifiers, their minimum levels.
+    group_of: bucket of each row of the table, from 0, shape (rows,), int64; -1 for removed rows.
     removed: suppressed rows, shape (rows,), bool.
-    facts: further entries of the report's ``recoding``.
+    facts: other entries of the report's ``recoding``.
     """
 
     along_hierarchies = False
@@ -401,25 +394,25 @@ class GroupRecoding(FullDomainRecoding):
 
     @property
     def groups(self) -> int:
-        """Number of groups."""
+        """Number of buckets."""
         return int(self.group_of.max(initial=-1)) + 1
 
     def class_columns(self) -> tuple[PublishedColumn, ...]:
-        """Return the group of each row, named from 1."""
+        """Return the bucket of each row, named from 1."""
         labels = tuple(str(number) for number in range(1, self.groups + 1))
         return (PublishedColumn(GROUP, labels, self.group_of.astype("int32")),)
 
     def describe(self) -> dict[str, Any]:
-        """Return the levels and the further facts."""
+        """Return the levels and the other facts."""
         return super().describe() | self._facts
 
 
 class SharedRecoding(Recoding):
-    """A recoding of regions: what is asked about all rows is counted by regions, of which there are fewer.
+    """A recoding by regions, which are counted instead of rows, as they are fewer.
 
     Attributes
     ----------
-    region_of: region of each row of the table, shape (rows,); None where each row is one by itself.
+    region_of: region of each row of the table, shape (rows,); None if each row is a region.
     """
 
     region_of: IntArray | None
@@ -429,14 +422,14 @@ class SharedRecoding(Recoding):
         """Return a quasi-identifier as recoded for each region, given its position in the table."""
 
     def cells(self, position: int) -> Cells:
-        """Return a quasi-identifier by its regions."""
+        """Return a quasi-identifier as recoded."""
         own = self.shared_cells(position)
         codes = own.codes if self.region_of is None else own.codes[self.region_of]
         return Cells(own.values, own.labels, codes)
 
     def merged_rows(self) -> tuple[Table, IntArray, BoolArray, BoolArray]:
         """Return the rows of ``merged``: their table, their regions, which are suppressed, which removed."""
-        assert self.region_of is not None, "each row is a region by itself"
+        assert self.region_of is not None, "each row is a region"
         fate = self.suppressed.astype(np.int8) + self.removed
         table, region_of, fates = merged_regions(self.table, self.region_of, fate)
         return table, region_of, fates > 0, fates > 1
@@ -450,7 +443,7 @@ class SharedRecoding(Recoding):
         return count(self.region_of, kept, len(self.shared_cells(0).codes))
 
     def cell_records(self, position: int) -> tuple[PublishedValues, FloatArray]:
-        """Return what one quasi-identifier is published as, and the records of each."""
+        """Return the values of a quasi-identifier, and their records."""
         cells = self.shared_cells(position)
         kept = self._kept
         number = len(cells.values.covered)
@@ -460,13 +453,15 @@ class SharedRecoding(Recoding):
     def class_sizes(self) -> IntArray:
         """Return the records of each equivalence class of records that are not suppressed."""
         present = np.flatnonzero(self._kept)
-        keys, number = np.zeros(len(present), dtype=np.int64), 1
+        groups, number = group_rows(self._class_codes(present), len(present))
+        return count(groups, self._kept[present], number)
+
+    def _class_codes(self, regions: IntArray) -> Iterator[tuple[CodeArray, int]]:
+        """Yield for each quasi-identifier a code of its text in some regions, and the number of texts."""
         for position in range(len(self.table.quasi_identifiers)):
             cells = self.shared_cells(position)
-            labels, codes = interned(Cells(cells.values, cells.labels, cells.codes[present]))
-            keys, distinct = group_keys(keys * len(labels) + codes, number * len(labels))
-            number = len(distinct)
-        return count(keys, self._kept[present], number) if len(present) else keys
+            labels, codes = interned(Cells(cells.values, cells.labels, cells.codes[regions]))
+            yield codes, len(labels)
 
 
 class NodeRecoding(SharedRecoding):
@@ -475,7 +470,7 @@ class NodeRecoding(SharedRecoding):
     Parameters
     ----------
     nodes: each an ancestor of the row's value or its leaf, shape (rows, quasi-identifiers), int32.
-    region_of: where rows share their nodes: the row of ``nodes`` for each row of the table, shape (rows,).
+    region_of: row of ``nodes`` for each row of the table, shape (rows,); None if they are the same.
     """
 
     along_hierarchies = True
@@ -500,7 +495,7 @@ class NodeRecoding(SharedRecoding):
     def merged(self) -> Recoding:
         """The same recoding with one row for each region, its sensitive values, and its fate."""
         if type(self) is not NodeRecoding or self.region_of is None:
-            # A subclass may tell rows apart by more than their region.
+            # A subclass may publish more than regions.
             return self
         table, region_of, suppressed, removed = self.merged_rows()
         return NodeRecoding(table, self._nodes, suppressed, removed, region_of=region_of)
@@ -510,22 +505,22 @@ class NodeRecoding(SharedRecoding):
         return [distinct_nodes(attribute) for attribute in self.table.quasi_identifiers]
 
     def shared_cells(self, position: int) -> Cells:
-        """Return a quasi-identifier by its nodes; of those that cover the same leaves, the lowest."""
+        """Return a quasi-identifier by its nodes, the lowest of those that cover the same leaves."""
         canonical, labels = self._published[position]
         values = self.table.quasi_identifiers[position].node_values
         return Cells(values, labels, canonical[self._nodes[:, position]])
 
 
 def distinct_nodes(attribute: QuasiIdentifier) -> tuple[CodeArray, list[str]]:
-    """Return for each node the one that is published for it, and labels that tell these apart.
+    """Return the published node for each node, and distinct labels of published nodes.
 
-    A tree may repeat a label at another level for other leaves, which only full-domain recoding tells apart
-    by the column's one level. The higher node's label then says its level.
+    A hierarchy may repeat a label at another level for other leaves. Only full-domain recoding distinguishes
+    them, by the column's level; here the label of the higher node contains its level.
     """
     tree = attribute.hierarchy
     canonical = np.arange(len(tree.labels), dtype=np.int32)
     parents, leaves = tree.parent, tree.leaf_counts()
-    # Nodes are in preorder, so going backwards a node's only child is settled before the node itself.
+    # Nodes are in preorder, so in reverse order an only child comes before its parent.
     unary = np.flatnonzero((parents >= 0) & (leaves == leaves[parents]) & (tree.level >= attribute.minimum))
     for child in unary[::-1].tolist():
         canonical[parents[child]] = canonical[child]
@@ -547,7 +542,7 @@ def _untaken(label: str, level: int, taken: set[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class RegionColumn:
-    """What one quasi-identifier is published as in each region.
+    """The published value of a quasi-identifier in each region.
 
     Attributes
     ----------
@@ -561,13 +556,13 @@ class RegionColumn:
 
 
 class RegionRecoding(SharedRecoding):
-    """Multidimensional recoding: each row lies in a region, which has one published value per attribute.
+    """Multidimensional recoding: each row is in a region, which has one published value per attribute.
 
     Parameters
     ----------
     columns: one per quasi-identifier, in the order of the table.
     region_of: region of each row of the table, shape (rows,), int64.
-    facts: further entries of the report's ``recoding``.
+    facts: other entries of the report's ``recoding``.
     """
 
     def __init__(
@@ -597,11 +592,11 @@ class RegionRecoding(SharedRecoding):
     def merged(self) -> Recoding:
         """The same recoding with one row for each region, its sensitive values, and its fate."""
         if type(self) is not RegionRecoding:
-            # A subclass may tell rows apart by more than their region.
+            # A subclass may publish more than regions.
             return self
         table, region_of, suppressed, removed = self.merged_rows()
         return RegionRecoding(table, self._columns, region_of, suppressed, removed, facts=self._facts)
 
     def describe(self) -> dict[str, Any]:
-        """Return that there are no levels, and the further facts."""
+        """Return no levels, and the other facts."""
         return super().describe() | self._facts

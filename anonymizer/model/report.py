@@ -1,4 +1,4 @@
-"""The report of a run: what report.json holds."""
+"""The report of a run: the content of report.json."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Status(StrEnum):
-    """The answer to "is there a release that satisfies every constraint?"."""
+    """Whether a release satisfies every constraint: proven yes, proven no, or unknown."""
 
     SATISFIED = "satisfied"
     INFEASIBLE = "infeasible"
@@ -18,11 +18,11 @@ class Status(StrEnum):
 
 
 class Report:
-    """What was asked, what was found, and what it cost; no raw record, no small class.
+    """The constraints, the results and their information loss, without records and small classes.
 
     Parameters
     ----------
-    content: plain JSON types, in the shape that the reference documentation gives for report.json.
+    content: plain JSON types, as in the reference of report.json.
     """
 
     def __init__(self, content: Mapping[str, Any]) -> None:
@@ -30,7 +30,7 @@ class Report:
 
     @property
     def status(self) -> Status:
-        """Whether a release satisfies the constraints."""
+        """The status of the run."""
         return Status(self._content["status"])
 
     def to_dict(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class Report:
 
 
 def to_json(content: Any) -> str:
-    """Return indented JSON; infinite is the string "Infinity", NaN is refused."""
+    """Return indented JSON; infinity becomes the string "Infinity", NaN raises ValueError."""
     return json.dumps(_plain(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -1,13 +1,12 @@
 """Encoded columns, compiled hierarchies, and the frequency table of distinct rows.
 
-Numbers in texts have a decimal point or a decimal comma. A quasi-identifier is published as nodes,
-intervals, sets or aggregates; loss metrics are functions of the values that these cover.
+Numbers in texts have a decimal point or a decimal comma. A quasi-identifier is published as nodes, intervals,
+sets or aggregates; loss metrics are functions of the values that these cover.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -16,6 +15,7 @@ from math import isfinite
 import numpy as np
 
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.dates import ISO, DateFormat
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Hierarchy:
 
     @property
     def leaves(self) -> int:
-        """Number of leaves, m in the definition of ``loss``."""
+        """Number of leaves."""
         return int(self.ancestors.shape[1])
 
     def leaf_counts(self) -> IntArray:
@@ -59,10 +59,13 @@ class Hierarchy:
 
 POINT_SIGN, COMMA_SIGN = ".", ","
 
+BLANKS = " \t"
+"""Characters around a number that are not part of it; some files have one after each separator."""
+
 _COMMA = re.compile(
     "[+-]?(?:"
     "[0-9]+,?[0-9]*(?:[eE][+-]?[0-9]+)?|,[0-9]+(?:[eE][+-]?[0-9]+)?"
-    # Nothing stands between thousands behind a leading zero: ``0.500`` has a decimal point.
+    # A leading zero has no thousands after it: ``0.500`` has a decimal point.
     "|[1-9][0-9]{0,2}(?:(?:[.][0-9]{3})+|(?:[ \u00a0\u202f][0-9]{3})+)(?:,[0-9]*)?)"
 )
 _BETWEEN_THOUSANDS = str.maketrans({".": None, " ": None, "\u00a0": None, "\u202f": None, ",": "."})
@@ -70,31 +73,32 @@ _BETWEEN_THOUSANDS = str.maketrans({".": None, " ": None, "\u00a0": None, "\u202
 
 @dataclass(frozen=True)
 class Numerals:
-    """A way to write numbers.
+    """The decimal sign of numbers in texts.
 
-    With a decimal comma, points or blanks may stand between thousands: ``1.234,5`` and ``1 234,5``.
+    With a decimal comma, points or spaces may separate thousands: ``1.234,5`` and ``1 234,5``.
 
     Attributes
     ----------
-    decimal: what stands before the fraction, ``.`` or ``,``.
+    decimal: the sign before the fraction, ``.`` or ``,``.
     """
 
     decimal: str = POINT_SIGN
 
     def plain(self, text: str) -> str | None:
-        """Return a number with a decimal point and nothing between thousands; None for what is no number.
+        """Return a number with a decimal point and without separators; None if the text is not a number.
 
-        With a decimal point a text is returned as it is, and whether it is a number is left to the reader.
+        With a decimal point the text is not checked, but loses the blanks around it as well.
 
-        >>> COMMA.plain("1.234,5"), COMMA.plain("2254,25"), COMMA.plain("7"), COMMA.plain("1.5")
+        >>> COMMA.plain("1.234,5"), COMMA.plain(" 2254,25"), POINT.plain(" 7"), COMMA.plain("1.5")
         ('1234.5', '2254.25', '7', None)
         """
+        text = text.strip(BLANKS)
         if self.decimal == POINT_SIGN:
             return text
         return text.translate(_BETWEEN_THOUSANDS) if _COMMA.fullmatch(text) else None
 
     def written(self, plain: str) -> str:
-        """Return a number that has a decimal point as it is written here.
+        """Return a number that has a decimal point with this decimal sign.
 
         >>> COMMA.written("39.5"), POINT.written("39.5")
         ('39,5', '39.5')
@@ -102,7 +106,7 @@ class Numerals:
         return plain.replace(POINT_SIGN, self.decimal)
 
     def number(self, text: str) -> float | None:
-        """Return a number as it is written here as a float; None for what is none."""
+        """Return the number of a text; None if it is not a number."""
         plain = self.plain(text)
         try:
             return None if plain is None else float(plain)
@@ -116,16 +120,16 @@ COMMA = Numerals(COMMA_SIGN)
 
 @dataclass(frozen=True, eq=False)
 class PublishedValues:
-    """Facts of values that one quasi-identifier may be published as; loss metrics are functions of these.
+    """Values that a quasi-identifier may be published as, with what they cover, as loss metrics need it.
 
     Attributes
     ----------
-    leaves: of the hierarchy that each value stands for, shape (values,), int64; None where the loss goes by
+    leaves: number of leaves of the hierarchy that each covers, shape (values,), int64; None if the loss is by
         the range of numbers: numbers without a hierarchy, and aggregated values.
-    covered: distinct values of the input that each stands for, shape (values,), int64.
+    covered: number of distinct values of the input that each covers, shape (values,), int64.
     records: of the input with one of those, shape (values,), int64.
-    low, high: smallest and largest number among those, shape (values,), float64; NaN where there is none.
-    mixed: whether it stands for a missing value and for others, shape (values,), bool.
+    low, high: smallest and largest number among those, shape (values,), float64; NaN without numbers.
+    mixed: whether it covers a missing value and others, shape (values,), bool.
     levels: generalization level of each value, shape (values,), int32; None unless all are nodes.
     """
 
@@ -150,7 +154,7 @@ class PublishedValues:
         )
 
     def joined(self, other: PublishedValues) -> PublishedValues:
-        """Return these values followed by others; what only one side knows is known of none."""
+        """Return these values followed by others; ``leaves`` or ``levels`` are None if either has none."""
         return PublishedValues(
             _both(self.leaves, other.leaves),
             np.concatenate([self.covered, other.covered]),
@@ -166,13 +170,13 @@ class PublishedValues:
     def range_costs(self, column: Column) -> FloatArray:
         """Return (high - low) / (max - min) over the numbers of a column, shape (values,), in [0, 1].
 
-        1 for what stands for a missing value and others, 0 for one number, where max = min, and for missing.
+        1 if a missing value and others are covered; 0 for a single number, if max = min, and for missing.
         """
         numbers = column.numbers
         if numbers is None or np.isnan(numbers).all():
             return np.where(self.mixed, 1.0, 0.0)
         lowest, highest = float(np.nanmin(numbers)), float(np.nanmax(numbers))
-        # A difference of two numbers may be too large for a float; that of their halves is not.
+        # The difference of two numbers may be too large for a float, but not that of their halves.
         unit = 1.0 if isfinite(highest - lowest) else 0.5
         span = unit * highest - unit * lowest
         width = np.where(np.isnan(self.high), 0.0, unit * self.high - unit * self.low)
@@ -187,12 +191,12 @@ def _both(one: IntArray | None, other: IntArray | None) -> IntArray | None:
 def values_of_nodes(
     column: Column, hierarchy: Hierarchy, leaf: CodeArray, *, by_range: bool
 ) -> PublishedValues:
-    """Return what each node of a hierarchy stands for, in the order of the nodes.
+    """Return the nodes of a hierarchy as published values, in their order.
 
     Parameters
     ----------
     leaf: leaf position of each of the column's codes, shape (values,), int32.
-    by_range: whether the loss of the attribute goes by the range of its numbers.
+    by_range: whether the loss of the attribute is by the range of its numbers.
     """
     nodes = len(hierarchy.labels)
     covered, records = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
@@ -228,7 +232,7 @@ SUPPRESSED = "*"
 
 
 class ValueType(StrEnum):
-    """What the texts of a column stand for; it decides their order and which hierarchies fit."""
+    """The type of a column, which decides the order of its values and which hierarchies fit."""
 
     INTEGER = "integer"
     NUMBER = "number"
@@ -237,25 +241,33 @@ class ValueType(StrEnum):
 
     @property
     def ordered(self) -> bool:
-        """Whether distances between values have a meaning beyond equal or not."""
+        """Whether values have distances."""
         return self is not ValueType.TEXT
+
+    @property
+    def numeric(self) -> bool:
+        """Whether values are numbers."""
+        return self in (ValueType.INTEGER, ValueType.NUMBER)
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The distinct values of a column, in their natural order; a record's code is a position in it.
+    """The distinct values of a column, in their order; a record's code is a position in it.
 
     Attributes
     ----------
     name: as in the file.
-    type: decides the order: by number, by date, or by code point for text.
+    type: decides the order: by number, by date, or for text by code point, of a quasi-identifier as in
+        ``in_natural_order``.
     texts: published text of each distinct value, shape (values,); a missing one comes last, ``<missing>``.
     counts: records with each value, shape (values,), int64.
-    numbers: each value as a number (dates as proleptic ordinals), shape (values,), float64; NaN for a missing
-        value; None for text.
-    missing: code of the missing value, None when no record misses it.
-    numerals: how its texts write numbers.
-    absent: texts that stand for a missing value.
+    numbers: each value as a number (dates as proleptic ordinals, times as their fractions), shape (values,),
+        float64; NaN for a missing value; None for text.
+    missing: code of the missing value, None without missing values.
+    numerals: decimal sign of its numbers.
+    absent: texts of missing values.
+    padded: whether numbers had blanks around them, which ``texts`` lack.
+    dates: format of its dates.
     """
 
     name: str
@@ -266,11 +278,17 @@ class Column:
     missing: int | None
     numerals: Numerals = POINT
     absent: frozenset[str] = frozenset({"", MISSING})
+    padded: bool = False
+    dates: DateFormat = ISO
 
     @property
     def size(self) -> int:
         """Number of distinct values, a missing one included."""
         return len(self.texts)
+
+    def number(self, text: str) -> float | None:
+        """Return the number of a text, of a date its ordinal; None if it is none."""
+        return self.dates.number(text) if self.type is ValueType.DATE else self.numerals.number(text)
 
     @property
     def present(self) -> tuple[str, ...]:
@@ -286,9 +304,9 @@ class QuasiIdentifier:
     ----------
     leaf: leaf position of each of the column's codes, shape (values,), int32.
     weight: of the attribute in aggregates of loss, at least 0.
-    minimum, maximum: the generalization levels that a search may use, both included.
-    by_range: whether the loss of a published value goes by the range of numbers it stands for: a numeric
-        column that was given no hierarchy.
+    minimum, maximum: generalization levels of a search, both included.
+    by_range: whether the loss of a published value is by the range of numbers that it covers: a numeric
+        column without a hierarchy in the config.
     """
 
     column: Column
@@ -301,7 +319,7 @@ class QuasiIdentifier:
 
     @cached_property
     def node_values(self) -> PublishedValues:
-        """What each node of the hierarchy stands for."""
+        """The nodes of the hierarchy as published values."""
         return values_of_nodes(self.column, self.hierarchy, self.leaf, by_range=self.by_range)
 
     @property
@@ -317,12 +335,12 @@ class QuasiIdentifier:
 
 @dataclass(frozen=True, eq=False)
 class SensitiveAttribute:
-    """A sensitive column, with the hierarchy of its values if one was given.
+    """A sensitive column, with the hierarchy of its values if the config has one.
 
     Attributes
     ----------
     hierarchy, leaf: as for a quasi-identifier; None without one.
-    distance: name of the ground distance for t-closeness that the config gave, None for the default.
+    distance: name of the ground distance for t-closeness in the config, None for the default.
     """
 
     column: Column
@@ -338,16 +356,15 @@ class SensitiveAttribute:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The frequency table: distinct combinations of quasi-identifier and sensitive values with their counts.
+    """The frequency table: distinct rows of quasi-identifier and sensitive values with their records.
 
     Attributes
     ----------
     quasi_identifiers, sensitive: the attributes, in the order of the file.
-    codes: value codes of each combination, shape (combinations, quasi-identifiers + sensitive), int32; quasi-
-        identifiers first. Combinations are distinct and sorted, but for those of a table that was split.
-    counts: records of each combination, shape (combinations,), int64.
-    coarse: whether a code may stand for other values of its node too, so that combinations of single values
-        cannot be told.
+    codes: value codes of each row, shape (combinations, quasi-identifiers + sensitive), int32; quasi-
+        identifiers first. Rows are distinct and sorted, except after ``split``.
+    counts: records of each row, shape (combinations,), int64.
+    coarse: whether a code may represent all values of its node, so that distinct rows of values are unknown.
     """
 
     quasi_identifiers: tuple[QuasiIdentifier, ...]
@@ -363,7 +380,7 @@ class Table:
 
     @property
     def combinations(self) -> int:
-        """Number of distinct combinations."""
+        """Number of distinct rows."""
         return len(self.counts)
 
     def quasi_identifier_codes(self, position: int) -> CodeArray:
@@ -375,12 +392,12 @@ class Table:
         return self.codes[:, len(self.quasi_identifiers) + self.sensitive_names.index(name)]
 
     def split(self, owner: IntArray, counts: IntArray) -> Table:
-        """Return the same records with combinations in parts, each of which may be published in its own way.
+        """Return the same records with rows in parts, which can be published differently.
 
         Parameters
         ----------
-        owner: combination of each part, shape (parts,), ascending, every combination with a part.
-        counts: records of each part, shape (parts,), int64; they add up to those of the combination.
+        owner: row of each part, shape (parts,), ascending; every row has a part.
+        counts: records of each part, shape (parts,), int64; they sum to those of the row.
         """
         return replace(self, codes=self.codes[owner], counts=counts)
 
@@ -388,27 +405,3 @@ class Table:
     def sensitive_names(self) -> list[str]:
         """Names of the sensitive attributes, in order."""
         return [attribute.name for attribute in self.sensitive]
-
-
-def pack(codes: Sequence[CodeArray], sizes: Sequence[int]) -> IntArray | None:
-    """Pack several code columns into one int64 key whose order is the lexicographic order of the codes.
-
-    Parameters
-    ----------
-    codes: columns of equal length, int32.
-    sizes: number of possible codes of each column.
-
-    Returns
-    -------
-    Keys, shape (records,), int64, or None when they would not fit 63 bits.
-    """
-    total = 1
-    for size in sizes:
-        total *= max(size, 1)
-    if total >= 2**63:
-        return None
-    keys = np.zeros(len(codes[0]) if codes else 0, dtype=np.int64)
-    for column, size in zip(codes, sizes, strict=True):
-        keys *= size
-        keys += column
-    return keys

@@ -28,7 +28,7 @@ class AlphaKAnonymitySettings(Settings):
 
 
 class AlphaKAnonymity(ClassModel):
-    """k-anonymity in which no sensitive value takes more than a share alpha of a class.
+    """k-anonymity in which no sensitive value exceeds a share alpha of a class.
 
     n_E >= k and max q <= alpha. A missing sensitive value counts as a value of its own.
 
@@ -49,7 +49,7 @@ class AlphaKAnonymity(ClassModel):
         return max(self.settings.k, ceil(1 / self.settings.alpha))
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell which classes are large enough and without a value that dominates them."""
+        """Return which classes have at least k records and no value above alpha."""
         largest = largest_counts(view.counted)
         alpha = Fraction(self.settings.alpha)
         margins = largest / view.sizes - float(alpha)
@@ -72,11 +72,11 @@ class AlphaKAnonymity(ClassModel):
         return CountConditions(smallest=self.settings.k, caps=caps)
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
-        """Return the smallest class size and the largest share of a value."""
+        """Return the smallest class size and the largest share of a value in a class."""
         return [int(view.sizes.min()), float(self._shares(view).max())]
 
     def is_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell which classes are the smallest or show the largest share."""
+        """Return which classes are the smallest or have the largest share."""
         shares = self._shares(view)
         worst: BoolArray = (view.sizes == view.sizes.min()) | (shares == shares.max())
         return worst

@@ -1,10 +1,9 @@
 """Privacy models: a measure of the classes of a release, its threshold, and the attacks it mitigates.
 
-A constraint is a privacy model bound to the attribute that it protects. There are seven attacks that
-privacy models claim to mitigate.
+A constraint is a privacy model bound to the attribute that it protects.
 
-Source: the attack-by-model table of the overview of Diaz and Garcia; models that it does not list have an
-argued row on their page of the reference.
+Source of what each model mitigates: the attack-by-model table of the overview of Diaz and Garcia; the
+reference page of a model that the table does not list gives the reasons.
 """
 
 from __future__ import annotations
@@ -29,20 +28,20 @@ from anonymizer.plugins import Settings as PlugInSettings
 from anonymizer.privacy.conditions import CountConditions
 
 WHO = frozenset({Threat.LINKAGE, Threat.RE_IDENTIFICATION})
-"""What tells who a record is."""
+"""Attacks that link a record to its person."""
 
 DIVERSE = frozenset({Threat.HOMOGENEITY, Threat.BACKGROUND})
-"""What several sensitive values in a class stop."""
+"""Attacks that several sensitive values in a class stop."""
 
 Measured = int | float | list[int | float]
-"""What a report shows of a model: one number, or one for each of its conditions."""
+"""The measure that a report shows: one number, or one for each condition of the model."""
 
 
 class Merging(Enum):
-    """What becomes of a class that satisfies a model when classes are merged; searches prune by it."""
+    """Effect of a merge on a class that satisfies a model; searches prune by it."""
 
-    ANY = "stays satisfied whatever it is merged with"
-    SATISFYING = "stays satisfied when merged with classes that satisfy the model too"
+    ANY = "stays satisfied after every merge"
+    SATISFYING = "stays satisfied after merges with classes that satisfy the model"
     NONE = "may fail after any merge"
 
 
@@ -52,9 +51,9 @@ class Threshold:
 
     Attributes
     ----------
-    parameter: its name.
-    loosest: the value at which it asks nothing, infinite where there is none.
-    whole: whether it is a whole number.
+    parameter: name in the config.
+    loosest: the value that every table satisfies; infinite if no finite value does.
+    whole: whether the parameter is a whole number.
     """
 
     parameter: str
@@ -63,17 +62,17 @@ class Threshold:
 
 
 class PrivacyModel(ABC):
-    """A promise about a release, with its parameters.
+    """A formal condition on a release, with its parameters.
 
     Class attributes
     ----------------
     name: as in the config.
     Settings: its parameters.
-    thresholds: the parameters by which a promise that cannot be kept may be loosened.
-    sensitive: whether it needs a sensitive attribute, whatever its parameters.
-    mitigates: the attacks that it mitigates, which parameters may narrow; a report shows them next to the
-        success of the attacks.
-    counts_values: whether it counts the sensitive values of classes, so that it matters what is one.
+    thresholds: the parameters to loosen if the model cannot be satisfied.
+    sensitive: whether the model needs a sensitive attribute with any parameters.
+    mitigates: the attacks that the model mitigates; parameters may narrow the set. A report shows them next
+        to the success of the attacks.
+    counts_values: whether the verdict depends on which sensitive values count as equal.
     """
 
     name: ClassVar[str]
@@ -93,11 +92,11 @@ class PrivacyModel(ABC):
 
     @property
     def allowed_success(self) -> Decimal | None:
-        """The share of right guesses that the model allows of what it claims to stop, None without one."""
+        """Share of correct guesses that the model allows the attacks it mitigates; None without a limit."""
         return None
 
     def along_hierarchy(self, attribute: SensitiveAttribute) -> bool:
-        """Tell whether the model measures distances along the hierarchy of an attribute's values."""
+        """Return whether the model measures distances along the hierarchy of an attribute's values."""
         return False
 
     def loosened(self, threshold: Threshold, value: int | Decimal) -> Self:
@@ -106,14 +105,15 @@ class PrivacyModel(ABC):
 
     @classmethod
     def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
-        """Return instances with neutral thresholds that measure what a table satisfies.
+        """Return instances with neutral thresholds, to measure the thresholds that a table satisfies.
 
-        One for each choice that changes the measure, such as a ground distance; by default a single one, with
-        every threshold at its loosest, which must be finite then.
+        Return one for each choice that changes the measure, such as a ground distance. The default is a
+        single one with every threshold at its loosest, which must then be finite; without a finite one return
+        any instance with the parameter 1, as the measure does not depend on it and ``check`` shows no 1.
 
         Parameters
         ----------
-        attribute: the sensitive attribute that will be measured, None when there is none.
+        attribute: the sensitive attribute to measure, None without one.
         """
         loosest = {each.parameter: each.loosest for each in cls.thresholds}
         return [cls(cls.Settings.model_validate(loosest))]
@@ -125,7 +125,7 @@ class PrivacyModel(ABC):
 
 
 class ClassModel(PrivacyModel):
-    """A model that judges every equivalence class by itself; suppressing a failing class repairs it.
+    """A model that judges each equivalence class separately; suppressing the failing classes satisfies it.
 
     Class attributes
     ----------------
@@ -134,7 +134,7 @@ class ClassModel(PrivacyModel):
 
     Attributes
     ----------
-    merging: what merging classes does to the verdict.
+    merging: effect of merges on the verdict.
     """
 
     uses_reference: ClassVar[bool] = False
@@ -148,44 +148,45 @@ class ClassModel(PrivacyModel):
 
     @abstractmethod
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell which classes satisfy the model, exactly at the threshold too, shape (classes,)."""
+        """Return which classes satisfy the model, shape (classes,), bool; exact at the threshold too."""
 
     @abstractmethod
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
-        """Return the worst measure over all classes (at least one), as the contract defines it."""
+        """Return the worst measure over all classes; there is at least one class."""
 
     @abstractmethod
     def is_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell which classes show the worst measure, shape (classes,)."""
+        """Return which classes have the worst measure, shape (classes,), bool."""
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
     ) -> CountConditions | None:
-        """Return the model as conditions on the counts that stay when single records are suppressed.
+        """Return the model as conditions on the counts that remain when single records are suppressed.
 
-        They must say what ``holds`` says of any class whose values the reference has. With None, records of a
-        failing class are suppressed together, which is sound but may be more than needed.
+        They must agree with ``holds`` on each class whose values occur in the reference. With None, all
+        records
+        of a failing class are suppressed: sound, but possibly more than needed.
 
         Parameters
         ----------
         attribute: the sensitive attribute, None for a model without one.
-        missing: code of the missing value that does not count toward distinct values.
+        missing: code of the missing value if it does not count as a distinct value, else None.
         """
         return None
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
-        """Bound the records that every finer partition must lose.
+        """Return a lower bound on the records that every finer partition must lose.
 
-        For each class: at least so many of its records are in failing classes however the class is split,
-        the reference being the same. Searches rule out whole down-sets of the lattice by it.
+        However a class is split, at least so many of its records are in failing classes, for the same
+        reference. Searches rule out whole down-sets of the lattice by this bound.
 
         Parameters
         ----------
-        holds: what ``holds`` returned, shape (classes,).
+        holds: result of ``holds``, shape (classes,), bool.
 
         Returns
         -------
-        Records, shape (classes,), int64, between 0 and the class size, 0 where the class holds.
+        Records, shape (classes,), int64, between 0 and the class size; 0 for classes that satisfy the model.
         """
         if self.merging is Merging.ANY:
             return np.where(holds, 0, view.sizes)
@@ -195,13 +196,13 @@ class ClassModel(PrivacyModel):
 
 
 class ScoredClassModel(ClassModel):
-    """A class model with one number per class, smaller being better unless ``larger_is_better``."""
+    """A class model with one number per class; smaller is better unless ``larger_is_better``."""
 
     larger_is_better: ClassVar[bool] = False
 
     @abstractmethod
     def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:
-        """Return the measure of each class, shape (classes,), float64; infinite where no bound would do."""
+        """Return the measure of each class, shape (classes,), float64; infinite if no bound is satisfied."""
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
         """Return the worst score over all classes."""
@@ -210,7 +211,7 @@ class ScoredClassModel(ClassModel):
         return round(float(scores.min() if self.larger_is_better else scores.max()), 12)
 
     def is_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell which classes have the worst score, up to rounding."""
+        """Return which classes have the worst score, up to rounding."""
         scores = self.scores(view, reference)
         worst = scores.min() if self.larger_is_better else scores.max()
         close: BoolArray = np.isclose(scores, worst, rtol=1e-12, atol=1e-12)
@@ -218,19 +219,19 @@ class ScoredClassModel(ClassModel):
 
 
 class TableModel(PrivacyModel):
-    """A model of the whole release; suppressing classes does not repair it, the candidate is rejected."""
+    """A model of the whole release; suppressing classes does not satisfy it, the candidate is rejected."""
 
     @property
     def singles_out(self) -> bool:
-        """Whether it is about finding a person's record, and not about what is learned of its values.
+        """Whether the model concerns linking a record, not inferring its value.
 
-        Where records are published exact in groups, it looks at records that are alike, not at groups.
+        If so, it judges the equal exact records of an Anatomy release instead of its buckets.
         """
         return False
 
     @abstractmethod
     def holds(self, view: ClassView) -> bool:
-        """Tell whether a release with these classes satisfies the model."""
+        """Return whether a release with these classes satisfies the model."""
 
     @abstractmethod
     def measured(self, view: ClassView) -> Measured:
@@ -238,16 +239,16 @@ class TableModel(PrivacyModel):
 
 
 class RiskSettings(PlugInSettings):
-    """The parameters of every model that an attack measures."""
+    """The parameters of all models that an attack measures."""
 
     max: Annotated[Exact, Field(ge=0, le=1, description="maximum success of the attack")]
 
 
 class AttackModel(PrivacyModel):
-    """A model of the whole release that an adversary measures who holds more than the release.
+    """A model of the whole release, measured by an attack with original records.
 
-    Classes alone do not tell it: the attack is run on the release and on the records that the adversary
-    holds. What is estimated counts by the upper end of its interval, and must not exceed ``max``.
+    The classes are not enough to measure it. An estimate counts by the upper end of its interval, which must
+    not exceed ``max``.
     """
 
     Settings: ClassVar[type[RiskSettings]]
@@ -261,36 +262,36 @@ class AttackModel(PrivacyModel):
 
     @classmethod
     def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
-        """Return nothing: a table alone does not tell what its records were."""
+        """Return no probes: the attack needs original records, not only a table."""
         return []
 
     @property
     def allowed_success(self) -> Decimal:
-        """The share that the attack may reach."""
+        """Maximum success of the attack."""
         return self.settings.max
 
     def holds(self, measured: float) -> bool:
-        """Tell whether a share is at most ``max``."""
+        """Return whether a success is at most ``max``, compared exactly."""
         return Fraction(repr(measured)) <= Fraction(self.settings.max)
 
-    def measured(self, scene: AdversaryView, random: np.random.Generator) -> float:
-        """Run the attack and return what it reached, at most.
+    def measured(self, adversary: AdversaryView, random: np.random.Generator) -> float:
+        """Run the attack and return its success, the upper end of the interval if estimated.
 
         Parameters
         ----------
         random: the source of all randomness.
         """
-        # A share that was added up may miss a threshold that it meets by the last bit.
-        return round(max(float(found.high) for found in self.attack().run(scene, random)), 12)
+        # Rounding in a sum must not decide whether the success is at the threshold.
+        return round(max(float(found.high) for found in self.attack().run(adversary, random)), 12)
 
 
 @dataclass(frozen=True, eq=False)
 class BoundView:
-    """The classes as a constraint sees them.
+    """The classes to which a constraint applies.
 
     Attributes
     ----------
-    owner: equivalence class that each of the view's classes lies in, shape (view classes,), int64.
+    owner: equivalence class of each class in the view, shape (classes of the view,), int64.
     """
 
     view: ClassView
@@ -299,13 +300,13 @@ class BoundView:
 
 @dataclass(frozen=True, eq=False)
 class _Binding:
-    """What all constraints have.
+    """A model with the columns and values to which it applies.
 
     Attributes
     ----------
     attribute: name of the sensitive attribute, None for a model without one.
     combined: whether the other sensitive attributes act as quasi-identifiers for this constraint.
-    missing_is_value: whether a missing sensitive value counts toward distinct values.
+    missing_is_value: whether a missing sensitive value counts as a distinct value.
     """
 
     attribute: str | None = None
@@ -314,13 +315,13 @@ class _Binding:
     model: PrivacyModel = field(kw_only=True)
 
     def parameters(self) -> dict[str, Any]:
-        """Return the model's parameters and the keys of the config that bind it in a way of their own."""
+        """Return the model's parameters and the keys of the config that bind it, if not the default."""
         combined = {"quasi_identifiers": "combined"} if self.combined else {}
         missing = {"missing_sensitive": "value"} if self.missing_is_value else {}
         return self.model.parameters() | combined | missing
 
     def view(self, classes: Classes) -> BoundView:
-        """Return the classes as this constraint sees them."""
+        """Return the classes to which this constraint applies."""
         if self.attribute is None:
             return BoundView(ClassView(classes.sizes), np.arange(classes.number))
         counts, owner = classes.sensitive_counts(self.attribute, combined=self.combined)
@@ -333,24 +334,26 @@ class _Binding:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClassConstraint(_Binding):
-    """A class model as a constraint; a class of the release fails when a part of it fails (``combined``)."""
+    """A class model as a constraint; with ``combined``, a class fails if one of its parts fails."""
 
     model: ClassModel
 
     @property
     def merging(self) -> Merging:
-        """What merging classes does; parts that only one of them has break the strongest promise."""
+        """Effect of merges; a part that only one of the classes has may fail after a merge."""
         if self.combined and self.model.merging is Merging.ANY:
             return Merging.SATISFYING
         return self.model.merging
 
     def holds(self, classes: Classes, reference: Reference | None) -> BoolArray:
-        """Tell which equivalence classes satisfy the model, shape (classes,)."""
+        """Return which equivalence classes satisfy the model, shape (classes,), bool."""
         bound = self.view(classes)
-        return _all_parts(self.model.holds(bound.view, reference), bound.owner, classes.number)
+        held = np.ones(classes.number, dtype=bool)
+        held[bound.owner[~self.model.holds(bound.view, reference)]] = False
+        return held
 
     def certain_losses(self, classes: Classes, reference: Reference | None) -> IntArray:
-        """Bound the records of each class that every finer partition must lose, shape (classes,), int64."""
+        """Return a lower bound on the records that every finer partition loses, shape (classes,), int64."""
         bound = self.view(classes)
         held = self.model.holds(bound.view, reference)
         losses = self.model.certain_losses(bound.view, reference, held)
@@ -359,7 +362,7 @@ class ClassConstraint(_Binding):
     def retention(
         self, attribute: SensitiveAttribute | None, reference: Reference | None
     ) -> CountConditions | None:
-        """Return conditions on the counts that stay in each part of a class; None where unknown."""
+        """Return the model as conditions on the counts that remain in a part of a class; None if unknown."""
         missing = None if attribute is None or self.missing_is_value else attribute.column.missing
         return self.model.retention(attribute, missing, reference)
 
@@ -368,14 +371,14 @@ class ClassConstraint(_Binding):
         return self.model.measured(self.view(classes).view, reference)
 
     def is_worst(self, classes: Classes, reference: Reference | None) -> BoolArray:
-        """Tell which equivalence classes show the worst measure, shape (classes,)."""
+        """Return which equivalence classes have the worst measure, shape (classes,), bool."""
         bound = self.view(classes)
         worst = np.zeros(classes.number, dtype=bool)
         worst[bound.owner[self.model.is_worst(bound.view, reference)]] = True
         return worst
 
     def worst_classes(self, classes: Classes, reference: Reference | None) -> int:
-        """Return how many equivalence classes show the worst measure."""
+        """Return the number of equivalence classes with the worst measure."""
         return int(np.count_nonzero(self.is_worst(classes, reference)))
 
 
@@ -386,7 +389,7 @@ class TableConstraint(_Binding):
     model: TableModel
 
     def holds(self, classes: Classes) -> bool:
-        """Tell whether a release of these classes satisfies the model."""
+        """Return whether a release of these classes satisfies the model."""
         return self.model.holds(self.view(classes).view)
 
     def measured(self, classes: Classes) -> Measured:
@@ -401,16 +404,18 @@ class ReleaseConstraint(_Binding):
     model: AttackModel
 
     def holds(self, measured: float) -> bool:
-        """Tell whether a measure satisfies the model."""
+        """Return whether a measure satisfies the model."""
         return self.model.holds(measured)
 
-    def measured(self, scene: AdversaryView, random: np.random.Generator) -> float:
-        """Return what the attack reaches, at most; on the one attribute, where there is one."""
-        return self.model.measured(scene if self.attribute is None else scene.about(self.attribute), random)
+    def measured(self, adversary: AdversaryView, random: np.random.Generator) -> float:
+        """Return the success of the attack, for the constraint's attribute only if it has one."""
+        return self.model.measured(
+            adversary if self.attribute is None else adversary.about(self.attribute), random
+        )
 
 
 CountedConstraint = ClassConstraint | TableConstraint
-"""What the classes of a release suffice to measure."""
+"""Constraints that can be measured from the classes of a release alone."""
 
 Constraint = CountedConstraint | ReleaseConstraint
 
@@ -419,12 +424,6 @@ def describe(constraint: Constraint) -> str:
     """Return a constraint's name for messages and steps, such as ``l-diversity(occupation)``."""
     name = constraint.model.name
     return name if constraint.attribute is None else f"{name}({constraint.attribute})"
-
-
-def _all_parts(held: BoolArray, owner: IntArray, number: int) -> BoolArray:
-    whole = np.ones(number, dtype=bool)
-    whole[owner[~held]] = False
-    return whole
 
 
 PRIVACY_MODELS: Registry[PrivacyModel] = Registry(

@@ -19,6 +19,7 @@ from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Thr
 from anonymizer.privacy.conditions import (
     CountConditions,
     entry_shares,
+    exact_ratios,
     excess_over_caps,
     reference_shares,
     whole_records,
@@ -37,19 +38,6 @@ def largest_gains(view: ClassView, gains: FloatArray) -> FloatArray:
     """Return the largest positive gain in each class, 0 if none, shape (classes,)."""
     largest: FloatArray = np.maximum.reduceat(gains, view.counted.starts[:-1])
     return np.maximum(largest, 0.0)
-
-
-def exact_gains(entries: list[tuple[int, int]], reference: Reference) -> list[Fraction]:
-    """Return the relative gain of each value of one class exactly; its values occur in the reference.
-
-    Parameters
-    ----------
-    entries: (value code, count) pairs of the class.
-    """
-    size = sum(count for _, count in entries)
-    return [
-        Fraction(count * reference.total, size * int(reference.counts[value])) - 1 for value, count in entries
-    ]
 
 
 class BetaSettings(Settings):
@@ -86,7 +74,7 @@ class BasicBetaLikeness(ScoredClassModel):
         return largest_gains(view, entry_gains(view, reference))
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell in which classes every gain stays within its bound."""
+        """Return which classes have every gain within its bound."""
         assert reference is not None
         counts = view.counted
         excess = entry_gains(view, reference) - self.bounds(reference_shares(counts, reference))
@@ -100,23 +88,23 @@ class BasicBetaLikeness(ScoredClassModel):
         )
 
     def bounds(self, shares: FloatArray) -> FloatArray:
-        """Return the largest allowed gain of values by their shares p, of the same shape."""
+        """Return the maximum gain of values with shares p, shape as ``shares``."""
         return np.full_like(shares, float(self.settings.beta))
 
     def bound(self, share: Fraction) -> Fraction:
-        """Return the same of one value with a positive share, exactly."""
+        """Return the maximum gain of one value with a positive share, exactly."""
         return Fraction(self.settings.beta)
 
     def _holds_exactly(self, entries: list[tuple[int, int]], reference: Reference) -> bool:
         return all(
-            gain <= 0 or gain <= self.bound(Fraction(int(reference.counts[value]), reference.total))
-            for (value, _), gain in zip(entries, exact_gains(entries, reference), strict=True)
+            ratio <= 1 or ratio - 1 <= self.bound(Fraction(int(reference.counts[value]), reference.total))
+            for (value, _), ratio in zip(entries, exact_ratios(entries, reference), strict=True)
         )
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
     ) -> CountConditions | None:
-        """Cap every value at (1 + its bound) p."""
+        """Cap the share of each value at (1 + its bound) p."""
         assert reference is not None
         shares = (Fraction(count, reference.total) for count in reference.counts.tolist())
         return CountConditions(

@@ -1,4 +1,4 @@
-"""Conditions on the counts of values that keep a class valid, and exact steps from shares to records."""
+"""Conditions on the counts of values that keep a class valid, and bounds in whole records."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Shares = tuple[Fraction, ...]
 
 @dataclass(frozen=True)
 class Distinct:
-    """At least so many distinct values stay.
+    """A minimum number of distinct values.
 
     Attributes
     ----------
-    missing: code of the missing value that does not count, None when all count.
+    missing: code of the missing value if it does not count, else None.
     """
 
     number: int
@@ -30,7 +30,7 @@ class Distinct:
 
 @dataclass(frozen=True)
 class Dominance:
-    """The most frequent value stays below c times the rare ones: r_1 < c (r_l + r_{l+1} + ...)."""
+    """The most frequent value is below c times the rare ones: r_1 < c (r_l + r_{l+1} + ...)."""
 
     c: Fraction
     l: int  # noqa: E741
@@ -38,7 +38,7 @@ class Dominance:
 
 @dataclass(frozen=True, eq=False)
 class Deviation:
-    """The counts of some nested groups of values stay close to what is expected.
+    """A bound on how far the counts of nested groups of values are from the expected ones.
 
     The sum over groups of |y(group) - n expected(group) / total| is at most ``limit`` n. Any two groups are
     disjoint or one holds the other. All three earth mover's distances of t-closeness have this form.
@@ -50,9 +50,9 @@ class Deviation:
         their parents.
     expected: records of the reference in each group, shape (groups,), int64.
     total: records of the reference.
-    limit: what the sum may be for each record.
-    span: the sum of |.| for each record that stands for a distance of 1.
-    steady: whether the groups stay the same when the reference loses values.
+    limit: maximum of the sum per record.
+    span: the sum per record at a distance of 1.
+    steady: whether the groups remain the same when the reference loses values.
     """
 
     group_of: IntArray
@@ -65,7 +65,7 @@ class Deviation:
 
     @property
     def separate(self) -> bool:
-        """Whether every value is a group of its own and there are no others."""
+        """Whether the groups are the single values."""
         return len(self.parent) == len(self.group_of) == len(np.unique(self.group_of)) and bool(
             (self.parent < 0).all() and (self.group_of >= 0).all()
         )
@@ -73,18 +73,18 @@ class Deviation:
 
 @dataclass(frozen=True, eq=False)
 class CountConditions:
-    """Conditions on the counts y of the n records that stay in a class, all to be met at once.
+    """Conditions on the counts y of the n records that remain in a class; all must hold.
 
-    The counts are those of the values of one sensitive attribute; a rule with nothing but ``smallest`` needs
-    none. Bounds that are irrational by their definition are given to 60 digits, more than counts can tell.
+    The counts are of the values of one sensitive attribute; conditions with ``smallest`` only need none.
+    Irrational bounds have 60 digits, more than counts can distinguish.
 
     Attributes
     ----------
-    smallest: n is at least this.
-    distinct: numbers of values that stay.
-    caps: y is at most cap n for every value; None without.
-    floors: y is 0 or at least floor n for every value; None without.
-    required: values that must stay, shape (values,), bool; None without.
+    smallest: minimum of n.
+    distinct: minimum numbers of distinct values.
+    caps: y is at most cap n for each value; None without.
+    floors: y is 0 or at least floor n for each value; None without.
+    required: values that must remain, shape (values,), bool; None without.
     dominances: bounds on the most frequent value.
     entropies: H(y / n) is at least ln l for each of these l.
     deviations: bounds on the distance from the reference.
@@ -100,7 +100,7 @@ class CountConditions:
     deviations: tuple[Deviation, ...] = ()
 
     def joined(self, other: CountConditions) -> CountConditions:
-        """Return the conditions of both on the same attribute."""
+        """Return the conjunction with other conditions on the same attribute."""
         required = self.required if other.required is None else other.required
         if self.required is not None and other.required is not None:
             required = self.required | other.required
@@ -116,16 +116,16 @@ class CountConditions:
         )
 
     def drifted(self, share: Fraction, passing: BoolArray) -> CountConditions:
-        """Return conditions that hold whenever these hold under the reference less some of its records.
+        """Return conditions that follow from these after the reference loses some of its records.
 
-        Of the reference p at most a share f goes: the share of a value is then at most p / (1 - f) and at
-        least p - f, and an earth mover's distance changes by f at most, as that far q is from p at most when
-        a share f moves by 1. (1 + beta) p, (1 - ln p) p and p exp(delta) grow at most as fast as p.
+        If the reference p loses a share of at most f, the share of a value is at most p / (1 - f) and at
+        least p - f. An earth mover's distance changes by at most f, the cost of moving a share f by 1.
+        (1 + beta) p, (1 - ln p) p and p exp(delta) grow at most as fast as p.
 
         Parameters
         ----------
         share: f, below 1.
-        passing: values that the reference may lose, shape (values,), bool.
+        passing: values that the reference may lose completely, shape (values,), bool.
         """
         required = None if self.required is None else self.required & ~passing
         steady = [each for each in self.deviations if each.steady or not passing.any()]
@@ -150,7 +150,7 @@ def _tighter(
 
 
 SLACK = 1e-6
-"""Records by which a computed bound is lowered before it is rounded up, far above its rounding error."""
+"""Records subtracted from a computed bound before rounding up; far above its rounding error."""
 
 
 def largest_counts(counts: SensitiveCounts) -> IntArray:
@@ -160,7 +160,7 @@ def largest_counts(counts: SensitiveCounts) -> IntArray:
 
 
 def distinct_values(view: ClassView) -> IntArray:
-    """Return the number of distinct sensitive values in each class, the missing one only where it counts."""
+    """Return the number of distinct sensitive values that count in each class, shape (classes,), int64."""
     counts = view.counted
     distinct: IntArray = np.diff(counts.starts)
     if view.missing is not None:
@@ -175,6 +175,19 @@ def entry_shares(view: ClassView) -> FloatArray:
     return counts.counts / view.sizes[counts.owners]
 
 
+def exact_ratios(entries: list[tuple[int, int]], reference: Reference) -> list[Fraction]:
+    """Return q / p of each value of one class; its values occur in the reference.
+
+    Parameters
+    ----------
+    entries: (value code, count) pairs of the class.
+    """
+    size = sum(count for _, count in entries)
+    return [
+        Fraction(count * reference.total, size * int(reference.counts[value])) for value, count in entries
+    ]
+
+
 def reference_shares(counts: SensitiveCounts, reference: Reference) -> FloatArray:
     """Return p of each entry's value, shape (entries,)."""
     shares: FloatArray = reference.counts[counts.values] / reference.total
@@ -182,13 +195,13 @@ def reference_shares(counts: SensitiveCounts, reference: Reference) -> FloatArra
 
 
 def excess_over_caps(view: ClassView, caps: FloatArray) -> FloatArray:
-    """Return the records that a class must lose so that no value's share exceeds its cap.
+    """Return a lower bound on the records that each class must lose to keep all caps, shape (classes,).
 
-    Losing only records of value v leaves c_v - x of n - x: at least (c_v - cap n) / (1 - cap) must go.
+    Losing x records of value v leaves c_v - x of n - x, so x is at least (c_v - cap n) / (1 - cap).
 
     Parameters
     ----------
-    caps: largest allowed share of each entry's value, shape (entries,); 1 or more never binds.
+    caps: maximum share of each entry's value, shape (entries,); 1 or more never binds.
     """
     counts = view.counted
     sizes = view.sizes[counts.owners]
@@ -201,14 +214,14 @@ def excess_over_caps(view: ClassView, caps: FloatArray) -> FloatArray:
 def whole_records(
     bound: FloatArray, view: ClassView, holds: BoolArray, *, smallest: int = 1, least: int = 1
 ) -> IntArray:
-    """Turn a real lower bound into whole records.
+    """Round a lower bound up to whole records, shape (classes,), int64.
 
     Parameters
     ----------
     bound: records that must be lost, shape (classes,), float64.
-    holds: classes that lose nothing.
-    smallest: a rest below this size cannot satisfy the model, then the whole class is lost.
-    least: records that a failing class loses in any case.
+    holds: classes that lose no records, shape (classes,), bool.
+    smallest: a class is lost completely if fewer records than this would remain.
+    least: minimum number of records that a failing class loses.
     """
     records = np.ceil(np.clip(bound, 0, view.sizes) - SLACK).astype(np.int64)
     records = np.maximum(records, least)

@@ -20,6 +20,7 @@ from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Thr
 from anonymizer.privacy.conditions import (
     CountConditions,
     entry_shares,
+    exact_ratios,
     excess_over_caps,
     reference_shares,
     whole_records,
@@ -28,7 +29,7 @@ from anonymizer.privacy.exact import exponential_of, log_of, resolve_near_ties
 
 
 class Absent(StrEnum):
-    """What a value that a class lacks means."""
+    """Verdict on a class that lacks a value of the reference."""
 
     VIOLATES = "violates"
     IGNORED = "ignored"
@@ -46,8 +47,8 @@ class DeltaDisclosureSettings(Settings):
 class DeltaDisclosure(ScoredClassModel):
     """No class changes the share of a sensitive value by a factor of exp(delta) or more: |ln(q/p)| < delta.
 
-    For every value of the reference; a value that a class lacks (q = 0) violates, unless absent values are
-    ignored. A missing sensitive value counts in q and p.
+    This holds for every value of the reference. A class that lacks a value (q = 0) fails, unless absent
+    values are ignored. A missing sensitive value counts in q and p.
 
     Source: Brickell, Shmatikov (KDD 2008, doi:10.1145/1401890.1401904), definition 1.
     """
@@ -62,16 +63,16 @@ class DeltaDisclosure(ScoredClassModel):
 
     @classmethod
     def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
-        """Return both readings of absent values."""
+        """Return one probe for each treatment of absent values."""
         return [cls(DeltaDisclosureSettings(delta=Decimal(1), absent=absent)) for absent in Absent]
 
     @property
     def merging(self) -> Merging:  # type: ignore[override]
-        """Merging averages q; a value that was absent and ignored may come in below the bound."""
+        """Merging averages q; a value that was absent and ignored may get a share below the bound."""
         return Merging.SATISFYING if self.settings.absent is Absent.VIOLATES else Merging.NONE
 
     def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:
-        """Return max |ln(q/p)| of each class, infinite where an absent value violates."""
+        """Return max |ln(q/p)| of each class, infinite if an absent value violates."""
         assert reference is not None
         shares = reference_shares(view.counted, reference)
         with np.errstate(divide="ignore"):
@@ -80,7 +81,7 @@ class DeltaDisclosure(ScoredClassModel):
         return np.where(self._lacking(view, reference), np.inf, scores)
 
     def _lacking(self, view: ClassView, reference: Reference) -> BoolArray:
-        """Tell which classes lack a value of the reference that they must not lack."""
+        """Return which classes lack a value that they must have, shape (classes,), bool."""
         counts = view.counted
         if self.settings.absent is Absent.IGNORED:
             return np.zeros(len(view.sizes), dtype=bool)
@@ -89,7 +90,7 @@ class DeltaDisclosure(ScoredClassModel):
         return lacking
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell which classes stay strictly within the bound."""
+        """Return which classes are strictly within the bound."""
         assert reference is not None
         delta = float(self.settings.delta)
         margins = self.scores(view, reference) - delta
@@ -102,10 +103,7 @@ class DeltaDisclosure(ScoredClassModel):
         )
 
     def _holds_exactly(self, entries: list[tuple[int, int]], reference: Reference) -> bool:
-        size = sum(count for _, count in entries)
-        ratios = [
-            Fraction(count * reference.total, size * int(reference.counts[value])) for value, count in entries
-        ]
+        ratios = exact_ratios(entries, reference)
         return all(log_of(ratio).copy_abs() < self.settings.delta for ratio in ratios)
 
     def retention(
@@ -127,7 +125,7 @@ class DeltaDisclosure(ScoredClassModel):
         assert reference is not None
         counts, delta = view.counted, float(self.settings.delta)
         shares = reference_shares(counts, reference)
-        # Beyond exp(700) nothing binds, and float64 ends.
+        # No bound beyond exp(700) binds, and float64 overflows soon after.
         factor = np.exp(min(delta, 700.0))
         bound = excess_over_caps(view, shares * factor)
         if self.merging is Merging.NONE:

@@ -14,9 +14,9 @@ from anonymizer.privacy.exact import log_of
 
 
 class EnhancedBetaLikeness(BasicBetaLikeness):
-    """Gains are bounded by beta and, for frequent values, by -ln p: (q - p) / p <= min(beta, -ln p).
+    """No gain exceeds beta or, for frequent values, -ln p: (q - p) / p <= min(beta, -ln p) wherever q > p.
 
-    Wherever q > p; natural logarithm. A missing sensitive value counts in q and p.
+    The logarithm is natural. A missing sensitive value counts in q and p.
 
     Source: Cao, Karras (PVLDB 2012, doi:10.14778/2350229.2350255), definition 3.
     """
@@ -29,7 +29,7 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
         gains = entry_gains(view, reference)
         with np.errstate(divide="ignore"):
             beyond = gains > np.maximum(-np.log(reference_shares(view.counted, reference)), 0)
-        # A gain can only equal -ln p where both are 0, so rounding there means p = 1 and no gain.
+        # A gain equals -ln p only if both are 0 (p = 1); a tiny excess there is rounding.
         return largest_gains(view, np.where(beyond & (gains > 1e-12), np.inf, gains))
 
     def bounds(self, shares: FloatArray) -> FloatArray:
@@ -38,5 +38,5 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
             return np.minimum(float(self.settings.beta), -np.log(shares))
 
     def bound(self, share: Fraction) -> Fraction:
-        """Return the same of one value, its logarithm with many digits."""
+        """Return min(beta, -ln p) of one value, the logarithm to 60 digits."""
         return min(Fraction(self.settings.beta), Fraction(log_of(share).copy_negate()))

@@ -15,7 +15,7 @@ from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings
 from anonymizer.privacy.base import DIVERSE, Merging, ScoredClassModel, Threshold
-from anonymizer.privacy.conditions import CountConditions, entry_shares, largest_counts, whole_records
+from anonymizer.privacy.conditions import CountConditions, entry_shares, excess_over_caps, whole_records
 from anonymizer.privacy.exact import has_entropy, resolve_near_ties
 
 
@@ -60,7 +60,7 @@ class EntropyLDiversity(ScoredClassModel):
         return entropies
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell which classes have entropy ln l or more; three equal counts do have ln 3."""
+        """Return which classes have entropy of at least ln l; three equal counts have exactly ln 3."""
         threshold = log(self.settings.l)
         margins = threshold - self._entropies(view)
 
@@ -78,7 +78,7 @@ class EntropyLDiversity(ScoredClassModel):
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
     ) -> CountConditions | None:
-        """Ask for the entropy."""
+        """Require the entropy."""
         return CountConditions(entropies=(Fraction(self.settings.l),))
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
@@ -87,17 +87,16 @@ class EntropyLDiversity(ScoredClassModel):
         l = float(self.settings.l)  # noqa: E741
         caps = np.array([largest_share(int(d), l) for d in range(int(distinct.max()) + 1)])[distinct]
         possible = caps > 0
-        room = np.where(caps < 1, 1 - caps, 1.0)
-        excess = np.where(caps < 1, (largest_counts(view.counted) - caps * view.sizes) / room, 0.0)
+        excess = excess_over_caps(view, caps[view.counted.owners])
         return whole_records(np.where(possible, excess, view.sizes), view, holds)
 
 
 @lru_cache(maxsize=4096)
 def largest_share(distinct: int, l: float) -> float:  # noqa: E741
-    """Return an upper bound on the share of the most frequent of d values when the entropy is at least ln l.
+    """Return an upper bound on the share of the most frequent of d values if the entropy is at least ln l.
 
-    The entropy is largest when the other d - 1 values are equally frequent; bisection on that case.
-    0 when d values cannot reach ln l.
+    The entropy is largest if the other d - 1 values are equally frequent; bisection solves that case. Return
+    0 if d values cannot reach ln l.
     """
     if distinct < l * (1 - 1e-12):
         return 0.0

@@ -23,15 +23,15 @@ def resolve_near_ties(
     signature: Callable[[int], Hashable],
     exactly: Callable[[int], bool],
 ) -> BoolArray:
-    """Replace the verdicts that rounding could have decided by exact ones.
+    """Replace the verdicts that rounding may have decided by exact ones.
 
     Parameters
     ----------
-    held: the verdicts by float64, shape (classes,); changed in place.
+    held: the verdicts by float64, shape (classes,), bool; changed in place.
     margins: distance of each score to its threshold, shape (classes,).
-    scale: size of the threshold; margins below ``CLOSE`` times it are settled exactly.
-    signature: of one class; classes with equal signatures have equal verdicts and are computed once.
-    exactly: the verdict on one class by exact arithmetic.
+    scale: size of the threshold; margins below ``CLOSE`` times it are decided exactly.
+    signature: from the position of a class; equal signatures have equal verdicts, computed once.
+    exactly: from the position of a class, its verdict by exact arithmetic.
     """
     known: dict[Hashable, bool] = {}
     for position in np.flatnonzero(np.abs(margins) <= CLOSE * max(1.0, scale)).tolist():
@@ -45,8 +45,8 @@ def resolve_near_ties(
 def sign_of_log_sum(terms: Sequence[tuple[int, int]]) -> int:
     """Return the sign of sum(weight * ln(number)), exactly.
 
-    Decimals of growing precision settle the sign of what is not zero. The sum is zero iff the product of
-    number**weight is 1, which common divisors tell.
+    Decimals of increasing precision decide the sign of a nonzero sum. The sum is zero iff the product of
+    number**weight is 1, which common divisors decide.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def sign_of_log_sum(terms: Sequence[tuple[int, int]]) -> int:
 
 
 def _is_zero(terms: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether the product of number**weight is 1.
+    """Return whether the product of number**weight is 1.
 
     Every number is a product of powers of a coprime base, and such a base is multiplicatively independent:
     the product is 1 iff every power cancels. Unlike prime factors, common divisors are quick to find.
@@ -89,7 +89,7 @@ def _is_zero(terms: Sequence[tuple[int, int]]) -> bool:
 
 
 def _coprime_base(numbers: Iterable[int]) -> list[int]:
-    """Return pairwise coprime numbers above 1 of which each given number is a product of powers."""
+    """Return pairwise coprime numbers above 1; each given number is a product of their powers."""
     base: list[int] = []
     pending = list(numbers)
     while pending:
@@ -108,9 +108,9 @@ def _coprime_base(numbers: Iterable[int]) -> list[int]:
 
 
 def log_of(value: Fraction, digits: int = 60) -> Decimal:
-    """Return ln(value) to more digits than a threshold has; it never equals a rational but at 0.
+    """Return ln(value) to more digits than a threshold has; it is irrational unless it is 0.
 
-    Operators would round it to the digits of the current context: use ``copy_abs`` and ``copy_negate``.
+    Operators round to the precision of the current context; use ``copy_abs`` and ``copy_negate``.
     """
     with localcontext() as context:
         context.prec = digits
@@ -118,7 +118,7 @@ def log_of(value: Fraction, digits: int = 60) -> Decimal:
 
 
 def has_entropy(counts: Sequence[int], l: Fraction) -> bool:  # noqa: E741
-    """Tell whether the entropy of a distribution, given as positive counts, is at least ln l.
+    """Return whether the entropy of a distribution, given as positive counts, is at least ln l.
 
     >>> has_entropy([2, 2, 2], Fraction(3)), has_entropy([3, 2, 2], Fraction(3))
     (True, False)
@@ -129,7 +129,7 @@ def has_entropy(counts: Sequence[int], l: Fraction) -> bool:  # noqa: E741
 
 
 def exponential_of(value: Decimal, digits: int = 60) -> Fraction:
-    """Return exp(value) to more digits than a threshold has; at 700 it is beyond any ratio of counts."""
+    """Return exp(min(value, 700)) to 60 digits; exp(700) exceeds any ratio of counts."""
     with localcontext() as context:
         context.prec = digits
         return Fraction(min(value, Decimal(700)).exp())

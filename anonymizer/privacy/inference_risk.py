@@ -1,4 +1,4 @@
-"""The share of people whose sensitive value is guessed from what a release teaches about its own groups."""
+"""Inference risk: the share of records whose sensitive value the deFinetti attack guesses."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from anonymizer.plugins import Exact
 from anonymizer.privacy.base import AttackModel, RiskSettings
 
 CHAINS = 4
-"""Independent starts: a search attacks many candidates."""
+"""Markov chains; few, as a search attacks many candidates."""
 
 SWEEPS = 1024
-"""Most sweeps of each."""
+"""Maximum number of sweeps of each chain."""
 
 
 class Guesser(StrEnum):
@@ -35,11 +35,11 @@ class InferenceRiskSettings(RiskSettings):
 
 
 class InferenceRisk(AttackModel):
-    """The share of people whose sensitive value is guessed right.
+    """The share of records whose sensitive value is guessed correctly.
 
-    The adversary knows the class or group of everybody and their original quasi-identifiers, and runs the
-    attack ``definetti``; the upper end of its 95 % interval decides. No release is below the share of its
-    most frequent value.
+    The adversary knows the original quasi-identifiers and the class or bucket of each record, and runs the
+    attack ``definetti``; the upper end of its 95% interval decides. No release is below the share of its most
+    frequent value.
     """
 
     name = "inference-risk"
@@ -52,13 +52,13 @@ class InferenceRisk(AttackModel):
         """Return the deFinetti attack."""
         return Definetti(DefinettiSettings(chains=CHAINS, sweeps=SWEEPS))
 
-    def measured(self, scene: AdversaryView, random: np.random.Generator) -> float:
-        """Return what the attack reached at most, or the most frequent value of each group if that is more.
+    def measured(self, adversary: AdversaryView, random: np.random.Generator) -> float:
+        """Return the success of the attack, or the baseline by the most frequent values if that is larger.
 
         Parameters
         ----------
         random: the source of all randomness.
         """
-        # Who is misled by what the groups teach could have guessed by counting alone.
-        found = self.attack().run(scene, random)
+        # An adversary whom the attack misleads can still guess the most frequent value.
+        found = self.attack().run(adversary, random)
         return round(max(float(share) for each in found for share in (each.high, each.baseline)), 12)

@@ -47,14 +47,14 @@ class KAnonymity(ClassModel):
         return self.settings.k
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell which classes have at least k records."""
+        """Return which classes have at least k records."""
         held: BoolArray = view.sizes >= self.settings.k
         return held
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
     ) -> CountConditions | None:
-        """Ask for k records."""
+        """Require k records."""
         return CountConditions(smallest=self.settings.k)
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
@@ -62,6 +62,6 @@ class KAnonymity(ClassModel):
         return int(view.sizes.min())
 
     def is_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell which classes are the smallest."""
+        """Return which classes are the smallest."""
         worst: BoolArray = view.sizes == view.sizes.min()
         return worst

@@ -23,7 +23,7 @@ class LDiversitySettings(Settings):
 class LDiversity(ClassModel):
     """At least l distinct sensitive values in every class.
 
-    A missing sensitive value is not a distinct value, unless it is made one.
+    A missing sensitive value is not a distinct value, unless ``missing_sensitive: value`` is set.
 
     Source: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam (ACM TKDD 2007, doi:10.1145/1217299.1217302),
     section 4, the weakest reading of "l well-represented values".
@@ -43,14 +43,14 @@ class LDiversity(ClassModel):
         return self.settings.l
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell which classes have l distinct values."""
+        """Return which classes have at least l distinct values."""
         held: BoolArray = distinct_values(view) >= self.settings.l
         return held
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
     ) -> CountConditions | None:
-        """Ask for l values."""
+        """Require l distinct values."""
         return CountConditions(distinct=(Distinct(self.settings.l, missing),))
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
@@ -58,7 +58,7 @@ class LDiversity(ClassModel):
         return int(distinct_values(view).min())
 
     def is_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell which classes have the fewest distinct values."""
+        """Return which classes have the fewest distinct values."""
         distinct = distinct_values(view)
         worst: BoolArray = distinct == distinct.min()
         return worst

@@ -1,4 +1,4 @@
-"""The share of records that an intruder with the original records links rightly."""
+"""Linkage risk: the share of records that an adversary with the original records links correctly."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ class LinkageRiskSettings(RiskSettings):
 
     @model_validator(mode="after")
     def _fit(self) -> Self:
-        # What does not go together for the attack is refused with its words.
+        # The attack refuses combinations of parameters with its own message.
         self.attack()
         return self
 
     def attack(self) -> LinkageSettings:
-        """Return the parameters of the attack: the intruder holds every original record."""
+        """Return the parameters of the attack; the adversary holds all original records."""
         return LinkageSettings(linkage=self.linkage, distance=self.distance)
 
 
 class LinkageRisk(AttackModel):
-    """The expected share of records of the release that are linked with the right person.
+    """The expected share of released records that are linked correctly.
 
-    The intruder holds the quasi-identifiers of all original records and links them by the attack
-    ``linkage``; ties of n count 1/n. Where targets are sampled or ties resolved at random, the upper end of
-    the 95 % interval decides.
+    The adversary holds the quasi-identifiers of all original records and links them by the attack
+    ``linkage``; ties of n count 1/n. If targets are sampled or ties resolved at random, the upper end of the
+    95% interval decides.
     """
 
     name = "linkage-risk"

@@ -32,7 +32,8 @@ class PSensitiveKAnonymitySettings(Settings):
 class PSensitiveKAnonymity(ClassModel):
     """k-anonymity with at least p distinct sensitive values in every class.
 
-    A missing sensitive value counts in the class size but is not a distinct value, unless it is made one.
+    A missing sensitive value counts in the class size, but as a distinct value only with ``missing_sensitive:
+    value``.
 
     Source: Truta, Vinay (ICDE Workshops 2006, doi:10.1109/ICDEW.2006.116), definition 2.
     """
@@ -51,14 +52,14 @@ class PSensitiveKAnonymity(ClassModel):
         return max(self.settings.k, self.settings.p)
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell which classes have k records and p distinct values."""
+        """Return which classes have at least k records and p distinct values."""
         held: BoolArray = (view.sizes >= self.settings.k) & (distinct_values(view) >= self.settings.p)
         return held
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
     ) -> CountConditions | None:
-        """Ask for k records and p values."""
+        """Require k records and p distinct values."""
         return CountConditions(smallest=self.settings.k, distinct=(Distinct(self.settings.p, missing),))
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
@@ -66,7 +67,7 @@ class PSensitiveKAnonymity(ClassModel):
         return [int(view.sizes.min()), int(distinct_values(view).min())]
 
     def is_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell which classes are the smallest or have the fewest distinct values."""
+        """Return which classes are the smallest or have the fewest distinct values."""
         distinct = distinct_values(view)
         worst: BoolArray = (view.sizes == view.sizes.min()) | (distinct == distinct.min())
         return worst

@@ -36,8 +36,9 @@ class RecursiveCLDiversitySettings(Settings):
 class RecursiveCLDiversity(ScoredClassModel):
     """The most frequent sensitive value is not too frequent: r_1 < c (r_l + r_{l+1} + ... + r_m).
 
-    r_1 >= r_2 >= ... are the counts of the sensitive values in a class, a missing value among them. A class
-    with fewer than l distinct values fails; a missing value is not a distinct one, unless it is made one.
+    r_1 >= r_2 >= ... are the counts of the sensitive values in a class, including a missing value. A class
+    with fewer than l distinct values fails; a missing value counts as one only with ``missing_sensitive:
+    value``.
 
     Source: Machanavajjhala et al. (ACM TKDD 2007, doi:10.1145/1217299.1217302), definition 4.2.
     """
@@ -52,7 +53,7 @@ class RecursiveCLDiversity(ScoredClassModel):
 
     @classmethod
     def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
-        """Return the ranks l = 2 and 3: the measure is the smallest c, exclusive."""
+        """Return probes with l = 2 and l = 3; the measure is the smallest c, exclusive."""
         return [cls(RecursiveCLDiversitySettings(c=Decimal(1), l=rank)) for rank in (2, 3)]
 
     @property
@@ -77,7 +78,7 @@ class RecursiveCLDiversity(ScoredClassModel):
         return tails
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell which classes satisfy the strict inequality and have l distinct values."""
+        """Return which classes satisfy the strict inequality and have at least l distinct values."""
         largest, tail = largest_counts(view.counted), self._tails(view)
         c = Fraction(self.settings.c)
         margins = largest - float(c) * tail
@@ -101,8 +102,8 @@ class RecursiveCLDiversity(ScoredClassModel):
         )
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
-        """Bound the loss: losing x records leaves r_1 - x or more on top and no more than the tail below."""
+        """Bound the loss: without x records the top count is at least r_1 - x, the tail no larger."""
         tail = self._tails(view)
         excess = largest_counts(view.counted) - float(self.settings.c) * tail
-        hopeless = (tail == 0) | (distinct_values(view) < self.settings.l)
-        return whole_records(np.where(hopeless, view.sizes, excess), view, holds, smallest=self.settings.l)
+        impossible = (tail == 0) | (distinct_values(view) < self.settings.l)
+        return whole_records(np.where(impossible, view.sizes, excess), view, holds, smallest=self.settings.l)

@@ -30,7 +30,7 @@ Entries = list[tuple[int, int]]
 
 
 class GroundDistance(ABC):
-    """How far sensitive values are from each other, between 0 and 1."""
+    """Distances between sensitive values, between 0 and 1."""
 
     @abstractmethod
     def scores(self, counts: SensitiveCounts, sizes: IntArray, reference: Reference) -> FloatArray:
@@ -58,7 +58,7 @@ class EqualDistance(GroundDistance):
     """All different values are at distance 1: half the sum of |q - p|."""
 
     def scores(self, counts: SensitiveCounts, sizes: IntArray, reference: Reference) -> FloatArray:
-        """Add up what the values of the class have in excess; the rest lacks as much."""
+        """Sum the positive differences q - p, which equal the negative ones."""
         extra = counts.counts / sizes[counts.owners] - reference.counts[counts.values] / reference.total
         scores: FloatArray = np.add.reduceat(np.maximum(extra, 0), counts.starts[:-1])
         return scores
@@ -117,7 +117,7 @@ class OrderedDistance(GroundDistance):
         return sum((abs(part) for part in accumulate(extras)), Fraction(0)) / (len(extras) - 1)
 
     def deviation(self, attribute: SensitiveAttribute, reference: Reference, t: Fraction) -> Deviation:
-        """Return one group for each value of the reference and all before it; the last one never deviates."""
+        """Return one group for each value of the reference and all values before it, except the last."""
         present = reference.present
         stretches = max(int(present.sum()) - 1, 0)
         rank = np.cumsum(present) - 1
@@ -129,14 +129,14 @@ class OrderedDistance(GroundDistance):
 
 
 class HierarchicalDistance(GroundDistance):
-    """The distance of two values is the height of their lowest common ancestor / height of the tree.
+    """The height of the lowest common ancestor of two values / height of the hierarchy.
 
     The cost is the sum over inner nodes of height / H times the smaller of the positive and the negative
     extra of its children.
     """
 
     def scores(self, counts: SensitiveCounts, sizes: IntArray, reference: Reference) -> FloatArray:
-        """Walk up the levels; a node without values of the class moves nothing inside it."""
+        """Sum over the levels from the leaves up; a node without values of the class has no cost."""
         tree, leaf = _tree(counts.attribute)
         scores = np.zeros(len(sizes))
         owners, nodes = counts.owners, tree.ancestors[0][leaf[counts.values]].astype(np.int64)
@@ -177,8 +177,8 @@ class HierarchicalDistance(GroundDistance):
     def deviation(self, attribute: SensitiveAttribute, reference: Reference, t: Fraction) -> Deviation:
         """Return one group for each node but the root.
 
-        What a node's children move among them is half of what they deviate less half of what the node does:
-        in the sum over all nodes, each deviation is left with (height of its parent - its own) / 2 H.
+        The cost at a node is half the deviations of its children less half its own. In the sum over all
+        nodes, each deviation has the factor (height of its parent - its own height) / 2 H.
         """
         tree, leaf = _tree(attribute)
         nodes = len(tree.labels)
@@ -202,7 +202,7 @@ def _tree(attribute: SensitiveAttribute) -> tuple[Hierarchy, IntArray]:
 
 
 def _node_shares(tree: Hierarchy, leaf: IntArray, reference: Reference, level: int) -> FloatArray:
-    """Return p of each node at a level, shape (nodes,), 0 for the nodes of other levels."""
+    """Return p of each node at a level, shape (nodes,); 0 for nodes of other levels."""
     shares = reference.counts / reference.total
     return np.bincount(tree.ancestors[level][leaf], shares, len(tree.labels)).astype(np.float64)
 
@@ -247,7 +247,7 @@ class TCloseness(ScoredClassModel):
 
     @classmethod
     def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
-        """Return the ground distances that the attribute has."""
+        """Return one probe for each ground distance that the attribute has."""
         names: list[DistanceName] = ["equal"]
         if attribute is not None and attribute.column.type.ordered:
             names.append("ordered")
@@ -256,7 +256,7 @@ class TCloseness(ScoredClassModel):
         return [cls(TClosenessSettings(t=Decimal(1), distance=name)) for name in names]
 
     def along_hierarchy(self, attribute: SensitiveAttribute) -> bool:
-        """Tell whether the ground distance is the hierarchical one."""
+        """Return whether the ground distance is the hierarchical one."""
         return self.distance(attribute) is GROUND_DISTANCES["hierarchical"]
 
     def distance(self, attribute: SensitiveAttribute) -> GroundDistance:
@@ -271,7 +271,7 @@ class TCloseness(ScoredClassModel):
         return self.distance(counts.attribute).scores(counts, view.sizes, reference)
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
-        """Tell which classes are within t."""
+        """Return which classes are at most t from the reference."""
         assert reference is not None
         counts, t = view.counted, Fraction(self.settings.t)
         distance = self.distance(counts.attribute)
@@ -287,7 +287,7 @@ class TCloseness(ScoredClassModel):
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
     ) -> CountConditions | None:
-        """Bound the distance; values that the reference lacks cannot stay."""
+        """Bound the distance; values that the reference lacks cannot remain."""
         assert attribute is not None
         assert reference is not None
         deviation = self.distance(attribute).deviation(attribute, reference, Fraction(self.settings.t))
@@ -295,7 +295,7 @@ class TCloseness(ScoredClassModel):
         return CountConditions(caps=None if all(caps) else caps, deviations=(deviation,))
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
-        """Bound the loss by convexity: EMD <= (1 - f) t + f where a share f is lost."""
+        """Bound the loss by convexity: EMD <= (1 - f) t + f if a share f is lost."""
         t = float(self.settings.t)
         if t == 1:
             return np.zeros(len(view.sizes), dtype=np.int64)

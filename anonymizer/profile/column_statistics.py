@@ -1,13 +1,13 @@
-"""Column statistics of an open input, missing-value texts, number formats, words in column names.
+"""Column statistics of an open input, texts of missing values, number formats, words in column names.
 
-Number formats include texts that a reader would take for one value although they are two.
+Warnings name texts that look like one value and are two.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,24 +16,16 @@ from anonymizer.data.relation import ColumnStatistics, Relation
 from anonymizer.data.table import key_of, looks_coded
 from anonymizer.hierarchy.ready import normalized
 from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.dates import DateReading, Reading, reading_of
 from anonymizer.model.table import COMMA, MISSING, POINT, SUPPRESSED, Numerals, ValueType
+from anonymizer.profile.knowledge import words_of
 
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _LONG = 5
-"""Letters from which on a word is looked for inside longer ones, as in ``iinjury``."""
-
-
-def words_of(name: str) -> tuple[str, ...]:
-    """Return the words of a column's name, in lower case.
-
-    >>> words_of("dateOfBirth"), words_of("marital-status"), words_of("HTTPCode2")
-    (('date', 'of', 'birth'), ('marital', 'status'), ('http', 'code', '2'))
-    """
-    return tuple(part.casefold() for part in _PARTS.findall(name))
+"""Minimum number of letters of a word that also matches inside longer words, as in ``iinjury``."""
 
 
 def names_any(name: str, terms: Iterable[str]) -> bool:
-    """Tell whether a column's name holds a term: as its words in a row, or inside a word where it is long.
+    """Return whether a column's name contains a term as words or, if it is long, inside a word.
 
     >>> names_any("ihispanic", ["hispanic"]), names_any("language", ["age"]), names_any("E-Mail", ["e mail"])
     (True, False, True)
@@ -45,64 +37,30 @@ def names_any(name: str, terms: Iterable[str]) -> bool:
     )
 
 
-PERSONAL = (
-    *("age", "iage", "sex", "isex", "gender", "race", "irace", "ethnic", "hispanic", "skin"),
-    *("birth", "birthday", "born", "death", "country", "nation", "native", "citizen", "origin"),
-    *("city", "town", "village", "county", "region", "province", "district", "state", "statenum", "urban"),
-    *("zip", "zipcode", "postal", "postcode", "plz", "residence", "marital", "married", "civil", "hhcivil"),
-    *("education", "school", "degree", "study", "language", "occupation", "profession", "job", "employer"),
-    *("workclass", "employment", "industry", "sector", "relationship", "relat", "children", "household"),
-    *("family", "height", "eye", "hair", "date", "admission", "discharge", "alter", "geschlecht", "beruf"),
-)
-"""What others commonly know of a person."""
-
-HEALTH = (
-    *("diagnosis", "diagnose", "diagnoses", "disease", "illness", "icd", "icd10", "symptom", "condition"),
-    *("treatment", "therapy", "medication", "medicine", "medical", "drug", "hiv", "aids", "cancer", "tumor"),
-    *("injury", "disability", "disabled", "health", "pregnant", "pregnancy", "mental", "psychiatric"),
-    *("addiction", "genetic", "genome", "surgery", "vaccination", "virus", "blood pressure", "cholesterol"),
-    *("bmi", "smoker", "smoking", "alcohol", "krankheit", "befund"),
-)
-MONEY = (
-    *("income", "salary", "wage", "wages", "earning", "earnings", "pay", "payment", "debt", "loan"),
-    *("credit", "balance", "savings", "expend", "expenditure", "expenses", "tax", "wealth", "assets"),
-    *("capital gain", "capital loss", "capitalgain", "capitalloss", "pension", "benefit", "benefits", "rent"),
-    *("mortgage", "gehalt", "einkommen", "lohn", "salaire", "fedtax", "statetax", "taxinc", "revenue"),
-)
-CONDUCT = (
-    *("crime", "criminal", "offence", "offense", "conviction", "convicted", "arrest", "sentence", "verdict"),
-    *("fraud", "violation", "grade", "score", "rating", "performance", "evaluation", "complaint"),
-)
-BELIEF = (
-    *("religion", "religious", "faith", "denomination", "politics", "political", "party", "vote", "voting"),
-    *("union member", "trade union", "sexual", "orientation", "sexuality", "belief", "opinion"),
-)
-SENSITIVE = {"health": HEALTH, "money": MONEY, "conduct or results": CONDUCT, "beliefs": BELIEF}
-"""What people do not want others to learn, by its subject."""
-
 NEARLY_ALL = 0.8
-"""Distinct values per record from which on nearly all of them differ."""
+"""Distinct values per record from which on nearly all values count as different."""
 
 SAMPLE = 5_000
-"""Distinct values up to which all are looked at; of more, about so many."""
+"""Maximum number of distinct values that are read; of more, a sample of about this size."""
 
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """A column, measured.
+    """The statistics of a column.
 
     Attributes
     ----------
     name: as in the file.
-    type: that all its values have.
+    type: of all its values.
     rows: records of the file.
     missing: records without a value.
-    distinct: number of distinct values, a missing one not counted.
-    singles: values that one record alone has.
+    distinct: number of distinct values that are not missing.
+    singles: number of values with one record.
     largest: records with the most frequent value.
     entropy: of the values that are not missing, in bits.
     values: distinct values with their records, sorted by code point: all of them or a sample.
-    numerals: how they write numbers.
+    numerals: notation of numbers in the values.
+    dates: formats of the values if these, or nearly all, are dates of another form than ISO 8601.
     """
 
     name: str
@@ -115,6 +73,12 @@ class ColumnFacts:
     entropy: float
     values: tuple[tuple[str, int], ...]
     numerals: Numerals = POINT
+    dates: DateReading | None = None
+
+    @property
+    def dated(self) -> bool:
+        """Whether the values, or nearly all, are dates."""
+        return self.type is ValueType.DATE or self.dates is not None
 
     @property
     def present(self) -> int:
@@ -123,22 +87,22 @@ class ColumnFacts:
 
     @property
     def whole(self) -> bool:
-        """Whether all distinct values are at hand."""
+        """Whether ``values`` has all distinct values."""
         return len(self.values) == self.distinct
 
     @property
     def distinctness(self) -> float:
-        """Distinct values per record that has one: 1 where all differ."""
+        """Distinct values per record with a value: 1 if all differ."""
         return self.distinct / self.present if self.present else 0.0
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """The values at hand."""
+        """The texts of ``values``."""
         return tuple(text for text, _ in self.values)
 
     @cached_property
     def spellings(self) -> tuple[tuple[str, str], ...]:
-        """The values at hand, each with its text as ready-made hierarchies compare it."""
+        """The texts of ``values``, each with its normalized form for ready-made hierarchies."""
         return tuple((text, normalized(text)) for text in self.texts)
 
     @cached_property
@@ -148,7 +112,7 @@ class ColumnFacts:
 
     @cached_property
     def numbers(self) -> FloatArray:
-        """The values at hand as numbers, ascending, shape (values,); empty for a column of another type."""
+        """``values`` as numbers, ascending, shape (values,); empty for a column of another type."""
         return self._ascending[0]
 
     @cached_property
@@ -158,7 +122,7 @@ class ColumnFacts:
 
     @cached_property
     def _ascending(self) -> tuple[FloatArray, IntArray]:
-        if self.type not in (ValueType.INTEGER, ValueType.NUMBER):
+        if not self.type.numeric:
             return np.empty(0), np.empty(0, dtype=np.int64)
         numbers = np.array([self.numerals.number(text) for text, _ in self.values], dtype=np.float64)
         order = np.argsort(numbers, kind="stable")
@@ -168,17 +132,17 @@ class ColumnFacts:
 EMPTY = ""
 
 CLEAR = (EMPTY, "?", "#N/A", "N/A", "n/a", "NULL", "null", "NaN", "nan", "<NA>", "\\N", SUPPRESSED)
-"""Texts that are taken for missing wherever they occur."""
+"""Texts that are missing values in every column."""
 
 BESIDE_NUMBERS = ("NA", "na", "None", "none", "-", "--", ".", "unknown", "Unknown", "missing", "Missing")
-"""Texts that are taken for missing where all the others of a column are numbers or dates."""
+"""Texts that are missing values in a column whose other texts are numbers or dates."""
 
 ABSENT = (*CLEAR, MISSING)
-"""Texts that are never counted as values."""
+"""Texts that never count as values."""
 
 
 def clear_texts(relation: Relation, column: str, spread: ColumnStatistics) -> set[str]:
-    """Return which of the texts that are taken for missing wherever they occur a column holds."""
+    """Return the texts of ``CLEAR`` in a column."""
     if not spread.nulls:
         return set()
     if spread.whole:
@@ -187,30 +151,35 @@ def clear_texts(relation: Relation, column: str, spread: ColumnStatistics) -> se
 
 
 def texts_among(relation: Relation, column: str, texts: Collection[str]) -> set[str]:
-    """Return which of some texts a column holds."""
+    """Return those of some texts that a column contains."""
     if not relation.profiling.count_matching(column, "|".join(map(re.escape, texts))):
         return set()
     return {text for text in texts if relation.profiling.count_matching(column, re.escape(text))}
 
 
 def as_setting(found: Collection[str]) -> tuple[str, ...]:
-    """Return what ``input.missing`` should be: the empty text and what else was found, in a fixed order."""
+    """Return the value of ``input.missing``: the empty text and the texts found, in a fixed order."""
     return tuple(text for text in (*CLEAR, *BESIDE_NUMBERS) if text == EMPTY or text in found)
 
 
-ENOUGH = 5
-"""Different numbers that look like thousands from which on it is worth a word."""
+LEAST_DATES = 4
+"""Minimum number of different whole numbers that are dates, such as 20140131."""
 
-BLANKS = (
-    "from others only by blanks before or behind, which makes them other values; take the blanks out of the "
-    "file, as str.strip() of pandas does"
-)
+ENOUGH = 5
+"""Minimum number of different numbers with possible thousands separators for a warning."""
+
+LISTED = 10
+"""Maximum number of columns that a warning names."""
+
+REMOVE_BLANKS = "remove them from the file, for example with str.strip() of pandas"
+
+DIFFER_BY_BLANKS = f"from others only by spaces at their ends, which make them other values; {REMOVE_BLANKS}"
 
 Texts = Sequence[tuple[str, int]]
 """Distinct texts of a column, or a sample, with their records."""
 
-_POINTED_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
-_COMMA_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
+_POINTED_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(\.\d{3})+\s*")
+_COMMA_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*")
 _DIGITS = re.compile(r"\d")
 _NO_NUMBERS = frozenset({*ABSENT, *BESIDE_NUMBERS})
 
@@ -220,12 +189,12 @@ _with_comma = key_of(ValueType.NUMBER, COMMA)
 
 @dataclass(frozen=True)
 class NumberFormat:
-    """How a file writes numbers.
+    """The notation of numbers in a file.
 
     Attributes
     ----------
     numerals: of all its columns.
-    warnings: columns of which they may not be true, with examples whose digits are all 9.
+    warnings: columns that may differ, with examples in which every digit is 9.
     """
 
     numerals: Numerals
@@ -233,15 +202,15 @@ class NumberFormat:
 
 
 def writing_of(columns: Mapping[str, Texts], separator: str | None) -> NumberFormat:
-    """Return how a file writes numbers, told from the columns whose texts are all numbers.
+    """Return the notation of numbers in a file, from the columns whose texts are all numbers.
 
-    Decimal commas are what a file has where a column can be read in no other way and no column has points
-    that can only be decimal.
+    A file has decimal commas if a column cannot be read otherwise and no column has points that can only be
+    decimal.
 
     Parameters
     ----------
     columns: texts by column.
-    separator: of its fields, None for what is no text file.
+    separator: of its fields; None if it is not a text file.
     """
     known = {
         name: [each for each in texts if each[0] not in _NO_NUMBERS]
@@ -257,17 +226,44 @@ def writing_of(columns: Mapping[str, Texts], separator: str | None) -> NumberFor
     return NumberFormat(numerals, tuple(warnings))
 
 
-def blank_warnings(columns: Mapping[str, Texts]) -> list[str]:
-    """Return which columns have values that differ only by blanks before or behind them."""
+def blank_warnings(relation: Relation, columns: Sequence[ColumnFacts]) -> list[str]:
+    """Return warnings about spaces around values, and about values that differ in nothing else."""
+    texts = [each for each in columns if each.type is ValueType.TEXT and relation.is_text(each.name)]
+    differing = {each.name: differing_by_blanks(each.texts) for each in texts}
+    numbers = [each.name for each in columns if each.type.numeric and begins_or_ends_with_blank(each.texts)]
+    others = [each.name for each in texts if begins_or_ends_with_blank(each.texts)]
     return [
-        f"column '{name}': {whitespace_warning(number)}"
-        for name, texts in columns.items()
-        if (number := differing_by_blanks([text for text, _ in texts]))
+        *(f"column '{name}': {whitespace_warning(number)}" for name, number in differing.items() if number),
+        *padding_warnings(numbers, [name for name in others if not differing[name]]),
     ]
 
 
+def begins_or_ends_with_blank(texts: Iterable[str]) -> bool:
+    """Return whether a text begins or ends with a space."""
+    return any(text != text.strip() for text in texts)
+
+
+def padding_warnings(numbers: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """Return warnings about columns of numbers, and of texts, with spaces around values."""
+    warnings = []
+    if numbers:
+        warnings.append(f"spaces around the numbers of {_columns(numbers)} are ignored")
+    if texts:
+        warnings.append(
+            f"values of {_columns(texts)} begin or end with spaces, which stay part of them; {REMOVE_BLANKS}"
+        )
+    return warnings
+
+
+def _columns(names: Sequence[str]) -> str:
+    """Return some columns by name, more than ten by their number too."""
+    shown = _listed(names[:LISTED])
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return f"column{'s' if len(names) > 1 else ''} {shown}{more}"
+
+
 def differing_by_blanks(texts: Sequence[str]) -> int:
-    """Return how many of some distinct texts become another one of them without the blanks at their ends.
+    """Return how many of some distinct texts are equal to another one without the spaces at their ends.
 
     >>> differing_by_blanks(["34", " 34 ", "35", " 36"])
     1
@@ -276,13 +272,29 @@ def differing_by_blanks(texts: Sequence[str]) -> int:
 
 
 def whitespace_warning(number: int) -> str:
-    """Return what is said of values that differ from others by blanks alone."""
-    told = "1 value differs" if number == 1 else f"{number:,} values differ"
-    return f"{told} {BLANKS}"
+    """Return the warning about a number of values that differ from others only in spaces."""
+    return f"{'1 value differs' if number == 1 else f'{number:,} values differ'} {DIFFER_BY_BLANKS}"
+
+
+def weight_warnings(name: str, counts: Sequence[int], k: int) -> list[str]:
+    """Return the warning about a released sampling weight, if few records share a value of it.
+
+    Parameters
+    ----------
+    counts: records of each of its distinct values.
+    """
+    rare = [records for records in counts if records < k]
+    if not rare:
+        return []
+    return [
+        f"sampling weight '{name}' is released unchanged: {len(rare):,} of its {len(counts):,} values belong "
+        f"to fewer than k = {k} records each ({sum(rare):,} in all) and may single out a stratum; round the "
+        "weights in the file, or leave the column out with release: false"
+    ]
 
 
 def _is_comma(texts: Texts) -> bool:
-    """Tell whether texts are all numbers with decimal commas, some of which can be nothing else."""
+    """Return whether all texts can be numbers with decimal commas, and at least one must be."""
     decisive = any(
         ("," in text and not _COMMA_THOUSANDS.fullmatch(text)) or text.count(".") > 1 for text, _ in texts
     )
@@ -290,7 +302,7 @@ def _is_comma(texts: Texts) -> bool:
 
 
 def _is_point(texts: Texts) -> bool:
-    """Tell whether texts are all numbers with decimal points, some of which can be nothing else."""
+    """Return whether all texts can be numbers with decimal points, and at least one must be."""
     decisive = any("." in text and not _POINTED_THOUSANDS.fullmatch(text) for text, _ in texts)
     return decisive and all(_with_point(text) is not None for text, _ in texts)
 
@@ -303,39 +315,39 @@ def _mixed_columns(columns: Mapping[str, Texts]) -> Iterator[str]:
         if commas and points and len(commas) + len(points) + both == len(texts):
             yield (
                 f"column '{name}' mixes decimal commas and points: {_example(commas)}, {_example(points)}; "
-                "it is read as text: write all of them one way"
+                "it is read as text; write all numbers in one notation"
             )
 
 
 def _mixed_file(commas: Sequence[str], points: Sequence[str]) -> Iterator[str]:
     if commas and points:
         yield (
-            f"decimal commas in {_listed(commas)}, decimal points in {_listed(points)}: those with commas "
-            "are read as text; write all of them one way"
+            f"decimal commas in {_listed(commas)}, decimal points in {_listed(points)}: columns with commas "
+            "are read as text; write all numbers in one notation"
         )
 
 
 def _thousands(columns: Mapping[str, Texts], separator: str | None) -> Iterator[str]:
-    """Yield what is said of numbers that are read as written with decimal points, and may not be."""
+    """Yield warnings about numbers that are read with decimal points, and may have thousands separators."""
     for name, texts in columns.items():
         grouped = [each for each in texts if _COMMA_THOUSANDS.fullmatch(each[0])]
         plain = sum(_with_point(text) is not None for text, _ in texts)
         if grouped and len(grouped) + plain == len(texts):
             yield (
-                f"column '{name}' has commas in numbers: {_example(grouped)}; it is read as text: if they "
-                "stand between thousands, take them out, if before a fraction, set input.decimal to ','"
+                f"column '{name}' has commas in numbers: {_example(grouped)}; it is read as text: remove the "
+                "commas if they separate thousands, or set input.decimal to ','"
             )
         pointed = [each for each in texts if "." in each[0]]
         numbers = len(pointed) >= ENOUGH and plain == len(texts) and separator not in (None, ",")
         if numbers and all(_POINTED_THOUSANDS.fullmatch(text) for text, _ in pointed):
             yield (
-                f"column '{name}' has three digits behind every point: {_example(pointed)}; if the points "
-                "stand between thousands, set input.decimal to ','"
+                f"column '{name}' has three digits after every point: {_example(pointed)}; if the points "
+                "separate thousands, set input.decimal to ','"
             )
 
 
 def _example(texts: Texts) -> str:
-    """Return in how many records of those looked at texts stand, with the most frequent of their forms."""
+    """Return the number of records with some texts, and the most frequent form of the texts."""
     forms: dict[str, int] = {}
     for text, records in texts:
         form = _DIGITS.sub("9", text)
@@ -349,26 +361,28 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
-_INTEGER = r"-?[1-9][0-9]{0,99}|0"
+_AROUND = r"[ \t]*"
+_INTEGER = rf"{_AROUND}(-?[1-9][0-9]{{0,99}}|0){_AROUND}"
 _NUMBER: Mapping[Numerals, str] = {
-    POINT: r"[+-]?([0-9]{1,99}\.?[0-9]{0,99}|\.[0-9]{1,99})([eE][+-]?[0-9]{1,2})?",
-    COMMA: r"[+-]?([0-9]{1,99},?[0-9]{0,99}|,[0-9]{1,99}|[1-9][0-9]{0,2}(\.[0-9]{3}){1,9}(,[0-9]{0,99})?)",
+    POINT: rf"{_AROUND}[+-]?([0-9]{{1,99}}\.?[0-9]{{0,99}}|\.[0-9]{{1,99}})([eE][+-]?[0-9]{{1,2}})?{_AROUND}",
+    COMMA: rf"{_AROUND}[+-]?([0-9]{{1,99}},?[0-9]{{0,99}}|,[0-9]{{1,99}}"
+    rf"|[1-9][0-9]{{0,2}}(\.[0-9]{{3}}){{1,9}}(,[0-9]{{0,99}})?){_AROUND}",
 }
-"""What all texts of a column too wide to be read match; narrower than the type, so that reading succeeds."""
+"""Pattern for all texts of a column too wide to be read; narrower than the type, so reading succeeds."""
 
-_CODED = r"[+-]?0[0-9]+|\+[0-9]+|0[0-9]*[eE][0-9]+"
+_CODED = rf"{_AROUND}([+-]?0[0-9]+|\+[0-9]+|0[0-9]*[eE][0-9]+){_AROUND}"
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The columns of an input.
+    """The statistics of all columns of an input.
 
     Attributes
     ----------
     columns: in the order of the input.
-    missing: texts that stand for a missing value, the empty one among them.
-    numerals: how its texts write numbers.
-    warnings: what its texts leave in doubt.
+    missing: texts of missing values, with the empty one.
+    numerals: notation of numbers in its texts.
+    warnings: about texts that can be read in two ways.
     """
 
     columns: tuple[ColumnFacts, ...]
@@ -378,7 +392,7 @@ class Measured:
 
 
 def measure(relation: Relation) -> Measured:
-    """Return the facts of every column."""
+    """Return the statistics of every column."""
     spreads = {name: relation.profiling.spread(name, SAMPLE, ABSENT) for name in relation.columns}
     texts = {name: spread.sample for name, spread in spreads.items() if relation.is_text(name)}
     writing = writing_of(texts, relation.separator)
@@ -391,12 +405,30 @@ def measure(relation: Relation) -> Measured:
         if facts.missing > spread.nulls:
             missing |= texts_among(relation, name, BESIDE_NUMBERS)
         columns.append(facts)
-    warnings = (*writing.warnings, *blank_warnings(texts))
-    return Measured(tuple(columns), as_setting(missing), writing.numerals, warnings)
+    warnings = (*writing.warnings, *blank_warnings(relation, columns))
+    return Measured(tuple(with_known_order(columns)), as_setting(missing), writing.numerals, warnings)
+
+
+def with_known_order(columns: Sequence[ColumnFacts]) -> list[ColumnFacts]:
+    """Return columns with the order of day and month that all other columns of dates decide equally."""
+    known = {each.dates.decided for each in columns if each.dates is not None}
+    known &= {Reading.DAY_FIRST, Reading.MONTH_FIRST}
+    if len(known) != 1:
+        return list(columns)
+    (order,) = known
+    return [
+        each if each.dates is None or order is None else replace(each, dates=each.dates.resolved(order))
+        for each in columns
+    ]
+
+
+def measure_column(relation: Relation, name: str) -> ColumnFacts:
+    """Return the statistics of one column, its numbers with decimal points."""
+    return _measured(relation, name, relation.profiling.spread(name, SAMPLE, ABSENT), POINT)
 
 
 def _measured(relation: Relation, name: str, spread: ColumnStatistics, numerals: Numerals) -> ColumnFacts:
-    """Return the facts of a column; words that mean missing beside numbers are no values of it."""
+    """Return the statistics of a column; words for missing values in a column of numbers are missing."""
     kind = _type(relation, name, spread, numerals)
     if kind is ValueType.TEXT:
         without = _without_words(relation, name, spread, numerals)
@@ -404,13 +436,16 @@ def _measured(relation: Relation, name: str, spread: ColumnStatistics, numerals:
             found = _type(relation, name, without, numerals)
             if found is not ValueType.TEXT:
                 kind, spread = found, without
+    if kind is ValueType.TEXT and _are_dates_with_words(spread):
+        spread = relation.profiling.spread(name, SAMPLE, (*ABSENT, *BESIDE_NUMBERS))
     return _facts(relation, name, kind, spread, numerals)
 
 
 def _facts(
     relation: Relation, name: str, kind: ValueType, spread: ColumnStatistics, numerals: Numerals
 ) -> ColumnFacts:
-    return ColumnFacts(
+    """Return the statistics of a column; dates of any form are dates."""
+    facts = ColumnFacts(
         name,
         kind,
         relation.rows,
@@ -422,15 +457,45 @@ def _facts(
         spread.sample,
         numerals,
     )
+    found = with_dates(facts)
+    if found.dates is None or found.whole:
+        return found
+    absent = (*ABSENT, *BESIDE_NUMBERS)
+    return with_dates(facts, [text for text, _ in relation.dictionary(name) if text and text not in absent])
+
+
+def with_dates(column: ColumnFacts, texts: Sequence[str] | None = None) -> ColumnFacts:
+    """Return a column of texts or whole numbers with the formats in which they are dates, if they are.
+
+    Parameters
+    ----------
+    texts: all distinct values, if the column has a sample only.
+    """
+    known = column.texts if texts is None else texts
+    numbers = column.type is ValueType.INTEGER
+    if not (numbers or column.type is ValueType.TEXT) or (numbers and column.distinct < LEAST_DATES):
+        return column
+    found = reading_of(known)
+    if found is None:
+        return column
+    if found.strange:
+        return column if numbers else replace(column, dates=found)
+    return replace(column, dates=found, type=ValueType.DATE)
+
+
+def _are_dates_with_words(spread: ColumnStatistics) -> bool:
+    """Return whether a column may have words for missing values, and the others of its sample are dates."""
+    texts = [text for text, _ in spread.sample if text not in BESIDE_NUMBERS]
+    return (len(texts) < len(spread.sample) or not spread.whole) and reading_of(texts) is not None
 
 
 def _without_words(
     relation: Relation, name: str, spread: ColumnStatistics, numerals: Numerals
 ) -> ColumnStatistics | None:
-    """Return the spread without the words that mean missing beside numbers, None if there are none."""
+    """Return the statistics without the words of ``BESIDE_NUMBERS``; None if there are none."""
     if spread.whole and not {text for text, _ in spread.sample}.intersection(BESIDE_NUMBERS):
         return None
-    # A column too wide to be read is worth a second look only where its sample is mostly numbers.
+    # A column too wide to be read is checked again only if its sample is mostly numbers.
     key = key_of(ValueType.NUMBER, numerals)
     numbers = sum(key(text) is not None for text, _ in spread.sample)
     if not spread.whole and 2 * numbers < len(spread.sample):
@@ -439,7 +504,7 @@ def _without_words(
 
 
 def _type(relation: Relation, name: str, spread: ColumnStatistics, numerals: Numerals) -> ValueType:
-    """Return the type that all texts of a column have."""
+    """Return the type of all texts of a column."""
     texts = [text for text, _ in spread.sample]
     if not texts or looks_coded(texts):
         return ValueType.TEXT
@@ -455,15 +520,15 @@ def _type(relation: Relation, name: str, spread: ColumnStatistics, numerals: Num
 def _all_are(
     relation: Relation, name: str, kind: ValueType, spread: ColumnStatistics, numerals: Numerals
 ) -> bool:
-    """Tell whether the texts outside the sample are of a type as well."""
+    """Return whether the texts outside the sample have a type too."""
     present = relation.rows - spread.nulls
-    if kind in (ValueType.INTEGER, ValueType.NUMBER):
+    if kind.numeric:
         pattern = _INTEGER if kind is ValueType.INTEGER else _NUMBER[numerals]
         if relation.profiling.count_matching(name, pattern) < present:
             return False
-        # No integer is written as a code is, but a number may be.
+        # An integer is never written like a code, but a number may be.
         return kind is ValueType.INTEGER or not relation.profiling.count_matching(name, _CODED)
     key = key_of(kind)
     absent = (*ABSENT, *BESIDE_NUMBERS)
-    # There are not many more dates than the sample holds in a human life.
+    # A human life has few more dates than the sample.
     return all(key(text) is not None for text, _ in relation.dictionary(name) if text and text not in absent)

@@ -20,21 +20,24 @@ from anonymizer.profile.proposal import LIMIT, ColumnProposal, Proposal
 WIDTH = 108
 NOTHING: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 SECONDS = 30
-"""Budget of the search."""
+"""Time budget of the search."""
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
 def config_text(
-    proposal: Proposal, data: str, encoding: str, further: Mapping[str, Mapping[str, Any]] = NOTHING
+    proposal: Proposal,
+    data: Mapping[str, str],
+    encoding: str,
+    further: Mapping[str, Mapping[str, Any]] = NOTHING,
 ) -> str:
     """Return the text of a config.
 
     Parameters
     ----------
-    data: path of the data file, relative to the folder of the config.
+    data: keys of ``input`` that say where the data are, paths relative to the folder of the config.
     encoding: of its text.
-    further: sections that the config is to have at its end.
+    further: sections at the end of the config.
     """
     sections = [
         _head(proposal),
@@ -48,23 +51,50 @@ def config_text(
     return "\n".join("".join(f"{line}\n" for line in section) for section in sections)
 
 
+def draft_text(sections: Mapping[str, Any], reasons: Mapping[str, str]) -> str:
+    """Return the text of a config that was edited.
+
+    Parameters
+    ----------
+    reasons: for the roles of columns, as they were drafted.
+    """
+    return "".join(
+        f"{line}\n" for key, section in sections.items() for line in _section(key, section, reasons)
+    )
+
+
+def _section(key: str, section: Any, reasons: Mapping[str, str]) -> Iterator[str]:
+    if key == "attributes" and isinstance(section, Mapping):
+        yield "attributes:"
+        for name, settings in section.items():
+            yield from _comment(reasons.get(name, ""), "  ")
+            yield f"  {text(str(name))}: {flow(settings)}"
+    elif isinstance(section, list):
+        yield f"{key}:"
+        yield from (f"  - {flow(item)}" for item in section)
+    else:
+        yield f"{key}: {flow(section)}"
+
+
 def _head(proposal: Proposal) -> Iterator[str]:
-    together = proposal.together
+    joint = proposal.joint
     yield from _comment(
         f"Drafted by `anonymizer init` from {proposal.rows:,} records of {len(proposal.columns)} columns. "
         "The proposed roles follow from measurements; correct them where you know better."
     )
     yield from _comment(
-        f"Together, the quasi-identifiers make {together.alone:,} records unique; {together.below:,} are in "
-        f"classes of fewer than k = {together.k} records."
+        f"Together, the quasi-identifiers make {joint.unique:,} records unique; "
+        f"{joint.in_small_classes:,} are in classes of fewer than k = {joint.k} records."
     )
+    for note in proposal.notes:
+        yield from _comment(note)
 
 
-def _input(proposal: Proposal, data: str, encoding: str) -> Iterator[str]:
+def _input(proposal: Proposal, data: Mapping[str, str], encoding: str) -> Iterator[str]:
     for warning in proposal.warnings:
         yield from _comment(f"Warning: {warning}")
     yield "input:"
-    yield f"  path: {text(data)}"
+    yield from (f"  {key}: {text(value)}" for key, value in data.items())
     if proposal.separator not in (None, ","):
         yield f"  separator: {text(str(proposal.separator))}"
     if encoding != "utf-8":
@@ -77,7 +107,8 @@ def _input(proposal: Proposal, data: str, encoding: str) -> Iterator[str]:
 
 def _attributes(proposal: Proposal) -> Iterator[str]:
     yield "# identifier: dropped; quasi-identifier: may be known, generalized until all constraints hold;"
-    yield "# sensitive: must not be inferred; insensitive: released unchanged."
+    yield "# sensitive: must not be inferred; insensitive: released unchanged; drop: left out, no identifier;"
+    yield "# weight: a sampling weight, released unchanged unless release: false."
     yield "attributes:"
     for column in proposal.columns:
         yield from _attribute(column)
@@ -85,16 +116,22 @@ def _attributes(proposal: Proposal) -> Iterator[str]:
 
 def _attribute(column: ColumnProposal) -> Iterator[str]:
     doubt = "  <- uncertain, please check" if column.doubtful else ""
-    if column.role is not column.verdict.role:
-        doubt = f"  (chosen; proposed: {column.verdict.role})"
-    yield from _comment(column.reason + doubt, "  ")
+    if column.role is not column.proposed.role:
+        doubt = f"  (chosen; proposed: {column.proposed.role})"
+    yield from _comment(f"{column.proposed.ground}: {column.reason}{doubt}", "  ")
     section = flow(column.settings(column.role))
     if column.role is Role.QUASI_IDENTIFIER and column.draft is not None:
         yield from _comment(column.draft.reason, "  ")
+    if column.question:
+        yield from _comment(f"{column.question}  <- uncertain, please check", "  ")
     yield f"  {text(column.name)}: {section}"
     if column.role is Role.IDENTIFIER and column.draft is not None:
         general = flow(column.settings(Role.QUASI_IDENTIFIER))
         yield f"  # to keep it in a coarser form: {general}"
+    bands = column.bands() if column.fingerprint else None
+    if bands is not None:
+        own = " (and delete its line under constraints)" if column.role is Role.SENSITIVE else ""
+        yield f"  # to publish bands{own}: {flow(bands)}"
 
 
 def _constraints(proposal: Proposal) -> Iterator[str]:
@@ -116,8 +153,10 @@ def _search() -> Iterator[str]:
 
 
 def _attacks(proposal: Proposal) -> Iterator[str]:
-    """Yield the attacks that are counted from the classes alone, within a second for a million records."""
-    attacks = ["vulnerability", "uniqueness"]
+    """Yield the attacks that need only the classes: within a second for a million records."""
+    attacks: list[Any] = ["vulnerability", "uniqueness"]
+    if proposal.weights is not None:
+        attacks[-1] = {"attack": "uniqueness", "weights": proposal.weights}
     if any(column.role is Role.SENSITIVE for column in proposal.columns):
         attacks.append("homogeneity")
     yield "# These run on the release, quickly. Others, such as linkage, take longer: if a config lists none,"
@@ -150,7 +189,7 @@ def flow(value: Any) -> str:
 
 
 def text(words: str) -> str:
-    """Return a text as a YAML scalar that is read back as that text, in quotes where it has to be.
+    """Return a text as a YAML scalar that reads back as that text, in quotes if needed.
 
     >>> text("native-country"), text("1e5"), text("a: b"), text("")
     ('native-country', '"1e5"', '"a: b"', '""')

@@ -1,7 +1,6 @@
-"""Detectors: what the values of a column look like, from dates of birth to free text.
+"""Detectors of identifiers in the values of a column, from dates of birth to free text.
 
-Dates are recognized in all usual notations, and given and family names common where Latin letters are
-written.
+They know dates in all usual notations, and common given and family names in Latin letters.
 """
 
 from __future__ import annotations
@@ -9,135 +8,87 @@ from __future__ import annotations
 import re
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime
 from ipaddress import ip_address
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from anonymizer.model.dates import ISO
 from anonymizer.model.table import ValueType
 from anonymizer.plugins import Registry
 from anonymizer.profile.column_statistics import ColumnFacts, names_any
-
-_LOOKED_AT = 500
-
-
-@dataclass(frozen=True)
-class DateForm:
-    """A way to write a date.
-
-    Attributes
-    ----------
-    format: as for ``strptime``; empty for ISO 8601.
-    hierarchy: settings of a hierarchy that suits it.
-    """
-
-    format: str
-    hierarchy: Mapping[str, Any]
-
-    def read(self, text: str) -> date | None:
-        """Return the day that a text stands for, None where it is of another form."""
-        try:
-            if not self.format:
-                return datetime.fromisoformat(text).date()
-            return datetime.strptime(text, self.format).date()
-        except ValueError:
-            return None
-
-
-_YEAR_LAST = {"mask": {"from": "left", "steps": [3, 6]}}
-_YEAR_LAST_MONTH_FIRST = {"mask": {"from": "left", "steps": [6]}}
-_YEAR_FIRST = {"mask": {"from": "right", "steps": [3, 6]}}
-_COMPACT = {"mask": {"from": "right", "steps": [2, 4]}}
-ISO = DateForm("", {"date": {"levels": ["month", "quarter", "year", "decade"]}})
-FORMS = (
-    ISO,
-    DateForm("%d.%m.%Y", _YEAR_LAST),
-    DateForm("%d/%m/%Y", _YEAR_LAST),
-    DateForm("%d-%m-%Y", _YEAR_LAST),
-    DateForm("%m/%d/%Y", _YEAR_LAST_MONTH_FIRST),
-    DateForm("%m-%d-%Y", _YEAR_LAST_MONTH_FIRST),
-    DateForm("%Y/%m/%d", _YEAR_FIRST),
-    DateForm("%Y.%m.%d", _YEAR_FIRST),
-    DateForm("%Y%m%d", _COMPACT),
+from anonymizer.profile.knowledge import (
+    BIRTH,
+    GIVEN_AND_FAMILY_NAMES,
+    HOUSEHOLD_KEYS,
+    NAMES,
+    NAMES_OF_OTHERS,
+    ORGANISATIONS,
+    PERSON_KEYS,
+    words_of,
 )
-_COMPACT_DAY = re.compile(r"(18|19|20)\d{6}")
-
-
-def date_form(column: ColumnFacts) -> DateForm | None:
-    """Return how the dates of a column are written, None where it holds something else."""
-    if column.type is ValueType.DATE:
-        return ISO
-    if column.type is ValueType.NUMBER or not column.texts:
-        return None
-    step = -(-len(column.texts) // _LOOKED_AT)
-    texts = column.texts[::step]
-    compact = column.type is ValueType.INTEGER
-    if compact and not all(_COMPACT_DAY.fullmatch(text) for text in texts):
-        return None
-    forms = FORMS[-1:] if compact else FORMS
-    return next((form for form in forms if all(form.read(text) for text in texts)), None)
-
 
 LOOKED_AT = 1_000
-"""Distinct values that a detector looks at, at most."""
+"""Maximum number of distinct values that a detector reads."""
 
 MOSTLY = 0.8
-"""Share of the values that has to look alike where nothing but their shape speaks for it."""
+"""Minimum share of matching values, if only their form is evidence."""
 
 OFTEN = 0.3
-"""The same where the values could hardly look so by chance, or the name of the column says it too."""
+"""The same for forms that are hardly chance, or if the name of the column is evidence too."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What the values of a column look like.
+    """The kind of identifier that the values of a column look like.
 
     Attributes
     ----------
-    what: in the plural, such as "e-mail addresses".
-    reason: why, in counts and never by a value.
-    certain: whether hardly anything else looks so.
-    general: whether values in general form, such as the year of a date, may be published instead of none.
+    what: the kind in the plural, such as "e-mail addresses".
+    reason: why, with counts and never with a value.
+    certain: whether hardly anything else looks like it.
+    general: whether a coarser form, such as the year of a date, may be published.
+    key: whether the values repeat, so that a person or household has several records.
     """
 
     what: str
     reason: str
     certain: bool
     general: bool = False
+    key: bool = False
 
 
 class Detector(ABC):
-    """Tells whether a column looks like one kind of thing that identifies people.
+    """Detects one kind of identifier in a column.
 
-    A class with a ``name`` in a module of this room, or behind an entry point of the group
-    ``anonymizer.detectors``, takes part by being there.
+    A class with a ``name`` in a module of this room, or in an entry point of the group
+    ``anonymizer.detectors``, is found without registration.
 
     Attributes
     ----------
-    name: what it finds, in the plural.
+    name: the kind of identifier, in the plural.
     """
 
     name: ClassVar[str]
 
     @abstractmethod
     def look(self, column: ColumnFacts) -> Finding | None:
-        """Return what was found, None if the column looks like something else."""
+        """Return the finding; None if the column has no such identifiers."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """How many of the distinct values that were looked at match."""
+    """The number of matching values among those that were read."""
 
     matched: int
     looked: int
 
     @property
     def value(self) -> float:
-        """The share, 0 where there was nothing to look at."""
+        """The share; 0 of no values."""
         return self.matched / self.looked if self.looked else 0.0
 
     def __str__(self) -> str:
@@ -145,37 +96,22 @@ class Share:
 
 
 def looked_at(column: ColumnFacts) -> tuple[str, ...]:
-    """Return the values at hand, of many an evenly spaced part."""
+    """Return the values to read: all, or an evenly spaced part of many."""
     step = -(-len(column.texts) // LOOKED_AT) or 1
     return column.texts[::step]
 
 
 def share(column: ColumnFacts, matches: Callable[[str], object]) -> Share:
-    """Return how many of the values that are looked at match."""
+    """Return how many of the values to read match."""
     texts = looked_at(column)
     return Share(sum(bool(matches(text)) for text in texts), len(texts))
 
 
-BIRTH_TERMS = (
-    *(
-        "birth",
-        "birthday",
-        "birthdate",
-        "dob",
-        "born",
-        "bday",
-        "date of birth",
-        "geb",
-        "geburt",
-        "geburtsdatum",
-    ),
-    *("geboren", "naissance", "nacimiento", "nascita", "geboorte", "nascimento"),
-)
 _GENERATIONS = 40
-"""Years that dates of birth span at least."""
+"""Minimum span of dates of birth in years."""
 
 _LIFE = 125
-"""Years that they span at most; so few different days say nothing."""
+"""Maximum span in years; also the number of different dates that must be exceeded."""
 
 _OLDEST = 1895
 
@@ -186,14 +122,15 @@ class DatesOfBirth(Detector):
     name = "dates of birth"
 
     def look(self, column: ColumnFacts) -> Finding | None:
-        """Read the dates, in whatever form they are written."""
-        form = date_form(column)
-        if form is None:
+        """Read the dates in all notations."""
+        if column.type is not ValueType.DATE:
             return None
-        named = names_any(column.name, BIRTH_TERMS)
-        days = sorted(day for text in looked_at(column) if (day := form.read(text)) is not None)
-        span = days[-1].year - days[0].year
-        if not (named or (days[0].year >= _OLDEST and _GENERATIONS <= span <= _LIFE < column.distinct)):
+        named = BIRTH.fit(column.name)
+        dates = ISO if column.dates is None else column.dates.format
+        moments = (dates.read(text) for text in looked_at(column))
+        years = [int(moment.text[:4]) for moment in moments if moment is not None]
+        span = max(years) - min(years)
+        if not (named or (min(years) >= _OLDEST and _GENERATIONS <= span <= _LIFE < column.distinct)):
             return None
         what = "named as dates of birth" if named else f"dates that span {span} years"
         return Finding(self.name, f"{what}, {column.distinct:,} different", certain=named, general=True)
@@ -210,11 +147,11 @@ _PRECISE = re.compile(r"[+-]?\d{1,3}\.\d{4,}")
 _DECIMAL = re.compile(r"[+-]?\d{1,3}\.\d+")
 COORDINATES_DISTINCT = 0.5
 _SPREAD = 5.0
-"""Degrees that the middle value is from 0, at least, for numbers that no name calls coordinates."""
+"""Minimum distance of the median from 0, in degrees, if no name is evidence for coordinates."""
 
 
 class Coordinates(Detector):
-    """Degrees of latitude or longitude, in a column each or in pairs: they lead to a door."""
+    """Degrees of latitude or longitude, in a column each or in pairs."""
 
     name = "geographic coordinates"
 
@@ -263,12 +200,12 @@ FEW_TEXTS = 20
 
 
 class FreeText(Detector):
-    """Sentences that people wrote: whoever wrote them may have named anybody."""
+    """Sentences, which may contain names of people."""
 
     name = "free text"
 
     def look(self, column: ColumnFacts) -> Finding | None:
-        """Measure how many words and characters the values have, and how many values differ."""
+        """Measure the number of words and characters of the values, and how many values differ."""
         if column.type is not ValueType.TEXT or column.distinct < 2:
             return None
         among = _among_others(column)
@@ -280,14 +217,14 @@ class FreeText(Detector):
         named = names_any(column.name, TEXT_TERMS)
         long = words >= _WORDS or (characters >= _CHARACTERS and words >= 2)
         different = column.distinct > FEW_TEXTS and column.distinctness >= TEXTS_DISTINCT
-        if not (long and different) and not (named and words >= 2 and column.distinct > FEW_TEXTS):
+        if not (long and different) and not (named and column.distinct > 2):
             return None
         reason = f"{column.distinct:,} different texts of {words:.0f} words on average"
         return Finding(self.name, reason, certain=long and (named or words >= _WORDS))
 
 
 def _among_others(column: ColumnFacts) -> Finding | None:
-    """Return the finding of sentences beside a few short values, which most records may have."""
+    """Return the finding of sentences among frequent short values."""
     sentences = [records for text, records in column.values if len(text.split()) >= _WORDS]
     many = len(sentences) > FEW_TEXTS and len(sentences) >= OFTEN * len(column.values)
     if not many or len(sentences) < TEXTS_DISTINCT * sum(sentences):
@@ -355,7 +292,7 @@ IBAN_FORM = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 
 
 class BankAccounts(Detector):
-    """IBANs (ISO 13616) whose check digits are right."""
+    """IBANs (ISO 13616) with valid check digits."""
 
     name = "bank account numbers"
 
@@ -368,7 +305,7 @@ class BankAccounts(Detector):
 
 
 def is_iban(text: str) -> bool:
-    """Tell whether a text is an IBAN, in groups or not: its digits, letters as 10 to 35, leave 1 modulo 97.
+    """Return whether a text is an IBAN, with or without spaces: letters as 10 to 35, it is 1 modulo 97.
 
     >>> is_iban("GB82 WEST 1234 5698 7654 32"), is_iban("GB83 WEST 1234 5698 7654 32")
     (True, False)
@@ -409,32 +346,24 @@ def _is_address(text: str) -> bool:
     return True
 
 
-NAME_TERMS = (
-    *("name", "names", "firstname", "first name", "lastname", "last name", "surname", "forename", "fullname"),
-    *("given name", "family name", "familyname", "middle name", "maiden name", "fname", "lname", "vorname"),
-    *("nachname", "familienname", "nom", "prenom", "prénom", "nombre", "apellido", "apellidos", "cognome"),
-    *("patient name", "contact", "next of kin", "spouse name", "doctor", "physician", "nome", "imie"),
-)
-_OF_OTHERS = (
-    *("country", "city", "state", "region", "company", "hospital", "school", "product", "file", "brand"),
-    *("drug", "disease", "department", "province", "county", "variable", "course", "sector", "street"),
-)
 _WORD = re.compile(r"[^\W\d_]+")
+_LETTERS = re.compile(r"[^\W\d_][^\d_]*")
 _LIKE_A_NAME = re.compile(r"[^\W\d_][^\W\d_'’.-]*([ ,]+[^\W\d_][^\W\d_'’.-]*\.?){1,3}")
 FEW_NAMES = 10
 NAMES_DISTINCT = 0.3
 
 
 class PersonNames(Detector):
-    """Given and family names, by lists of common ones, by the name of the column, or by their form."""
+    """Given and family names: by lists of common names, by the name of the column, or by form."""
 
     name = "names of people"
 
     def look(self, column: ColumnFacts) -> Finding | None:
-        """Count the values that hold a common name; without any, those of two to four words that differ."""
+        """Count the values with a common name; if there are none, different values of two to four words."""
         if column.type is not ValueType.TEXT:
             return None
-        named = names_any(column.name, NAME_TERMS) and not names_any(column.name, _OF_OTHERS)
+        sure = GIVEN_AND_FAMILY_NAMES.fit(column.name)
+        named = sure or (NAMES.fit(column.name) and not NAMES_OF_OTHERS.fit(column.name))
         known = share(column, _holds_name)
         few = column.distinct <= min(FEW_NAMES, column.present - 1)
         if few and not (named and known.value >= OFTEN):
@@ -442,7 +371,8 @@ class PersonNames(Detector):
         if known.value >= OFTEN or (named and known.value > 0.05):
             return Finding(self.name, f"{known} hold a common name", certain=named or known.value > 0.5)
         formed = share(column, _LIKE_A_NAME.fullmatch)
-        if named and (formed.value >= OFTEN or column.distinctness >= NAMES_DISTINCT):
+        worded = sure and share(column, _LETTERS.fullmatch).value >= MOSTLY
+        if worded or (named and (formed.value >= OFTEN or column.distinctness >= NAMES_DISTINCT)):
             return Finding(self.name, f"named so, {column.distinct:,} different values", certain=True)
         if formed.value >= 0.9 and column.distinctness >= NAMES_DISTINCT:
             return Finding(
@@ -464,28 +394,50 @@ _ANYWHERE = (
     *("driving licence", "driver license", "license plate", "number plate", "national number", "nickname"),
 )
 _AT_THE_END = (
-    *("id", "ids", "uid", "pid", "hid", "hhid", "nid", "rid", "rowid", "taxid", "ssn", "vin", "iccid", "mrn"),
-    *("account", "licence", "license", "plate", "serial", "imei", "dni", "nif", "cpf", "login", "pseudonym"),
-    *("acct", "token", "hash", "key", "kennung", "nummer", "seqn", "patient", "person", "customer"),
-    *("respondent",),
+    *("id", "ids", "uid", "nid", "rid", "rowid", "taxid", "ssn", "vin", "iccid", "mrn", "imei", "login"),
+    *("account", "acct", "licence", "license", "plate", "serial", "token", "hash", "key", "pseudonym"),
+    *("dni", "nif", "nie", "cpf", "bsn", "pesel", "nss", "nir", "ahv", "kennung", "nummer", "matricule"),
+    *("epikey", "identifiant", "identificador", "identificativo", "kimlik"),
 )
-_NUMBERED = ("no", "nr", "num", "number", "code", "ref", "reference", "index")
+_NUMBERED = (
+    "row",
+    "rowname",
+    "rownames",
+    "no",
+    "nr",
+    "num",
+    "number",
+    "code",
+    "ref",
+    "reference",
+    "index",
+    "numero",
+    "numer",
+    "codigo",
+)
 _FORMS = {
     "universally unique identifiers": re.compile(r"\{?[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}\}?", re.I),
     "social security numbers": re.compile(r"\d{3}-\d{2}-\d{4}"),
     "hashes": re.compile(r"[0-9a-f]{32,128}", re.I),
     "codes": re.compile(r"(?=.*\d)[A-Z0-9][A-Z0-9_./:#-]{3,}", re.I),
 }
+_HASHED = re.compile(r"\{?[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}\}?|[0-9a-f]{32,128}", re.I)
+_MANY_KEYS = 100
+"""Minimum number of different values that look like keys of persons without a name as evidence."""
+
 _ALL_DIFFER = 0.95
 _MANY = 0.02
-"""Distinct values per record from which on what is called an identifier is more than a classification."""
+"""Minimum number of distinct values per record of a column with the name of an identifier."""
 
 FEW_NUMBERS = 20
+_OWN = 0.5
+"""Distinct values per record from which on numbers of organisations identify records."""
+
 _DENSE = 1.2
-"""Range of whole numbers per number up to which they count the records."""
+"""Maximum range per number of whole numbers that count the records."""
 
 _DIGITS = 6
-"""Digits from which on whole numbers of one length, all different, are no amounts."""
+"""Minimum length of different whole numbers of one length that are not amounts."""
 
 
 class PersonNumbers(Detector):
@@ -494,19 +446,33 @@ class PersonNumbers(Detector):
     name = "identification numbers"
 
     def look(self, column: ColumnFacts) -> Finding | None:
-        """Look at the name together with the number of values, then at the form of values that differ."""
-        differ = f"{column.distinct:,} different values in {column.present:,} records"
+        """Use the name and the number of values, then the form of values that differ, or that repeat."""
         if column.distinct <= min(FEW_NUMBERS, column.present - 1):
             return None
+        repeats = column.distinct < column.present
+        differ = f"{column.distinct:,} different values in {column.present:,} records"
         differing = column.distinctness >= _ALL_DIFFER
-        named = names_any(column.name, _ANYWHERE) or _ends_or_begins(column.words)
         numbered = column.words[-1:] and column.words[-1] in _NUMBERED and differing
-        if (named and column.distinctness >= _MANY) or numbered:
-            return Finding(self.name, f"named as an identifier, {differ}", certain=True)
-        form = self._form(column) if differing else None
+        if (_named(column) and column.distinctness >= _MANY) or numbered:
+            return Finding(self.name, f"named as an identifier, {differ}", certain=True, key=repeats)
+        form = self._form(column) if differing else self._repeated_form(column)
         if form is None:
             return None
-        return Finding(self.name, f"{form}, {differ}", certain=False)
+        return Finding(self.name, f"{form}, {differ}", certain=False, key=not differing)
+
+    def _repeated_form(self, column: ColumnFacts) -> str | None:
+        """Return the form of values that several records of a person could have; None if another."""
+        if column.distinctness < _MANY or column.distinct < _MANY_KEYS:
+            return None
+        if column.type is ValueType.TEXT:
+            found = share(column, _HASHED.fullmatch)
+            return f"{found} have the form of hashes or unique identifiers" if found.value >= MOSTLY else None
+        numbers = column.numbers
+        if column.type is not ValueType.INTEGER or numbers[0] < 10 ** (_DIGITS - 1):
+            return None
+        round_numbers = np.count_nonzero(numbers % 10 == 0) > OFTEN * len(numbers)
+        one_length = len(str(int(numbers[0]))) == len(str(int(numbers[-1])))
+        return "numbers of one length" if one_length and not round_numbers else None
 
     def _form(self, column: ColumnFacts) -> str | None:
         if column.type in (ValueType.INTEGER, ValueType.NUMBER):
@@ -522,7 +488,7 @@ class PersonNumbers(Detector):
     @staticmethod
     def _whole_numbers(column: ColumnFacts) -> str | None:
         numbers = column.numbers
-        # Whole numbers with a missing one among them are often written as 100207.0.
+        # Whole numbers in a column with missing values are often written as 100207.0.
         if not len(numbers) or not np.array_equal(numbers, np.trunc(numbers)):
             return None
         if float(np.ptp(numbers)) <= _DENSE * column.distinct:
@@ -533,8 +499,30 @@ class PersonNumbers(Detector):
         return None
 
 
-def _ends_or_begins(words: tuple[str, ...]) -> bool:
-    return bool(words) and (words[-1] in _AT_THE_END or words[0] == "id")
+def _named(column: ColumnFacts) -> bool:
+    """Return whether the name of a column is that of an identifier, and not of places or organisations."""
+    if names_any(column.name, _ANYWHERE):
+        return True
+    if ORGANISATIONS.fit(column.name) and column.distinctness < _OWN:
+        return False
+    return _named_as_key(column.name)
+
+
+def named_as_number(name: str) -> bool:
+    """Return whether a column may be an identification number by its name.
+
+    >>> named_as_number("patient_id"), named_as_number("CaseNo"), named_as_number("height")
+    (True, True, False)
+    """
+    return (
+        names_any(name, _ANYWHERE) or _named_as_key(name) or words_of(name)[-1:] in {(n,) for n in _NUMBERED}
+    )
+
+
+def _named_as_key(name: str) -> bool:
+    words = words_of(name)
+    ends_or_begins = bool(words) and (words[-1] in _AT_THE_END or words[0] == "id")
+    return ends_or_begins or PERSON_KEYS.fit(name) or HOUSEHOLD_KEYS.fit(name)
 
 
 PHONE_TERMS = (
@@ -546,16 +534,16 @@ _DATE = re.compile(r"\s*\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\s*")
 _SOCIAL_SECURITY = re.compile(r"\d{3}-\d{2}-\d{4}")
 _FEWEST, _MOST = 7, 15
 PHONES_DISTINCT = 0.5
-"""Distinct numbers per record from which on a column of digits alone is no classification."""
+"""Minimum number of distinct values per record of a column of digits without a name as evidence."""
 
 
 class PhoneNumbers(Detector):
-    """Seven to fifteen digits (ITU-T E.164) with the signs that people put between them."""
+    """Seven to fifteen digits (ITU-T E.164) with the usual separators."""
 
     name = "telephone numbers"
 
     def look(self, column: ColumnFacts) -> Finding | None:
-        """Count the values of that form; plain digits need a name that says so, or a leading zero."""
+        """Count the values of that form; plain digits need a name as evidence, or a leading zero."""
         named = names_any(column.name, PHONE_TERMS)
         found = share(column, _is_phone if named else _is_written_phone)
         if found.value < (OFTEN if named else MOSTLY):
@@ -576,7 +564,7 @@ def _is_phone(text: str) -> bool:
 
 
 def _is_written_phone(text: str) -> bool:
-    """Tell whether a text could hardly be anything else than a telephone number."""
+    """Return whether a text is very likely a telephone number."""
     stripped = text.strip()
     parts = re.findall(r"\d+", stripped)
     dialled = stripped.startswith(("+", "00", "0", "(")) or stripped.startswith("1-")
@@ -626,6 +614,6 @@ DETECTORS: Registry[Detector] = Registry("detector", Detector, "anonymizer.profi
 
 
 def findings(column: ColumnFacts) -> list[Finding]:
-    """Return what all detectors find in a column, what is certain first, then by name."""
+    """Return the findings of all detectors in a column, certain ones first, then by name."""
     found = [detector().look(column) for _, detector in sorted(DETECTORS.items())]
     return sorted((each for each in found if each is not None), key=lambda each: not each.certain)

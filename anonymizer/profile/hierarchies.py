@@ -1,16 +1,17 @@
-"""Hierarchies drafted for quasi-identifiers: the first draft that suits a column is taken.
+"""Hierarchies drafted for quasi-identifiers: the first draft that fits a column.
 
-A draft is a matching ready-made hierarchy, or intervals of suitable widths. It suits a column if it can be
-built for it as a run would build it.
+Drafts are matching ready-made hierarchies, intervals of suitable widths and others. A draft fits a column
+if a run could build it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, Decimal
 from functools import cache, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,10 @@ from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.draw import NO_COLUMN
 from anonymizer.hierarchy.placement import Placement, Unknown, place
 from anonymizer.hierarchy.ready import normalized, read_ready, ready_names
+from anonymizer.model.dates import ISO, PIVOT, DateFormat, DateReading, skeleton
+from anonymizer.model.natural import are_bands
 from anonymizer.model.table import ValueType
 from anonymizer.profile.column_statistics import ColumnFacts, names_any
-from anonymizer.profile.detection import date_form
 
 TERMS = {
     "age": ("age", "iage", "alter", "edad"),
@@ -45,25 +47,28 @@ TERMS = {
     "sex": ("sex", "isex", "gender", "geschlecht"),
     "us-state": ("state", "statenum", "istatenum", "us state"),
 }
-"""What columns are called whose values a ready-made hierarchy is for."""
+"""Words in the names of columns that a ready-made hierarchy is for."""
+
+CODED = {"occupation": ("isco", "isco08", "occupation", "occ")}
+"""Words for columns of codes, where others are not enough: levels of jobs are whole numbers too."""
 
 OPAQUE = re.compile(r"\W*\w{0,3}\W*")
-"""Values so short that they could stand for anything."""
+"""Values so short that they could mean anything."""
 
 ENOUGH = 0.8
-"""Share of the distinct values that must have a place."""
+"""Minimum share of the distinct values with a place in the hierarchy."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """A ready-made hierarchy that suits a column.
+    """A ready-made hierarchy that fits a column.
 
     Attributes
     ----------
     name: of the hierarchy.
-    placed: distinct values that have a place.
-    values: distinct values.
-    named: whether the name of the column suits it too.
+    placed: number of distinct values with a place.
+    values: number of distinct values.
+    named: whether the name of the column fits too.
     """
 
     name: str
@@ -73,27 +78,32 @@ class Match:
 
 
 def match_listed(column: ColumnFacts) -> Match | None:
-    """Return the ready-made hierarchy that lists the most values of a column, None if none lists enough.
+    """Return the ready-made hierarchy that lists the most values of a column; None if none lists enough.
 
-    A hierarchy of short codes, which may stand for anything, has to suit the name of the column as well.
+    For short codes, which could mean anything, the name of the column has to fit too.
     """
     if not column.whole or not column.texts or column.type in (ValueType.NUMBER, ValueType.DATE):
         return None
     opaque = sum(OPAQUE.fullmatch(text) is not None for text in column.texts) * 2 > len(column.texts)
     found = [_match(name, column) for name in _shipped()]
-    fitting = [each for each in found if each is not None and (each.named or not opaque)]
+    fitting = [each for each in found if each is not None and (not opaque or _names_codes(column, each))]
     return max(fitting, key=lambda each: (each.named, each.placed, each.name), default=None)
 
 
 @cache
 def _shipped() -> list[str]:
-    """Return the names of the shipped hierarchies; their folder is not read again for every column."""
+    """Return the names of the shipped hierarchies; cached, to read their folder once."""
     return ready_names()
 
 
 def named_for(column: ColumnFacts, ready: str) -> bool:
-    """Tell whether a column is named as those that a ready-made hierarchy is for."""
+    """Return whether the name of a column fits a ready-made hierarchy."""
     return names_any(column.name, TERMS[ready])
+
+
+def _names_codes(column: ColumnFacts, match: Match) -> bool:
+    """Return whether the name of a column says that its short values are codes of a hierarchy."""
+    return match.named and names_any(column.name, CODED.get(match.name, TERMS.get(match.name, ())))
 
 
 def _match(name: str, column: ColumnFacts) -> Match | None:
@@ -110,7 +120,7 @@ def _match(name: str, column: ColumnFacts) -> Match | None:
 
 @lru_cache(maxsize=64)
 def _places(name: str) -> frozenset[str]:
-    """Return every spelling that a listed hierarchy places; nothing for one that is made by a rule."""
+    """Return every spelling that a hierarchy lists; empty for a rule."""
     ready = read_ready(name)
     if ready.hierarchy.rule_built:
         return frozenset()
@@ -120,40 +130,46 @@ def _places(name: str) -> frozenset[str]:
 
 
 INTERVALS = 32
-"""Narrowest intervals that the middle of a column is divided into, about."""
+"""Approximate number of the narrowest intervals in the middle of a column."""
 
 LEVELS = 5
-"""Levels of intervals, each twice as wide as the one before, so that the widest are half of the middle."""
+"""Levels of intervals, each twice as wide as the one before; the widest are half of the middle."""
 
 TAIL = 0.01
-"""Share of the records at either end that does not decide about the widths."""
+"""Share of the records at either end that is outside of the middle."""
 
 TOO_FULL = 0.6
-"""Share of the other records beside the most frequent value that one narrowest interval may hold."""
+"""Maximum share of the records in one narrowest interval, without the most frequent value."""
 
 
 def widths_of(column: ColumnFacts) -> list[Decimal]:
-    """Return the widths of nested intervals, none where intervals of equal width do not suit a column.
+    """Return the widths of nested intervals; empty if intervals of equal width do not fit a column.
 
-    The narrowest is 1, 2 or 5 times a power of ten.
+    The narrowest is 1, 2 or 5 times a power of ten, of whole numbers at least 5.
     """
-    numbers, weights = column.numbers, column.weights
-    if not len(numbers):
+    if not len(column.numbers):
         return []
-    upto = np.cumsum(weights) / weights.sum()
-    low, high = (float(numbers[np.searchsorted(upto, share)]) for share in (TAIL, 1 - TAIL))
+    low, high = _middle(column)
     if not high > low:
         return []
     narrowest = nice((high - low) / INTERVALS)
     if column.type is ValueType.INTEGER:
-        narrowest = max(narrowest, Decimal(2))
-    if _fullest(column, float(narrowest)) > TOO_FULL:
+        narrowest = max(narrowest, Decimal(5))
+    few = column.type is ValueType.INTEGER and column.distinct <= SOME
+    if few or _fullest(column, float(narrowest)) > TOO_FULL:
         return []
     return [narrowest * 2**level for level in range(LEVELS)]
 
 
+def _middle(column: ColumnFacts) -> tuple[float, float]:
+    """Return the ends of a column of numbers without its tails."""
+    upto = np.cumsum(column.weights) / column.weights.sum()
+    low, high = (float(column.numbers[np.searchsorted(upto, share)]) for share in (TAIL, 1 - TAIL))
+    return low, high
+
+
 def nice(width: float) -> Decimal:
-    """Return the smallest of 1, 2, 5 times a power of ten that is no smaller.
+    """Return a width rounded up to 1, 2 or 5 times a power of ten.
 
     >>> [str(nice(width)) for width in (0.03, 1.0, 3.1, 70)]
     ['0.05', '1', '5', '100']
@@ -165,26 +181,35 @@ def nice(width: float) -> Decimal:
     return Decimal(int(found)) if found == found.to_integral_value() else found.normalize()
 
 
-def _fullest(column: ColumnFacts, width: float) -> float:
-    """Return the largest share of records in one interval, the most frequent value left out."""
+def _fullest(column: ColumnFacts, width: float, origin: float = 0) -> float:
+    """Return the largest share of records in one interval, without the most frequent value."""
     weights = column.weights.copy()
     weights[int(np.argmax(weights))] = 0
     others = int(weights.sum())
-    _, place = np.unique(np.floor(column.numbers / width), return_inverse=True)
+    _, place = np.unique(np.floor((column.numbers - origin) / width), return_inverse=True)
     return float(np.bincount(place, weights).max()) / others if others else 0.0
 
 
 OLDEST = 125
-"""Years of age that people reach at most."""
+"""Maximum age in years."""
 
 FEW, SOME = 3, 12
-"""Values up to which nothing lies between value and *, and up to which whole numbers are grouped in order."""
+"""Maximum numbers of distinct values for a hierarchy of value and *, and for intervals of two and four."""
+
+SMALL = 60
+"""Largest of the numbers from 0 or 1 on that have intervals of five, but for codes in the tail."""
+
+CYCLES = {(1, 12): (3, 6), (0, 23): (3, 6, 12), (1, 24): (3, 6, 12), (0, 59): (5, 10, 30)}
+"""Widths that divide months, hours and minutes, by the first and the last."""
+
+DAYS, DAY = 31, ("day", "mday", "dom", "tag", "jour", "dia", "giorno")
+"""Days of a month, and words for one in names of columns."""
 
 RARE = 10
-"""Records below which the names of groups do not show a text: it could be somebody's name."""
+"""Minimum number of records of a text that names of groups show: others could be names of people."""
 
 LONGEST_CODE = 12
-"""Characters that a code has at most."""
+"""Maximum number of characters of a code."""
 
 _COMMA = re.compile(r"[+-]?\d+(?:[.]\d{3})*(?:,\d+)?")
 _CODE = re.compile(r"[^\W_]*\d[\w./-]*")
@@ -196,18 +221,22 @@ class Draft:
 
     Attributes
     ----------
-    hierarchy: its settings; None for the value and * alone.
-    reason: what it is, and why it suits.
-    type: that the column has to be declared as; None for the type that it has.
+    hierarchy: its settings; None for value and * only.
+    reason: its description.
+    type: that the column must be declared as; None for the detected type.
+    further: other settings of the column.
+    question: that only a person who knows the data can answer; empty if there is none.
     """
 
     hierarchy: Mapping[str, Any] | None = field(hash=False)
     reason: str
     type: ValueType | None = None
+    further: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    question: str = ""
 
 
 def drafts(column: ColumnFacts) -> Iterator[Draft]:
-    """Yield the hierarchies that suit a column, the best first; the last one suits every column."""
+    """Yield the hierarchies for a column, the best first; the last one fits every column."""
     for kind in _KINDS:
         draft = kind(column)
         if draft is not None:
@@ -234,10 +263,99 @@ def _age(column: ColumnFacts) -> Draft | None:
 
 
 def _date(column: ColumnFacts) -> Draft | None:
-    form = date_form(column)
-    if form is None or column.distinct <= FEW:
+    if column.dates is not None and column.dates.strange:
+        return _nearly_dates(column)
+    if column.type is not ValueType.DATE or column.distinct <= FEW:
         return None
-    return Draft(form.hierarchy, "dates, by month and year")
+    if column.dates is not None and column.dates.ambiguous:
+        return _ambiguous_dates(column, column.dates)
+    dates = date_format(column)
+    periods = _periods(column, dates)
+    written = f" written as {dates}" if dates.forms else ""
+    shortest = "year" if len(periods) == len(_COARSE) else periods[0]
+    reason = f"dates{written}, by {periods[0]}" + ("" if shortest == periods[0] else f" and {shortest}")
+    question = ""
+    if any("%y" in form for form in dates.forms):
+        question = f"years of two digits: 00 to {dates.pivot:02d} are read as 20.., others as 19..; see pivot"
+    return Draft({"date": {"levels": periods}}, reason, None, date_settings(dates), question)
+
+
+_COARSE = ("month", "quarter", "year", "decade")
+
+
+def _periods(column: ColumnFacts, dates: DateFormat) -> list[str]:
+    """Return the levels above the dates of a column."""
+    longest = max(
+        (len(moment.text) for moment in map(dates.read, column.texts) if moment is not None), default=0
+    )
+    if longest > len("2014-05-13"):
+        return ["day", *_COARSE]
+    finer = {len("2014"): 3, len("2014-05"): 1}
+    return list(_COARSE[finer.get(longest, 0) :])
+
+
+def date_format(column: ColumnFacts) -> DateFormat:
+    """Return the format of the dates of a column, with the pivot of two-digit years."""
+    if column.dates is None:
+        return ISO
+    dates = column.dates.format
+    if not any("%y" in form for form in dates.forms):
+        return dates
+    moments = map(dates.read, column.texts)
+    return replace(dates, pivot=_pivot({int(each.text[2:4]) for each in moments if each is not None}))
+
+
+def _pivot(years: Collection[int]) -> int:
+    """Return the largest two-digit year of the 21st century: years turn before the longest unused stretch.
+
+    It is at most the default.
+
+    >>> _pivot({1, 9, 25, 66, 99}), _pivot({1, 9, 60, 99}), _pivot({12, 13, 14}), _pivot(range(30, 99))
+    (65, 59, 68, 29)
+    """
+    known = sorted(years)
+    gap, after = max((high - low, high) for low, high in pairwise([*known, known[0] + 100]))
+    if after < 100 and gap > 1:
+        return min(after - 1, PIVOT)
+    return PIVOT if known[-1] <= PIVOT or known[0] > PIVOT else known[0] - 1
+
+
+def date_settings(dates: DateFormat) -> dict[str, Any]:
+    """Return the settings of a column that declare the format of its dates."""
+    if not dates.forms:
+        return {}
+    pivot = {"pivot": dates.pivot} if any("%y" in form for form in dates.forms) else {}
+    return {"format": dates.forms[0] if len(dates.forms) == 1 else list(dates.forms), **pivot}
+
+
+def _ambiguous_dates(column: ColumnFacts, dates: DateReading) -> Draft:
+    """Return the draft of the years that all readings of dates share; of ``*`` alone if they share none."""
+    years = [[moment and moment.text[:4] for moment in map(way.read, column.texts)] for way in dates.ways]
+    agreed = all(own == years[0] for own in years)
+    question = (
+        f"day or month first? {' and '.join(map(str, dates.ways))} fit all values; set the right format, add "
+        "month to the levels and remove levels.min"
+    )
+    fixed = {"levels": {"min": 1}}
+    if not agreed:
+        reason = "dates that share no year: * until you decide"
+        return Draft(None, reason, ValueType.TEXT, fixed, question)
+    periods = {"date": {"levels": list(_COARSE[2:])}}
+    reason = "dates, by year until you decide"
+    return Draft(periods, reason, None, {**date_settings(dates.format), **fixed}, question)
+
+
+def _nearly_dates(column: ColumnFacts) -> Draft:
+    """Return the draft of value and * for a column of dates and a few other texts."""
+    assert column.dates is not None
+    number = len(column.dates.strange)
+    written = " or ".join(map(str, column.dates.ways))
+    question = (
+        f"{number:,} of {column.distinct:,} values cannot be read as dates like the others, {written}: "
+        "if they mean that a date is missing, list them in input.missing and set type: date, format: "
+        f"{written}, hierarchy: {{date: {{}}}}"
+    )
+    return Draft(None, "unchanged, or *", ValueType.TEXT, question=question)
 
 
 def _postal_code(column: ColumnFacts) -> Draft | None:
@@ -253,30 +371,59 @@ def _few(column: ColumnFacts) -> Draft | None:
 
 
 def _flat(column: ColumnFacts) -> Draft:
-    """Return nothing between value and *; numbers are then codes, of which no interval makes sense."""
-    numbers = column.type in (ValueType.INTEGER, ValueType.NUMBER) and column.distinct <= FEW
+    """Return the draft of value and * only; numbers are declared as text, because they are codes."""
+    numbers = column.type.numeric and column.distinct <= FEW
     return Draft(None, "unchanged, or *", ValueType.TEXT if numbers else None)
 
 
-def _neighbours(column: ColumnFacts) -> Draft | None:
-    """Group a few whole numbers with their neighbours, however frequent they are."""
-    if column.type is not ValueType.INTEGER or column.distinct > SOME:
+def _day_of_month(column: ColumnFacts) -> Draft | None:
+    if column.type is not ValueType.INTEGER or not column.whole or column.distinct <= SOME:
         return None
-    sizes = [2] if column.distinct <= 4 else [2, 4]
-    return Draft({"order": {"sizes": sizes}}, "few distinct numbers, grouped with their neighbours")
+    first, last = column.numbers[0], column.numbers[-1]
+    if first < 1 or last > DAYS or ((first, last) != (1, DAYS) and not names_any(column.name, DAY)):
+        return None
+    return Draft({"ready": "day-of-month"}, "ready hierarchy: day-of-month")
 
 
 def _intervals(column: ColumnFacts) -> Draft | None:
-    if column.distinct <= SOME:
+    if column.type is not ValueType.INTEGER and column.distinct <= SOME:
         return None
-    widths = widths_of(column)
+    origin, widths = _natural(column) or (0, widths_of(column))
     if not widths:
         return None
-    return Draft({"intervals": {"width": widths}}, f"intervals of width {widths[0]} to {widths[-1]}")
+    if column.type is ValueType.INTEGER and column.numbers[0] < 0:
+        origin = -int(widths[-1])  # the same intervals, all labelled like those below zero
+    reason = f"intervals of width {widths[0]}" + (f" to {widths[-1]}" if widths[1:] else "")
+    if not origin:
+        return Draft({"intervals": {"width": widths}}, reason)
+    start = f", starting at {origin}" if origin > 0 else ""
+    return Draft({"intervals": {"width": widths, "origin": origin}}, f"{reason}{start}")
+
+
+def _natural(column: ColumnFacts) -> tuple[int, list[Decimal]] | None:
+    """Return where intervals of few or small whole numbers start, and their widths; None for others.
+
+    Numbers that start at 1, such as months and grades, have intervals that start at 1.
+    """
+    if column.type is not ValueType.INTEGER or not column.whole or not column.distinct:
+        return None
+    first, last = int(column.numbers[0]), int(column.numbers[-1])
+    origin = 1 if first == 1 else 0
+    if (first, last) in CYCLES:
+        widths: tuple[int, ...] = CYCLES[first, last]
+    elif column.distinct <= SOME and last - first < 2 * SOME:
+        widths = (2,) if column.distinct <= 4 else (2, 4)
+    elif first in (0, 1) and column.distinct > SOME and _middle(column)[1] <= SMALL:
+        widths = (5, 10, 20)
+    else:
+        return None
+    if column.distinct > SOME and _fullest(column, widths[0], origin) > TOO_FULL:
+        return None
+    return origin, [Decimal(width) for width in widths]
 
 
 def _decimal_comma(column: ColumnFacts) -> Draft | None:
-    """Give no ranges in the order of texts to what are numbers to its reader."""
+    """Return the draft of value and * only for numbers with commas: ranges of texts would be wrong."""
     if column.type is not ValueType.TEXT or column.distinct <= SOME:
         return None
     if not any("," in text for text in column.texts) or not all(map(_COMMA.fullmatch, column.texts)):
@@ -289,10 +436,16 @@ def _code(column: ColumnFacts) -> Draft | None:
         return None
     if not all(len(text) <= LONGEST_CODE and _CODE.fullmatch(text) for text in column.texts):
         return None
+    # Masks would cut numbers of different lengths, as in 2.9 and 2.10, at different places.
+    shapes, lengths = {skeleton(text) for text in column.texts}, {len(text) for text in column.texts}
+    if (len(shapes) == 1 < len(lengths)) or are_bands(column.texts):
+        return None
     return Draft({"mask": {"from": "right"}}, "codes, masked from the right")
 
 
 def _auto(column: ColumnFacts) -> Draft:
+    if column.type.numeric:
+        return Draft({"auto": {}}, "neighbouring values grouped by frequency, between round bounds")
     reason = "neighbouring values grouped by frequency, named by first and last value"
     known = column.type is not ValueType.TEXT or (column.whole and min(n for _, n in column.values) >= RARE)
     if known:
@@ -306,10 +459,10 @@ def _auto(column: ColumnFacts) -> Draft:
 _KINDS: tuple[Callable[[ColumnFacts], Draft | None], ...] = (
     _ready,
     _age,
+    _day_of_month,
     _date,
     _postal_code,
     _few,
-    _neighbours,
     _intervals,
     _decimal_comma,
     _code,
@@ -317,7 +470,7 @@ _KINDS: tuple[Callable[[ColumnFacts], Draft | None], ...] = (
 )
 
 WIDEST = 20_000
-"""Distinct values up to which a hierarchy is built; the drafts for wider columns are made by rules alone."""
+"""Maximum number of distinct values for which a draft is built as a test; wider columns get rules only."""
 
 
 class HierarchyDrafter:
@@ -325,8 +478,8 @@ class HierarchyDrafter:
 
     Parameters
     ----------
-    relation: open as long as this is in use.
-    missing: texts that stand for a missing value.
+    relation: open while this is in use.
+    missing: texts of missing values.
     """
 
     def __init__(self, relation: Relation, missing: Sequence[str]) -> None:
@@ -342,7 +495,10 @@ class HierarchyDrafter:
             return True
         settings = HierarchySettings.model_validate(dict(draft.hierarchy))
         placement = Placement(Path(), Unknown(settings.unknown.value), self._missing)
-        request = ColumnRequest(column.name, draft.type or column.type, column.numerals)
+        dates = ISO if draft.type is not None else date_format(column)
+        request = ColumnRequest(
+            column.name, draft.type or column.type, column.numerals, dates, generalized=True
+        )
         read = read_columns(self._relation, [request], self._missing)[column.name].column
         try:
             place(read, settings.build(), placement)

@@ -1,13 +1,13 @@
 """The proposal for a file: the role of each column with its reason, hierarchies and privacy models.
 
-Dependence between columns: if the records are not read into this process, the engine counts. Records of
-each pair of values of every two columns are counted by bundles of columns. The table of two bundles holds
-those of all pairs between them: records are counted once for many pairs.
+Pairs of columns are counted for their dependence: by the engine, or, if the records are in memory, by
+bundles of columns. The table of two bundles contains the tables of all pairs between them, so the records are
+counted once for many pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import combinations
@@ -18,44 +18,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.config.attribute import Role
-from anonymizer.data.csv import index_warnings
 from anonymizer.data.relation import Relation
-from anonymizer.errors import DataError
+from anonymizer.errors import DataError, plural
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.counting import count_keys, group_keys
 from anonymizer.model.table import POINT, Numerals, ValueType
 from anonymizer.profile.column_statistics import (
     NEARLY_ALL,
-    PERSONAL,
-    SENSITIVE,
     ColumnFacts,
     measure,
-    names_any,
+    weight_warnings,
 )
-from anonymizer.profile.detection import Finding, findings
-from anonymizer.profile.hierarchies import Draft, HierarchyDrafter, match_listed, named_for
+from anonymizer.profile.detection import findings
+from anonymizer.profile.hierarchies import Draft, HierarchyDrafter, date_format, date_settings
+from anonymizer.profile.knowledge import Ground
+from anonymizer.profile.roles import RoleProposal, is_fingerprint, role_of
 
 CELLS = 1 << 22
-"""Pairs of values up to which a pair of columns is tabulated."""
+"""Maximum number of cells in the table of a pair of columns."""
 
 BUNDLED = 255
-"""Combinations of values of a bundle of columns, at most: codes of one take a byte, of two take two."""
+"""Maximum number of packed codes of a bundle: one bundle takes a byte a record, two take two."""
 
 RECORDS_A_CELL = 8
-"""Records for each cell of the table of two bundles from which on adding it up costs less than counting."""
+"""Records per cell of the table of two bundles from which on summing it costs less than counting pairs."""
 
 Codes = NDArray[np.integer]
 
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """Some columns as one.
+    """Columns packed into one.
 
     Attributes
     ----------
     names: of the columns.
     widths: codes of each.
-    codes: of each record, the columns packed in their order, shape (records,).
+    codes: packed code of each record, shape (records,).
     """
 
     names: tuple[str, ...]
@@ -67,8 +66,8 @@ class Bundle:
         """Number of packed codes."""
         return prod(self.widths)
 
-    def alone(self) -> list[Bundle]:
-        """Return each column as a bundle of its own."""
+    def single_columns(self) -> list[Bundle]:
+        """Return a bundle for each column."""
         if len(self.names) == 1:
             return [self]
         found = []
@@ -80,7 +79,7 @@ class Bundle:
 
 
 def widest_bundle(records: int) -> int:
-    """Return how many combinations of values a bundle of several columns may have.
+    """Return the maximum number of packed codes of a bundle of several columns.
 
     >>> widest_bundle(1_000_000), widest_bundle(800)
     (255, 10)
@@ -89,7 +88,7 @@ def widest_bundle(records: int) -> int:
 
 
 def bundles(widths: Mapping[str, int], most: int) -> list[tuple[str, ...]]:
-    """Divide columns among few bundles of at most so many combinations; a wider column is one by itself.
+    """Divide columns among few bundles of at most ``most`` packed codes; a wider column is a bundle alone.
 
     >>> bundles({"sex": 2, "age": 90, "race": 5, "region": 4}, 200)
     [('age', 'sex'), ('race', 'region')]
@@ -109,15 +108,15 @@ def bundles(widths: Mapping[str, int], most: int) -> list[tuple[str, ...]]:
 def pair_tables(
     widths: Mapping[str, int], codes_of: Callable[[str], Codes], most: int, cells: int = CELLS
 ) -> Iterator[tuple[tuple[str, str], IntArray]]:
-    """Yield the records of each pair of values of every two columns, in no certain order of the columns.
+    """Yield every two columns with the table of their values, in no certain order of the pairs.
 
     Parameters
     ----------
-    widths: codes of each column; two columns are in the order of these.
-    codes_of: code of each record in a column, shape (records,).
-    most: combinations of values that a bundle of several columns may have.
-    cells: of a table, at most; pairs of wide columns that have more are left out. The shape of a table is
-        (values of the one, values of the other).
+    widths: number of codes of each column; the columns of a pair keep this order.
+    codes_of: returns the code of each record in a column, shape (records,).
+    most: maximum number of packed codes of a bundle of several columns.
+    cells: maximum size of a table; larger pairs are left out. A table has shape (codes of the first column,
+        codes of the second) and the number of records in each cell.
     """
     place = {name: number for number, name in enumerate(widths)}
     made = [_bundle(names, widths, codes_of) for names in bundles(widths, most)]
@@ -129,15 +128,19 @@ def pair_tables(
                 table = counts.sum(axis=tuple(axis for axis in axes if axis not in (one, other)))
                 yield _in_order(place, bundle.names[one], bundle.names[other], table)
     for first, second in combinations(made, 2):
-        together = first.width * second.width <= min(most * most, cells)
-        parts = [(first, second)] if together else [(a, b) for a in first.alone() for b in second.alone()]
+        fits = first.width * second.width <= min(most * most, cells)
+        parts = (
+            [(first, second)]
+            if fits
+            else [(a, b) for a in first.single_columns() for b in second.single_columns()]
+        )
         for one_bundle, other_bundle in parts:
             if one_bundle.width * other_bundle.width <= cells:
                 yield from _between(place, one_bundle, other_bundle)
 
 
 def _bundle(names: Sequence[str], widths: Mapping[str, int], codes_of: Callable[[str], Codes]) -> Bundle:
-    """Return columns packed; the integers are as narrow as the packed codes allow."""
+    """Return columns packed into the narrowest integers that hold the codes."""
     own = tuple(widths[name] for name in names)
     codes = codes_of(names[0]).astype(np.min_scalar_type(prod(own)), copy=False)
     for name, width in zip(names[1:], own[1:], strict=True):
@@ -165,83 +168,92 @@ def _between(
 def _in_order(
     place: Mapping[str, int], one: str, other: str, table: IntArray
 ) -> tuple[tuple[str, str], IntArray]:
-    """Return two columns in their order, and their table turned to it."""
+    """Return two columns in the order of ``place``, with the table transposed if needed."""
     return ((one, other), table) if place[one] < place[other] else ((other, one), table.T)
 
 
 WIDEST = 20_000
-"""Distinct texts of a column up to which it is paired with others; more of them tell people apart alone."""
+"""Maximum number of distinct texts of a column that is paired with others; more identify records alone."""
 
 RECORDS_A_COMBINED_CELL = 5
-"""Records per pair of values from which on their dependence is more than chance."""
+"""Minimum number of records per cell at which a measured dependence is more than chance."""
 
 A_PAIR = 2_000
-"""Records or cells that take as long to count as one more pair of columns does, however few it has."""
+"""Cost of a pair of columns of any size, in records or cells that take as long to count."""
 
 WORK = 150_000_000
-"""Records, cells and ``A_PAIR``, summed over pairs of columns, that are counted; beyond it, columns are left
-out: pairs of several hundred columns at most."""
+"""Maximum cost of all pairs: records, cells and ``A_PAIR`` of each. Beyond it, columns are left out; it is
+enough for all pairs of several hundred columns."""
+
+A_STEP = 7
+"""Cost of a record in the count of unique records on one more column, in the units of ``WORK``."""
+
+KEPT = 1 << 28
+"""Maximum number of bytes of the keys that are kept for the next count."""
+
+FIRST = 1_000
+"""Records that show for most pairs of columns that they are not in a one-to-one relation."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two columns together.
+    """The dependence of two columns.
 
     Attributes
     ----------
     columns: their names.
-    alone: records that no other has the same two values as.
-    told: of the second given the first, and of the first given the second: the share of its entropy that
-        the other column tells (Theil's uncertainty coefficient), 0 to 1; None where there are so few records
-        that chance would look like it.
+    unique: records with a pair of values of their own.
+    determined: Theil's uncertainty coefficient of the second column given the first, and of the first given
+        the second: the share of its entropy that the other determines, 0 to 1. None if there are too few
+        records to tell it from chance.
     """
 
     columns: tuple[str, str]
-    alone: int
-    told: tuple[float, float] | None
+    unique: int
+    determined: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
 class JointUniqueness:
-    """Some columns at once.
+    """The uniqueness of records on several columns.
 
     Attributes
     ----------
-    columns: how many.
-    records: all of them.
-    alone: records that no other has the same values as.
-    below: records in classes of fewer than ``k``.
+    columns: number of columns.
+    records: number of all records.
+    unique: records with a combination of values of their own.
+    in_small_classes: records in classes of fewer than ``k``.
     """
 
     columns: int
     records: int
     k: int
-    alone: int
-    below: int
+    unique: int
+    in_small_classes: int
 
 
 class UniquenessProfile:
-    """Counts of combinations of columns; each column's codes of all records are fetched once.
+    """Uniqueness and dependence of columns; the codes of each column are fetched once.
 
     Parameters
     ----------
-    relation: open as long as this is in use.
-    work: records, cells and ``A_PAIR``, summed over pairs of columns, that are counted at most.
+    relation: open while this is in use.
+    work: maximum cost of all pairs, as for ``WORK``.
     """
 
     def __init__(self, relation: Relation, work: int = WORK) -> None:
         self._relation = relation
         self._work = work
         self._codes: dict[str, NDArray[np.integer]] = {}
+        self._kept: dict[str, NDArray[np.integer]] = {}
         self._widths: dict[str, int] = {}
 
     def pairs(self, columns: Sequence[ColumnFacts]) -> list[Pair]:
-        """Return what every two of some columns show, for those that can be tabulated.
+        """Return every two columns whose table has at most ``CELLS`` cells.
 
         Parameters
         ----------
-        columns: none wider than ``WIDEST``; those of the lowest entropy are left out where there is too much
-            to count.
+        columns: none wider than ``WIDEST``; columns of the lowest entropy are left out if all cost too much.
         """
         ranked = sorted(columns, key=lambda column: (-column.entropy, column.name))
         names = {column.name for column in ranked[: self._affordable(ranked)]}
@@ -250,7 +262,7 @@ class UniquenessProfile:
         return [found[names] for names in combinations(kept, 2) if names in found]
 
     def _affordable(self, ranked: Sequence[ColumnFacts]) -> int:
-        """Return how many of some columns, from the first on, can be paired with each other."""
+        """Return how many of the first columns can all be paired within the maximum cost."""
         most = isqrt(2 * self._work // A_PAIR) + 2
         sizes = np.array([column.distinct + 1 for column in ranked[:most]], dtype=np.float64)
         cells = np.outer(sizes, sizes)
@@ -258,12 +270,18 @@ class UniquenessProfile:
         work = np.tril(of_pairs, -1).sum(axis=1).cumsum()
         return int(np.searchsorted(work, self._work, side="right"))
 
-    def together(self, names: Sequence[str], k: int) -> JointUniqueness:
-        """Return how many records some columns single out together."""
+    def joint(self, names: Sequence[str], k: int) -> JointUniqueness:
+        """Return the uniqueness of the records on all of some columns."""
+        counts = _sizes(*self._keys(names))
+        unique = int(np.count_nonzero(counts == 1))
+        return JointUniqueness(len(names), self._relation.rows, k, unique, int(counts[counts < k].sum()))
+
+    def _keys(self, names: Sequence[str]) -> tuple[IntArray, int]:
+        """Return a key for each record, equal for equal texts in some columns, and a limit of the keys."""
         keys = np.zeros(self._relation.rows, dtype=np.int64)
         size = 1
         for name in names:
-            codes = self._codes[name] if name in self._codes else self._relation.profiling.keys(name)
+            codes = self._keys_of(name)
             width = self._widths.get(name) or int(codes.max()) + 1
             if size * width >= 2**62:
                 keys, distinct = group_keys(keys, size)
@@ -271,38 +289,85 @@ class UniquenessProfile:
             keys *= width
             keys += codes
             size *= width
-        counts = _sizes(keys, size)
-        alone = int(np.count_nonzero(counts == 1))
-        return JointUniqueness(len(names), len(keys), k, alone, int(counts[counts < k].sum()))
+        return keys, size
+
+    def with_each(self, names: Sequence[str], others: Sequence[str]) -> dict[str, int]:
+        """Return for each of other columns the number of unique records on ``names`` and that column.
+
+        Columns are left out if all cost too much.
+        """
+        if not names or self._relation.rows * len(others) > self._work // A_STEP:
+            return {}
+        keys, distinct = group_keys(*self._keys(names))
+        found = {}
+        for name in others:
+            codes = self._keys_of(name)
+            width = int(codes.max()) + 1
+            sizes = _sizes(keys.astype(np.int64) * width + codes, len(distinct) * width)
+            found[name] = int(np.count_nonzero(sizes == 1))
+        return found
+
+    def fetch(self, names: Collection[str]) -> None:
+        """Read the keys of columns in the order of the input, in which reading them takes fewest queries."""
+        for name in self._relation.columns:
+            if name in names:
+                self._keys_of(name)
+
+    def one_to_one(self, one: ColumnFacts, other: ColumnFacts) -> bool:
+        """Return whether each value of a column occurs with one value of another with as many values."""
+        first, second = self._keys_of(one.name), self._keys_of(other.name)
+        for part in (slice(FIRST), slice(None)):
+            partner = np.zeros(int(first.max()) + 1, dtype=second.dtype)
+            partner[first[part]] = second[part]
+            if not np.array_equal(partner[first[part]], second[part]):
+                return False
+        return True
+
+    def equal(self, one: ColumnFacts, other: ColumnFacts) -> bool:
+        """Return whether two columns have the same text in every record."""
+        if one.values != other.values:
+            return False
+        return bool(np.array_equal(self._keys_of(one.name), self._keys_of(other.name)))
+
+    def _keys_of(self, name: str) -> NDArray[np.integer]:
+        """Return an integer for each record, equal for equal texts."""
+        found = self._codes.get(name, self._kept.get(name))
+        if found is not None:
+            return found
+        keys = self._relation.profiling.keys(name)
+        narrow = np.min_scalar_type(int(keys.max()))
+        if sum(each.nbytes for each in self._kept.values()) + len(keys) * narrow.itemsize <= KEPT:
+            keys = self._kept[name] = keys.astype(narrow, copy=False)
+        return keys
 
     def _of(self, name: str) -> NDArray[np.integer]:
         if name not in self._codes:
-            codes = self._relation.codes(name)
+            codes = self._relation.codes(name) if name not in self._kept else self._kept.pop(name)
             self._widths[name] = int(codes.max()) + 1
             self._codes[name] = codes.astype(np.min_scalar_type(self._widths[name]), copy=False)
         return self._codes[name]
 
     def _pair(self, names: tuple[str, str], cells: IntArray) -> Pair:
         enough = self._relation.rows >= RECORDS_A_COMBINED_CELL * cells.size
-        return Pair(names, int(np.count_nonzero(cells == 1)), _told(cells) if enough else None)
+        return Pair(names, int(np.count_nonzero(cells == 1)), _uncertainty(cells) if enough else None)
 
     def _tables(self, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], IntArray]]:
-        """Yield every two columns with the records of each pair of values, unless these are too many."""
+        """Yield every two columns with their table, if it has at most ``CELLS`` cells."""
         for name in names:
             self._of(name)
         widths = {name: self._widths[name] for name in names}
         return pair_tables(widths, self._of, widest_bundle(self._relation.rows))
 
 
-def _told(cells: IntArray) -> tuple[float, float]:
-    """Return what rows tell of columns and columns of rows, counts given as a table."""
+def _uncertainty(cells: IntArray) -> tuple[float, float]:
+    """Return the uncertainty coefficients of columns given rows and of rows given columns of a table."""
     of_first, of_second = _entropy(cells.sum(axis=1)), _entropy(cells.sum(axis=0))
     shared = max(of_first + of_second - _entropy(cells.ravel()), 0.0)
     return _share(shared, of_second), _share(shared, of_first)
 
 
 def _sizes(keys: IntArray, size: int) -> IntArray:
-    """Return the sizes of the classes of equal keys, none 0, in no certain order; uses up the keys."""
+    """Return the sizes of the classes of equal keys, all positive, in no certain order; uses up the keys."""
     if size <= CELLS:
         counts = np.bincount(keys)
         return counts[counts > 0].astype(np.int64, copy=False)
@@ -317,34 +382,34 @@ def _entropy(counts: IntArray) -> float:
 
 
 def _share(part: float, whole: float) -> float:
-    """Return a share of an entropy, 0 of none; rounding makes no more than all of it."""
+    """Return a share of an entropy, at most 1 despite rounding; 0 of no entropy."""
     return min(part / whole, 1.0) if whole > 1e-12 else 0.0
 
 
 K = 5
-"""Records that look the same, at least: the usual least of statistics offices."""
+"""Minimum size of a class, as is usual in statistics offices."""
 
 LIMIT = Decimal("0.02")
-"""Share of the records that may be left out."""
+"""Maximum share of suppressed records."""
 
 MANY, SOME = 20, 6
-"""Distinct numbers from which on their spread is what matters; values from which on three are asked."""
+"""Distinct numbers from which on t-closeness is proposed; distinct values from which on l is 3."""
 
 SKEWED = Decimal("0.8")
-"""Share of the most frequent value from which on diversity in every class costs more than it protects."""
+"""Share of the most frequent value from which on l-diversity costs more than it protects."""
 
 CLOSENESS = Decimal("0.3")
 
 
 def proposed_k(rows: int) -> int:
-    """Return the k that is proposed for a number of records."""
+    """Return the proposed k for a number of records."""
     return min(K, rows)
 
 
 def proposed_constraint(column: ColumnFacts) -> tuple[dict[str, Any], str] | None:
-    """Return a model for a sensitive attribute with the reason, None for one that has one value only.
+    """Return a model for a sensitive attribute with the reason; None if it has only one value.
 
-    A single class of all records satisfies each, so that there always is a release.
+    A single class of all records satisfies each model, so a release always exists.
     """
     if column.distinct < 2:
         return None
@@ -363,7 +428,7 @@ def proposed_constraint(column: ColumnFacts) -> tuple[dict[str, Any], str] | Non
 
 
 def constraints(rows: int, sensitive: Iterable[ColumnFacts]) -> list[tuple[dict[str, Any], str]]:
-    """Return the models that are proposed for a file, each with its reason."""
+    """Return the proposed models for a file, each with its reason."""
     k = proposed_k(rows)
     first = (
         {"model": "k-anonymity", "k": k},
@@ -374,20 +439,39 @@ def constraints(rows: int, sensitive: Iterable[ColumnFacts]) -> list[tuple[dict[
 
 
 class CountedCombinations(UniquenessProfile):
-    """Counts of combinations of columns that an engine returns.
+    """Uniqueness and dependence of columns, counted by an engine.
 
     Parameters
     ----------
-    relation, work: as for ``Combinations``.
+    relation, work: as for ``UniquenessProfile``.
     """
 
-    def together(self, names: Sequence[str], k: int) -> JointUniqueness:
-        """Return how many records some columns single out together."""
-        alone, below = self._relation.profiling.in_small_classes(names, k)
-        return JointUniqueness(len(names), self._relation.rows, k, alone, below)
+    def joint(self, names: Sequence[str], k: int) -> JointUniqueness:
+        """Return the uniqueness of the records on all of some columns."""
+        counted = self._relation.profiling.in_small_classes(names, k)
+        return JointUniqueness(len(names), self._relation.rows, k, *counted)
+
+    def fetch(self, names: Collection[str]) -> None:
+        """Read nothing: the engine counts every pair."""
+
+    def with_each(self, names: Sequence[str], others: Sequence[str]) -> dict[str, int]:  # noqa: ARG002
+        """Return nothing: each column would be a query over all records."""
+        return {}
+
+    def one_to_one(self, one: ColumnFacts, other: ColumnFacts) -> bool:
+        """Return whether each value of a column occurs with one value of another with as many values."""
+        groups = self._relation.group_counts((one.name, other.name))
+        return all(len(np.unique(groups.codes[:, column])) == len(groups.codes) for column in (0, 1))
+
+    def equal(self, one: ColumnFacts, other: ColumnFacts) -> bool:
+        """Return whether two columns have the same text in every record."""
+        if one.values != other.values:
+            return False
+        groups = self._relation.group_counts((one.name, other.name))
+        return groups.texts(0) == groups.texts(1)
 
     def _tables(self, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], IntArray]]:
-        """Yield every two columns with the records of each pair of values, unless these are too many."""
+        """Yield every two columns with their table, if it has at most ``CELLS`` cells."""
         widths = {name: len(self._relation.dictionary(name)) for name in names}
         for one, other in combinations(names, 2):
             if widths[one] * widths[other] <= CELLS:
@@ -398,109 +482,91 @@ class CountedCombinations(UniquenessProfile):
 
 
 def combinations_of(relation: Relation) -> UniquenessProfile:
-    """Return what counts the combinations of a relation; one in order counts them fastest by its codes."""
+    """Return the profile of a relation; an ordered one is counted fastest by its codes."""
     return UniquenessProfile(relation) if relation.ordered else CountedCombinations(relation)
 
 
-@dataclass(frozen=True)
-class RoleProposal:
-    """A proposed role.
+COUNTED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+"""Roles of the columns that are generalized or protected."""
 
-    Attributes
-    ----------
-    role: proposed.
-    reason: why, in counts and never by a value.
-    doubtful: whether somebody who knows the data may well decide otherwise.
-    flag: what identifying thing the values look like, None if nothing.
-    general: whether what would be dropped may be published in general form instead.
+EXACT = (Role.SENSITIVE, Role.INSENSITIVE)
+"""Roles of the columns that are released exactly; sampling weights have a warning of their own."""
+
+TELLING = 0.05
+"""Minimum share of a column's entropy for naming a column that determines it."""
+
+COINCIDENCES = 20
+"""Minimum number of records that share their value with others, for a one-to-one relation to be no chance."""
+
+
+def redundant_columns(
+    columns: Sequence[ColumnFacts], proposals: Mapping[str, RoleProposal], counter: UniquenessProfile
+) -> dict[str, RoleProposal]:
+    """Return proposals to leave out the columns that have the same values as another one, or others for them.
+
+    Of two, the one whose role protects more stays, and of the same role the first one. Candidates have equal
+    statistics, so that few columns are compared.
     """
+    candidates: dict[tuple[float, ...], list[ColumnFacts]] = {}
+    for column in columns:
+        if column.distinct > 1:
+            facts = (
+                column.distinct,
+                column.singles,
+                column.largest,
+                column.missing,
+                round(column.entropy, 6),
+            )
+            candidates.setdefault(facts, []).append(column)
+    candidates = {facts: alike for facts, alike in candidates.items() if len(alike) > 1}
+    counter.fetch({column.name for alike in candidates.values() for column in alike})
+    found: dict[str, RoleProposal] = {}
+    for alike in candidates.values():
+        kept: list[ColumnFacts] = []
+        for column in sorted(alike, key=lambda each: _PROTECTING.index(proposals[each.name].role)):
+            own = proposals[column.name]
+            reasons = (
+                _redundancy(each, column, counter, _says_more(proposals[each.name], column, own))
+                for each in kept
+            )
+            reason = next((each for each in reasons if each is not None), None)
+            if reason is None:
+                kept.append(column)
+            elif own.role is not Role.IDENTIFIER:
+                found[column.name] = replace(own, role=Role.DROP, reason=reason, doubtful=False)
+    return found
 
-    role: Role
-    reason: str
-    doubtful: bool = False
-    flag: str | None = None
-    general: bool = False
+
+_PROTECTING = (
+    *(Role.IDENTIFIER, Role.SENSITIVE, Role.QUASI_IDENTIFIER, Role.WEIGHT, Role.INSENSITIVE, Role.DROP),
+)
+"""Roles of which the earlier one stays if two columns have the same values."""
 
 
-def role_of(column: ColumnFacts, found: Sequence[Finding]) -> RoleProposal:
-    """Return the role that a column is proposed by itself; the first rule that applies decides.
+def _says_more(kept: RoleProposal, column: ColumnFacts, own: RoleProposal) -> bool:
+    """Return whether a column in a one-to-one relation with another is of use beside it.
 
-    Parameters
-    ----------
-    found: what the detectors find in it, what is certain first.
+    Dates are published in a coarser form, the key of an event not at all.
     """
-    if column.distinct == 0:
-        return RoleProposal(Role.INSENSITIVE, "no values")
-    if column.distinct == 1 and not column.missing and column.rows > 1:
-        return RoleProposal(Role.INSENSITIVE, f"constant: one value in all {column.rows:,} records")
-    subject = _subject(column)
-    if found and (found[0].certain or subject is None or column.type is ValueType.TEXT):
-        doubtful = not found[0].certain or found[0].general
-        reason = f"looks like {found[0].what}: {found[0].reason}"
-        return RoleProposal(Role.IDENTIFIER, reason, doubtful, found[0].what, found[0].general)
-    if subject is not None:
-        return _sensitive(column, subject)
-    return _by_distinctness(column)
+    dates = own.role is Role.QUASI_IDENTIFIER and column.dated
+    return own.role is Role.WEIGHT or (kept.role is Role.IDENTIFIER and dates)
 
 
-def _sensitive(column: ColumnFacts, subject: str) -> RoleProposal:
-    """Return the verdict on a column that people do not want to be known.
-
-    Values that nearly all differ stay what is to be protected, but somebody has to know that they are
-    released as they are: an exact wage finds its person in the books of the employer.
-    """
-    reason = f"{_values(column)}, {subject}"
-    if column.distinctness >= NEARLY_ALL and column.singles > 1:
-        told = (
-            f"released unchanged: {column.singles:,} of them occur once and can be linked by anybody who "
-            "knows them"
-        )
-        return RoleProposal(Role.SENSITIVE, f"{reason}; {told}", doubtful=True)
-    return RoleProposal(Role.SENSITIVE, reason, doubtful=_doubtful(column))
-
-
-def _by_distinctness(column: ColumnFacts) -> RoleProposal:
-    known = names_any(column.name, PERSONAL) or match_listed(column) is not None
-    if column.type is ValueType.TEXT and column.distinctness >= NEARLY_ALL and not known:
-        reason = (
-            f"{column.distinct:,} different texts in {column.present:,} records: nearly every record "
-            "is unique"
-        )
-        return RoleProposal(Role.IDENTIFIER, reason, doubtful=True)
-    return RoleProposal(Role.QUASI_IDENTIFIER, _values(column), doubtful=not known)
-
-
-def _values(column: ColumnFacts) -> str:
-    noun = "value" if column.distinct == 1 else "values"
-    return f"{column.distinct:,} {noun}"
-
-
-def _subject(column: ColumnFacts) -> str | None:
-    """Return what makes a column sensitive, None if nothing does."""
-    for subject, terms in SENSITIVE.items():
-        if names_any(column.name, terms):
-            return f"named as {subject}"
-    match = match_listed(column)
-    if match is not None and match.name in ("icd10", "religion"):
-        return f"most values are in the ready-made hierarchy {match.name}"
+def _redundancy(
+    one: ColumnFacts, other: ColumnFacts, counter: UniquenessProfile, says_more: bool
+) -> str | None:
+    """Return why the second of two columns can be left out; None if it cannot."""
+    coinciding = one.present - one.distinct
+    if (coinciding or one.values == other.values) and counter.one_to_one(one, other):
+        if counter.equal(one, other):
+            return f"duplicate of {one.name}: left out"
+        if coinciding >= COINCIDENCES and not says_more:
+            return f"in a one-to-one relation with {one.name}, so that it adds nothing: left out"
     return None
 
 
-def _doubtful(column: ColumnFacts) -> bool:
-    """Tell whether a sensitive column may as well be known to others, or of no interest to anybody."""
-    sure = any(names_any(column.name, SENSITIVE[subject]) for subject in ("health", "money"))
-    return not sure or named_for(column, "occupation") or column.distinct <= 1
-
-
-TELLING = 0.05
-"""Share of a column's entropy from which on it is worth a word what tells it."""
-
-THE_SAME = 0.9999
-"""Share of the entropy of each that the other tells, from which on two columns say the same."""
-
-
 class Relations:
-    """The pairs of columns that were counted.
+    """The counted pairs of columns.
 
     Parameters
     ----------
@@ -514,48 +580,43 @@ class Relations:
             for name in pair.columns:
                 self._pairs[name].append(pair)
 
-    def reason(self, column: ColumnFacts, verdict: RoleProposal) -> str:
-        """Return the reason for a role, with what other columns have to do with it."""
-        parts = [verdict.reason]
-        if verdict.role is Role.QUASI_IDENTIFIER:
-            parts += self._alone(column)
-        if verdict.role is Role.SENSITIVE:
-            parts += self._told(column.name)
-        if column.missing and verdict.role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+    def reason(self, column: ColumnFacts, reason: str) -> str:
+        """Return the reason for a role, with related columns."""
+        role = self._roles[column.name]
+        parts = [reason]
+        if role is Role.QUASI_IDENTIFIER:
+            parts += self._unique(column)
+        if role is Role.SENSITIVE:
+            parts += self._determined(column.name)
+        if column.missing and role in COUNTED:
             parts.append(f"{column.missing:,} missing")
+        if is_fingerprint(column) and role in EXACT:
+            parts.append(
+                f"{column.singles:,} of them occur once and link records to other extracts of the source"
+            )
         return ", ".join(parts)
 
-    def _alone(self, column: ColumnFacts) -> list[str]:
-        """Return how many people the column singles out alone, and with the one that does it best."""
+    def _unique(self, column: ColumnFacts) -> list[str]:
+        """Return how many records the column makes unique, alone and with the best other one."""
         found = [f"{column.singles:,} records unique on this column alone"] if column.singles else []
         partners = [
-            (pair.alone, self._other(pair, column.name))
+            (pair.unique, self._other(pair, column.name))
             for pair in self._pairs[column.name]
             if self._roles[self._other(pair, column.name)] is Role.QUASI_IDENTIFIER
         ]
-        alone, partner = max(partners, default=(0, ""))
-        if alone > column.singles:
-            found.append(f"{alone:,} records unique together with {partner}")
+        unique, partner = max(partners, default=(0, ""))
+        if unique > column.singles:
+            found.append(f"{unique:,} records unique together with {partner}")
         return found
 
-    def verdict(self, column: ColumnFacts, verdict: RoleProposal) -> RoleProposal:
-        """Return the verdict on a column by itself, unless an earlier quasi-identifier says the same."""
-        for pair in self._pairs[column.name]:
-            earlier, name = pair.columns
-            both = self._roles[earlier] is self._roles[name] is Role.QUASI_IDENTIFIER
-            if name == column.name and both and pair.told is not None and min(pair.told) >= THE_SAME:
-                reason = f"{verdict.reason}, equivalent to {earlier}, so nothing is lost if it is dropped"
-                return RoleProposal(Role.IDENTIFIER, reason, doubtful=True, general=True)
-        return verdict
-
-    def _told(self, name: str) -> list[str]:
-        """Return which quasi-identifier tells most about a sensitive column."""
-        told = [
-            (pair.told[pair.columns.index(name) == 0], self._other(pair, name))
+    def _determined(self, name: str) -> list[str]:
+        """Return the quasi-identifier that determines most of a sensitive column."""
+        shares = [
+            (pair.determined[pair.columns.index(name) == 0], self._other(pair, name))
             for pair in self._pairs[name]
-            if pair.told is not None and self._roles[self._other(pair, name)] is Role.QUASI_IDENTIFIER
+            if pair.determined is not None and self._roles[self._other(pair, name)] is Role.QUASI_IDENTIFIER
         ]
-        share, partner = max(told, default=(0.0, ""))
+        share, partner = max(shares, default=(0.0, ""))
         return [f"{partner} determines {share:.0%} of it"] if share >= TELLING else []
 
     @staticmethod
@@ -564,25 +625,22 @@ class Relations:
         return other if one == name else one
 
 
-COUNTED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
-
-
 @dataclass(frozen=True)
 class ColumnProposal:
     """A column with its role.
 
     Attributes
     ----------
-    facts: what was measured.
-    verdict: what was proposed, and why.
-    role: as decided: the proposed one, or what the user said.
-    reason: for the role, in counts and never by a value.
-    draft: the hierarchy of a quasi-identifier; of an identifier, what would publish it in general form.
-    answered: whether the user was asked for the role.
+    facts: statistics of the column.
+    proposed: the proposed role with its reason.
+    role: as decided: the proposed one, or the answer of the user.
+    reason: for the role, with counts and never with a value.
+    draft: the hierarchy of a quasi-identifier; of another column, one for a coarser form.
+    answered: whether the user decided the role.
     """
 
     facts: ColumnFacts
-    verdict: RoleProposal
+    proposed: RoleProposal
     role: Role
     reason: str
     draft: Draft | None = None
@@ -590,13 +648,45 @@ class ColumnProposal:
 
     @property
     def doubtful(self) -> bool:
-        """Whether somebody has yet to look at the role."""
-        return self.verdict.doubtful and not self.answered
+        """Whether the user should check the role."""
+        return self.proposed.doubtful and not self.answered
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether the user should check the role or the draft."""
+        return self.doubtful or bool(self.question)
+
+    @property
+    def remark(self) -> str:
+        """The reason for the role, and what the user should check in the draft."""
+        return f"{self.reason}; {self.question}" if self.question else self.reason
+
+    @property
+    def question(self) -> str:
+        """What the user should check in the draft of a quasi-identifier; empty for nothing."""
+        return self.draft.question if self.draft and self.role is Role.QUASI_IDENTIFIER else ""
 
     @property
     def name(self) -> str:
         """Name of the column."""
         return self.facts.name
+
+    @property
+    def fingerprint(self) -> bool:
+        """Whether nearly all values differ and are released exactly."""
+        return self.role in EXACT and is_fingerprint(self.facts)
+
+    @property
+    def known_to_few(self) -> bool:
+        """Whether the column is released only because few know its values."""
+        informative = self.facts.distinct > 1 or self.facts.missing > 0
+        return self.role is Role.INSENSITIVE and self.proposed.ground is Ground.FEW and informative
+
+    def bands(self) -> dict[str, Any] | None:
+        """Return the section of the config that publishes the column in a coarser form; None without one."""
+        if self.draft is None or self.draft.hierarchy is None:
+            return None
+        return {**self.settings(Role.QUASI_IDENTIFIER), "levels": {"min": 1}}
 
     def settings(self, role: Role) -> dict[str, Any]:
         """Return the column's section of the config in a role."""
@@ -604,7 +694,15 @@ class ColumnProposal:
         if role not in COUNTED:
             return section
         draft = self.draft if role is Role.QUASI_IDENTIFIER else None
-        section["type"] = ((draft.type if draft else None) or self.facts.type).value
+        further = {} if draft is None else dict(draft.further)
+        kind = (draft.type if draft else None) or self.facts.type
+        if kind is ValueType.DATE and "format" not in further:
+            # Dates that can be read in two ways have no order yet.
+            undecided = self.facts.dates is not None and self.facts.dates.ambiguous
+            kind = ValueType.TEXT if undecided else kind
+            further |= {} if undecided else date_settings(date_format(self.facts))
+        section["type"] = kind.value
+        section |= further
         if draft is not None and draft.hierarchy is not None:
             section["hierarchy"] = dict(draft.hierarchy)
         return section
@@ -612,18 +710,20 @@ class ColumnProposal:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What is proposed for a file.
+    """The proposed config of a file.
 
     Attributes
     ----------
     rows: records of the file.
-    separator: between its fields, None for what is no text file.
-    missing: texts that stand for a missing value.
+    separator: between its fields; None if it is not a text file.
+    missing: texts of missing values.
     columns: in the order of the file.
     constraints: settings of each model with its reason.
-    together: how far the quasi-identifiers single people out, all at once.
-    numerals: how its texts write numbers.
-    warnings: what its texts leave in doubt.
+    joint: uniqueness of the records on all quasi-identifiers.
+    numerals: notation of numbers in its texts.
+    warnings: about texts that can be read in two ways, keys that repeat and sampling weights.
+    notes: what the roles mean for this file, in sentences.
+    weights: a sampling weight that is positive in every record; None if there is none.
     """
 
     rows: int
@@ -631,88 +731,261 @@ class Proposal:
     missing: tuple[str, ...]
     columns: tuple[ColumnProposal, ...]
     constraints: tuple[tuple[Mapping[str, Any], str], ...] = field(hash=False)
-    together: JointUniqueness
+    joint: JointUniqueness
     numerals: Numerals = POINT
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    weights: str | None = None
 
 
 Decide = Callable[[ColumnProposal], Role]
 
 
 def as_proposed(column: ColumnProposal) -> Role:
-    """Decide on a doubtful column as it was proposed."""
+    """Accept the proposed role of a doubtful column."""
     return column.role
 
 
-def propose(relation: Relation, decide: Decide = as_proposed) -> Proposal:
+@dataclass(frozen=True)
+class Choices:
+    """What the user decides before the file is profiled.
+
+    Attributes
+    ----------
+    roles: by column.
+    cautious: whether columns that are known to few become quasi-identifiers.
+    """
+
+    roles: Mapping[str, Role] = field(default_factory=dict, hash=False)
+    cautious: bool = False
+
+
+NO_CHOICES = Choices()
+
+
+def propose(relation: Relation, decide: Decide = as_proposed, choices: Choices = NO_CHOICES) -> Proposal:
     """Profile an open input and propose a config for it.
 
     Parameters
     ----------
-    decide: asked for the role of each doubtful column, in the order of the file.
+    decide: returns the role of each doubtful column; called in the order of the file.
 
     Raises
     ------
-    DataError: there is no column by which people could be recognised and that could be published.
+    DataError: no column can be a quasi-identifier, or the input lacks a column of ``choices``.
     """
+    for name in choices.roles:
+        relation.position(name)
     measured = measure(relation)
     counter = combinations_of(relation)
-    columns = _with_roles(measured.columns, counter)
+    columns, fallback = _with_roles(measured.columns, counter, choices)
     columns = [_decided(each, decide) for each in columns]
-    columns = _with_something_to_protect(relation.name, columns)
-    fitting = HierarchyDrafter(relation, measured.missing)
-    columns = [_drafted(each, fitting) for each in columns]
-    quasi_identifiers = [each.name for each in columns if each.role is Role.QUASI_IDENTIFIER]
-    sensitive = [each.facts for each in columns if each.role is Role.SENSITIVE]
+    _check_quasi_identifier(relation.name, columns)
+    drafter = HierarchyDrafter(relation, measured.missing)
+    columns = [_drafted(each, drafter) for each in columns]
+    k = proposed_k(relation.rows)
+    joint, cautious = _joint(columns, counter, k)
     return Proposal(
         relation.rows,
         relation.separator,
         measured.missing,
         tuple(columns),
-        tuple(constraints(relation.rows, sensitive)),
-        counter.together(quasi_identifiers, proposed_k(relation.rows)),
+        tuple(constraints(relation.rows, [each.facts for each in columns if each.role is Role.SENSITIVE])),
+        joint,
         measured.numerals,
-        (*index_warnings(relation.index_columns), *measured.warnings),
+        (
+            *relation.header_warnings,
+            *measured.warnings,
+            *_weight_warnings(columns, relation, k),
+        ),
+        (*fallback, *_notes(columns, joint, cautious)),
+        _usable_weight(columns, relation),
     )
 
 
 def _decided(column: ColumnProposal, decide: Decide) -> ColumnProposal:
-    if not column.verdict.doubtful:
+    if not column.doubtful:
         return column
     return replace(column, role=decide(column), answered=decide is not as_proposed)
 
 
-def _with_roles(measured: tuple[ColumnFacts, ...], counter: UniquenessProfile) -> list[ColumnProposal]:
-    verdicts = {column.name: role_of(column, findings(column)) for column in measured}
-    counted = [column for column in measured if verdicts[column.name].role in COUNTED]
-    narrow = [column for column in counted if column.distinct <= WIDEST]
-    relations = Relations(counter.pairs(narrow), {name: each.role for name, each in verdicts.items()})
-    columns = []
-    for column in measured:
-        verdict = relations.verdict(column, verdicts[column.name])
-        reason = relations.reason(column, verdict)
-        columns.append(ColumnProposal(column, verdict, verdict.role, reason))
-    return columns
-
-
-def _with_something_to_protect(name: str, columns: list[ColumnProposal]) -> list[ColumnProposal]:
-    """Keep one quasi-identifier at least: if need be, what an identifier says in general form."""
-    if any(each.role is Role.QUASI_IDENTIFIER for each in columns):
-        return columns
-    general = [each for each in columns if each.verdict.general]
-    if not general:
-        dropped = sum(each.role is Role.IDENTIFIER for each in columns)
-        kept = len(columns) - dropped
-        raise DataError(
-            f"{name}: nothing remains to protect: {dropped} of {len(columns)} columns identify people and "
-            f"would be dropped, and by the other {kept} nobody would be recognised; a config needs a "
-            "quasi-identifier: add a column, or choose one with --interactive"
+def _with_roles(
+    measured: tuple[ColumnFacts, ...], counter: UniquenessProfile, choices: Choices
+) -> tuple[list[ColumnProposal], list[str]]:
+    """Return the columns with their roles and reasons, and a note if nothing is known outside."""
+    proposals = {column.name: role_of(column, findings(column)) for column in measured}
+    proposals |= redundant_columns(measured, proposals, counter)
+    if choices.cautious:
+        proposals |= {each.name: _taken(proposals[each.name]) for each in _few(measured, proposals)}
+    chosen = set(choices.roles.values())
+    roles = {name: choices.roles.get(name, each.role) for name, each in proposals.items()}
+    note: list[str] = []
+    if Role.QUASI_IDENTIFIER not in roles.values() and Role.QUASI_IDENTIFIER not in chosen:
+        instead, note = _instead(
+            measured, {n: each for n, each in proposals.items() if n not in choices.roles}
         )
-    return [replace(each, role=Role.QUASI_IDENTIFIER) if each in general else each for each in columns]
+        proposals |= instead
+        roles |= {name: each.role for name, each in instead.items()}
+    counted = [column for column in measured if roles[column.name] in COUNTED]
+    narrow = [column for column in counted if column.distinct <= WIDEST]
+    relations = Relations(counter.pairs(narrow), roles)
+    columns = [
+        ColumnProposal(
+            column,
+            proposals[column.name],
+            roles[column.name],
+            relations.reason(column, proposals[column.name].reason),
+            answered=column.name in choices.roles,
+        )
+        for column in measured
+    ]
+    return _with_costs(columns, counter), note
 
 
-def _drafted(column: ColumnProposal, fitting: HierarchyDrafter) -> ColumnProposal:
-    general = column.role is Role.IDENTIFIER and column.verdict.general
-    if column.role is Role.QUASI_IDENTIFIER or general:
-        return replace(column, draft=fitting.draft(column.facts))
+def _few(columns: Iterable[ColumnFacts], proposals: Mapping[str, RoleProposal]) -> list[ColumnFacts]:
+    """Return the columns that are released only because few know their values."""
+    proposed = (
+        ColumnProposal(each, own, own.role, "") for each in columns if (own := proposals.get(each.name))
+    )
+    return [each.facts for each in proposed if each.known_to_few]
+
+
+def _taken(proposal: RoleProposal) -> RoleProposal:
+    return replace(proposal, role=Role.QUASI_IDENTIFIER, doubtful=True)
+
+
+def _instead(
+    columns: Sequence[ColumnFacts], proposals: Mapping[str, RoleProposal]
+) -> tuple[dict[str, RoleProposal], list[str]]:
+    """Return proposals of quasi-identifiers for a file in which nothing is known outside, and a note."""
+    general = {name: _taken(each) for name, each in proposals.items() if each.general}
+    if general:
+        names = listed(general)
+        return general, [f"Nothing else is known outside: {names} in a coarser form instead of dropped."]
+    repeated = [each for each in _few(columns, proposals) if not is_fingerprint(each)]
+    ranked = sorted(repeated, key=lambda each: (-each.entropy, each.name))[:MOST_INSTEAD]
+    note = (
+        "No column has a name or values that are known outside, such as age, place or job. "
+        f"The {len(ranked)} columns with the most information are quasi-identifiers instead; name better "
+        "ones with --qi."
+    )
+    return {each.name: _taken(proposals[each.name]) for each in ranked}, [note] if ranked else []
+
+
+MOST_INSTEAD = 10
+"""Maximum number of quasi-identifiers of a file in which nothing is known outside."""
+
+
+def _with_costs(columns: list[ColumnProposal], counter: UniquenessProfile) -> list[ColumnProposal]:
+    """Return columns that say what those known to few would cost as quasi-identifiers."""
+    names = [each.name for each in columns if each.role is Role.QUASI_IDENTIFIER]
+    few = [each.name for each in columns if each.known_to_few]
+    unique = counter.with_each(names, few)
+    what = "records unique if it is a quasi-identifier too"
+    return [
+        replace(each, reason=f"{each.reason}, {unique[each.name]:,} {what}")
+        if unique.get(each.name)
+        else each
+        for each in columns
+    ]
+
+
+def _check_quasi_identifier(name: str, columns: Sequence[ColumnProposal]) -> None:
+    """Check that a column is a quasi-identifier.
+
+    Raises
+    ------
+    DataError: there is none.
+    """
+    if any(each.role is Role.QUASI_IDENTIFIER for each in columns):
+        return
+    dropped = sum(each.role is Role.IDENTIFIER for each in columns)
+    raise DataError(
+        f"{name}: nothing remains to protect: no column is a quasi-identifier (identifiers, which would "
+        f"be dropped: {dropped}; others: {len(columns) - dropped}); add a column, or choose a "
+        "quasi-identifier with --qi or --interactive"
+    )
+
+
+def _drafted(column: ColumnProposal, drafter: HierarchyDrafter) -> ColumnProposal:
+    general = column.role is Role.IDENTIFIER and column.proposed.general
+    if column.role is Role.QUASI_IDENTIFIER or general or column.fingerprint:
+        return replace(column, draft=drafter.draft(column.facts))
     return column
+
+
+def _joint(
+    columns: Sequence[ColumnProposal], counter: UniquenessProfile, k: int
+) -> tuple[JointUniqueness, JointUniqueness | None]:
+    """Return the uniqueness on the quasi-identifiers, and with the columns known to few, if there are any."""
+    names = [each.name for each in columns if each.role is Role.QUASI_IDENTIFIER]
+    few = [each.name for each in columns if each.known_to_few]
+    return counter.joint(names, k), counter.joint([*names, *few], k) if few else None
+
+
+def _weight_warnings(columns: Sequence[ColumnProposal], relation: Relation, k: int) -> Iterator[str]:
+    for column in columns:
+        if column.role is Role.WEIGHT:
+            whole = column.facts.whole
+            values = column.facts.values if whole else relation.dictionary(column.name)
+            yield from weight_warnings(column.name, [count for text, count in values if text], k)
+
+
+def _notes(
+    columns: Sequence[ColumnProposal], joint: JointUniqueness, cautious: JointUniqueness | None
+) -> Iterator[str]:
+    few = [each.name for each in columns if each.known_to_few]
+    if cautious is not None:
+        now, then = (percent(each.unique, each.records) for each in (joint, cautious))
+        unique = f"and {then} of the records are unique instead of {now}" if now != then else "at more loss"
+        yield (
+            f"Known to few and released unchanged: {plural(len(few), 'column')} ({listed(few)}). With "
+            f"--cautious these are quasi-identifiers too, {unique}."
+        )
+    exact = [each.name for each in columns if each.fingerprint]
+    if exact:
+        yield (
+            f"Nearly all values differ and are released exactly: {listed(exact)}. Anyone who holds another "
+            "extract of the same source can link the records; the config has a line for each that publishes "
+            "bands instead."
+        )
+    if not any(each.role is Role.SENSITIVE for each in columns):
+        yield (
+            "No column is sensitive, so the draft asks for k-anonymity only. Name a sensitive one with "
+            "--sensitive COLUMN to get a constraint for it."
+        )
+
+
+def _usable_weight(columns: Sequence[ColumnProposal], relation: Relation) -> str | None:
+    """Return the first sampling weight that is a positive number in every record; None if there is none."""
+    for column in columns:
+        if column.role is Role.WEIGHT and not column.facts.missing and column.facts.type in NUMBERS:
+            return None if relation.profiling.count_matching(column.name, NOT_POSITIVE) else column.name
+    return None
+
+
+NUMBERS = (ValueType.INTEGER, ValueType.NUMBER)
+NOT_POSITIVE = r"-.*|[+]?[0]*[.,]?[0]*([eE].*)?"
+"""Pattern for numbers that are negative or zero."""
+
+SHOWN_NAMES = 10
+"""Maximum number of columns in a sentence."""
+
+
+def listed(names: Collection[str]) -> str:
+    """Return names in a sentence, the first ones of many.
+
+    >>> listed(["a", "b"]), listed([f"q{number}" for number in range(12)])
+    ('a, b', 'q0, q1, q2, q3, q4, q5, q6, q7, q8, q9 and 2 more')
+    """
+    shown = ", ".join(list(names)[:SHOWN_NAMES])
+    return shown if len(names) <= SHOWN_NAMES else f"{shown} and {len(names) - SHOWN_NAMES} more"
+
+
+def percent(part: int, whole: int) -> str:
+    """Return a share in percent.
+
+    >>> percent(1, 8)
+    '12.5 %'
+    """
+    return f"{part / whole:.1%}".replace("%", " %")

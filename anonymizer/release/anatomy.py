@@ -1,4 +1,4 @@
-"""A release in two files, joined by a group: NAME.qit.csv with records, NAME.st.csv with their values."""
+"""Anatomy releases in two files that share the column ``group``: NAME.qit.csv and NAME.st.csv."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from anonymizer.model.recoding import COUNT, GROUP, GroupRecoding
 from anonymizer.release.query import project_rows, rows_of_records
 
 RECORDS = ".qit"
-"""What stands before the suffix of the file with the quasi-identifier table."""
+"""Before the suffix of the file with the QIT."""
 
 VALUES = ".st"
-"""What stands before the suffix of the file with the sensitive table."""
+"""Before the suffix of the file with the ST."""
 
 
 @dataclass(frozen=True)
 class AnatomyFiles:
-    """The two files, or their names.
+    """The paths of the two files.
 
     Attributes
     ----------
-    records: of the quasi-identifier table: one row per record, with its group.
-    values: of the sensitive table: one row per group and value, with the number of records.
+    records: of the QIT: one row for each record, with its group.
+    values: of the ST: one row for each group and value, with the number of records.
     """
 
     records: Path
@@ -42,17 +42,17 @@ class AnatomyFiles:
 
 
 def pair_named(path: Path) -> AnatomyFiles:
-    """Return the pair that a release of this name is, of ``release.csv`` that with ``release.qit.csv``."""
+    """Return the files of a release: ``release.qit.csv`` and ``release.st.csv`` for ``release.csv``."""
     stem, suffix = split_suffix(path.name)
     return AnatomyFiles(path.with_name(f"{stem}{RECORDS}{suffix}"), path.with_name(f"{stem}{VALUES}{suffix}"))
 
 
 def find_anatomy_files(path: Path) -> AnatomyFiles | None:
-    """Return the pair that a path means: one of its files, or their common name with or without suffix.
+    """Return the files of a release, given one of them, or their common name with or without suffix.
 
     Returns
     -------
-    None where the path means a single file.
+    None if the path is a single file.
 
     Raises
     ------
@@ -72,36 +72,38 @@ def find_anatomy_files(path: Path) -> AnatomyFiles | None:
 
 
 def _complete(pair: AnatomyFiles) -> AnatomyFiles:
-    """Return the pair if both files are there.
+    """Return the pair if both files exist.
 
     Raises
     ------
-    InputError: naming the file that is missing, and the one that is there.
+    InputError: a file is missing.
     """
     both = (pair.records, pair.values)
     missing = [each for each in both if not each.is_file()]
     if len(missing) == len(both):
-        raise InputError(f"{pair.records}: no such file, nor {pair.values.name}; give a released file")
+        raise InputError(
+            f"{pair.records}: neither this file nor {pair.values.name} exists; give a released file"
+        )
     if missing:
         there = next(each for each in both if each not in missing)
         raise InputError(
-            f"{missing[0]}: no such file; {there.name} is one half of a release in groups and says nothing "
-            "without the other; put both in one folder"
+            f"{missing[0]}: no such file; {there.name} is one of the two files of an Anatomy release; put "
+            "both in one folder"
         )
     return pair
 
 
 def pair_columns(columns: Sequence[str], sensitive: str) -> tuple[list[str], list[str]]:
-    """Return the columns of both tables.
+    """Return the columns of the QIT and the ST.
 
     Parameters
     ----------
-    columns: the released ones, in the order of the input.
-    sensitive: the one whose values stand in the second table.
+    columns: that are released, in the order of the input.
+    sensitive: the one whose values are in the ST.
 
     Raises
     ------
-    InputError: a column has the name of one that is new.
+    InputError: a column has the name of a new one.
     """
     records = [name for name in columns if name != sensitive]
     taken = {GROUP: columns, COUNT: [sensitive]}
@@ -117,23 +119,23 @@ def pair_columns(columns: Sequence[str], sensitive: str) -> tuple[list[str], lis
 def project_pair(
     relation: Relation, combination: CodeArray, recoding: GroupRecoding, columns: Sequence[str]
 ) -> tuple[Projection, Projection]:
-    """Say what of each record is published in the first table, and what in the second.
+    """Return the projections of the input to the QIT and to the ST.
 
-    In the second stands, for each value of a group, one of its records, of several spellings the first.
+    A row of the ST is one of the records with its group and value, the first if there are several spellings.
 
     Parameters
     ----------
-    combination: of each record, a position in the searched table, shape (records,).
-    columns: the released ones.
+    combination: distinct row of each record in the searched table, shape (records,).
+    columns: that are released.
 
     Raises
     ------
-    InputError: a column has the name of one that is new.
+    InputError: a column has the name of a new one.
     """
     sensitive = recoding.table.sensitive_names[0]
     of_records, of_values = pair_columns(sorted(columns, key=relation.position), sensitive)
     rows = rows_of_records(relation, combination, recoding, columns)
-    # Removed records have no group; what stands in their place is not published.
+    # Removed records have no group; the code in its place is not published.
     codes = np.maximum(recoding.group_of[rows], 0).astype(np.int32)
     group = Replacement(tuple(range(1, recoding.groups + 1)), codes)
     known = [name for name in of_records if name != GROUP]
@@ -149,7 +151,7 @@ def _values(
     group: Replacement,
     columns: Sequence[str],
 ) -> Projection:
-    """Return the second table: a record for each group and value, and how many there are."""
+    """Return the ST: a record for each group and value, with its count."""
     name = columns[1]
     value = recoding.table.sensitive_codes(name)[rows]
     order = np.lexsort((relation.codes(name), value, group.codes))

@@ -1,7 +1,7 @@
-"""Releases as tables of DuckDB files and PostgreSQL, made in one transaction that ends last.
+"""Releases as tables of DuckDB files and PostgreSQL, created in one transaction.
 
-The transaction is committed when all other files are in place. The digest of a table, which has no bytes of
-its own, is independent of the order of its rows.
+The transaction is committed after all other files are in place. The digest of a table does not depend on the
+order of its rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def table_digest(relation: Relation, scratch: Path) -> str:
     """Return the SHA-256 of a relation as CSV with its rows sorted: the same for any order of the rows.
 
-    It is that of the file which a run with ``output: {path: release.csv}`` writes of the same rows.
+    It equals the digest of the same rows in a file of ``output: {path: release.csv}``.
 
     Parameters
     ----------
@@ -47,18 +47,18 @@ def table_digest(relation: Relation, scratch: Path) -> str:
 
 
 COMMENT = "anonymizer release"
-"""How the comment of a released table begins; a table without it is never replaced."""
+"""Beginning of the comment of a released table; a table without it is never replaced."""
 
 
 class ReleaseTable(Closing):
     """A table that a release is written to: ``write``, ``read`` and ``commit`` in a with statement.
 
-    What is written is to be seen by nobody else before ``commit``; leaving without it undoes all.
+    Nobody else sees the table before ``commit``; leaving without it undoes everything.
 
     Attributes
     ----------
-    source: what messages call the database; never with a password.
-    table: as the config names it.
+    source: the database in messages, without a password.
+    table: its name in the config.
     overwrite: whether an earlier release may be replaced.
     """
 
@@ -69,21 +69,21 @@ class ReleaseTable(Closing):
 
     @property
     def title(self) -> str:
-        """What reports and messages call the table."""
+        """The table in reports and messages."""
         return f"{self.source}#{self.table}"
 
     @abstractmethod
     def check(self) -> None:
-        """Check before a search what can be: that the database is there and the table may be made.
+        """Check before a search that the database exists and the table may be created.
 
         Raises
         ------
-        OutputError: it may not.
+        OutputError: one of them is not so.
         """
 
     @abstractmethod
     def write(self, release: Path, options: EngineOptions) -> None:
-        """Begin a transaction, and make a table of the rows of a Parquet file in their order.
+        """Begin a transaction, and create the table from the rows of a Parquet file in their order.
 
         Raises
         ------
@@ -92,7 +92,7 @@ class ReleaseTable(Closing):
 
     @abstractmethod
     def read(self, scratch: Path, options: EngineOptions) -> Relation:
-        """Open what was written, as it is read inside the transaction.
+        """Open the written table inside the transaction.
 
         Parameters
         ----------
@@ -105,27 +105,27 @@ class ReleaseTable(Closing):
 
     @abstractmethod
     def commit(self, sha256: str) -> None:
-        """Replace the earlier release, say in the table's comment what it is, and end the transaction.
+        """Replace the earlier release, set the comment of the table, and commit the transaction.
 
         Parameters
         ----------
-        sha256: of the release; see ``digest``.
+        sha256: of the release; see ``table_digest``.
 
         Raises
         ------
-        OutputError: the database refuses; all is as it was.
+        OutputError: the database refuses; nothing has changed.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Undo what was not committed, and leave the database; a second call does nothing."""
+        """Undo an uncommitted transaction and close the database; a second call does nothing."""
 
     def refuse_existing(self, found: str | None, *, exists: bool) -> None:
-        """Check that nothing but an earlier release that is to be replaced has the table's name.
+        """Check that the table's name is free, or that of an earlier release to replace.
 
         Parameters
         ----------
-        found: the comment of what has it.
+        found: comment of the existing table.
 
         Raises
         ------
@@ -157,7 +157,7 @@ def described(sha256: str) -> str:
 
 
 class DuckDbTable(ReleaseTable):
-    """A table of a DuckDB file, which is made with the table where there is none.
+    """A table of a DuckDB file, which is created with the table if it does not exist.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ class DuckDbTable(ReleaseTable):
         self._target = f"target.{schema}.{identifier(table.name)}"
 
     def check(self) -> None:
-        """Check that the file is a DuckDB database or can be made, and holds no other table of that name."""
+        """Check that the file is or can become a DuckDB database, without another table of that name."""
         if not self._path.exists():
             if not self._path.parent.is_dir():
                 raise OutputError(
@@ -185,7 +185,7 @@ class DuckDbTable(ReleaseTable):
             self._check_existing(database)
 
     def write(self, release: Path, options: EngineOptions) -> None:
-        """Begin a transaction, drop the earlier release in it, and make the table anew."""
+        """Begin a transaction, drop the earlier release in it, and create the table."""
         self._made = not self._path.exists()
         self._database = Database(options)
         self._attach(self._database, "")
@@ -202,7 +202,7 @@ class DuckDbTable(ReleaseTable):
             raise self.refusal(reason_of(error)) from None
 
     def read(self, scratch: Path, options: EngineOptions) -> Relation:
-        """Open a copy of what the table holds inside the transaction, which is gone with its folder."""
+        """Open a copy of the table from inside the transaction, removed with the scratch folder."""
         copy = scratch / "table.parquet"
         try:
             self._opened.run(f"COPY {self._target} TO {quoted(copy)} (FORMAT parquet, USE_TMP_FILE false)")
@@ -222,7 +222,7 @@ class DuckDbTable(ReleaseTable):
         self._made = False
 
     def close(self) -> None:
-        """Undo what was not committed; a file that was made for it goes with it."""
+        """Undo an uncommitted transaction, and remove a file that was created for it."""
         if self._database is None:
             return
         with suppress(DuckError):
@@ -252,7 +252,7 @@ class DuckDbTable(ReleaseTable):
             f"SELECT 1 FROM duckdb_schemas() WHERE database_name = 'target' AND schema_name = {schema}"
         ):
             raise self.refusal(f"there is no schema '{self.table.schema}'")
-        # Names that differ in case alone are one name there.
+        # DuckDB ignores the case of names.
         found = database.rows(
             "SELECT comment FROM duckdb_tables() WHERE database_name = 'target' "
             f"AND schema_name = {schema} AND lower(table_name) = lower({name}) "
@@ -264,7 +264,7 @@ class DuckDbTable(ReleaseTable):
 
 
 class PostgresTable(ReleaseTable):
-    """A table of PostgreSQL; it takes its name, and its predecessor goes, only as the transaction ends.
+    """A table of PostgreSQL, which gets its name and replaces its predecessor when the transaction ends.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ class PostgresTable(ReleaseTable):
         self._staged = TableName(f"anonymizer_{secrets.token_hex(8)}", table.schema)
 
     def check(self) -> None:
-        """Check that the server can be reached, and would let the table be made."""
+        """Check that the server can be reached and lets the user create the table."""
         try:
             self._connect()
             self._find_schema()
@@ -286,7 +286,7 @@ class PostgresTable(ReleaseTable):
             self.close()
 
     def write(self, release: Path, options: EngineOptions) -> None:  # noqa: ARG002 - the server has its own
-        """Begin a transaction, and make a table by another name, which nobody else sees."""
+        """Begin a transaction, and create a table under a temporary name, which nobody else sees."""
         from anonymizer.data.postgres import PostgresError  # noqa: PLC0415 - files do without it
 
         self._connect()
@@ -298,7 +298,7 @@ class PostgresTable(ReleaseTable):
             raise self.refusal(str(error)) from None
 
     def read(self, scratch: Path, options: EngineOptions) -> Relation:  # noqa: ARG002 - it comes as a stream
-        """Open what the table holds inside the transaction."""
+        """Open the table inside the transaction."""
         relation = open_transaction(self._opened, WholeTable(self._staged), self.source, options)
         relation.name = self.title
         return relation
@@ -318,7 +318,7 @@ class PostgresTable(ReleaseTable):
             raise self.refusal(str(error)) from None
 
     def close(self) -> None:
-        """Undo what was not committed, and leave the server."""
+        """Undo an uncommitted transaction and disconnect."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -338,7 +338,7 @@ class PostgresTable(ReleaseTable):
             raise self.refusal(str(error)) from None
 
     def _find_schema(self) -> str:
-        """Return the schema of the table, where its owner may make it."""
+        """Return the schema of the table, if the user may create tables in it."""
         named = "current_schema()" if self.table.schema is None else quoted(self.table.schema)
         rows = self._opened.rows(
             "SELECT nspname, has_schema_privilege(oid, 'CREATE') "

@@ -11,14 +11,14 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from anonymizer.data.source import CSV_FILES, PARQUET_FILES, separator_of, split_suffix
 from anonymizer.errors import OutputError
-from anonymizer.release.formats import release_separator
 from anonymizer.system import (
     LockedFolder,
     NoLocks,
@@ -30,12 +30,38 @@ from anonymizer.system import (
     sync,
 )
 
+FORMATS: Mapping[str, str | None] = {
+    **{suffix: separator_of(suffix) or "," for suffix in CSV_FILES.suffixes},
+    **dict.fromkeys(PARQUET_FILES.suffixes),
+}
+r"""The usual separator of each format by the suffix of the file; Parquet has none.
+
+Text has a header, quotes where needed, lines ending in ``\n``; gzipped for ``.gz``. Parquet has no metadata
+but the schema; recoded columns are text.
+"""
+
+
+def release_separator(path: Path) -> str | None:
+    """Return the usual separator of a released file by its suffix; None for Parquet.
+
+    Raises
+    ------
+    OutputError: no format has that suffix.
+    """
+    suffix = split_suffix(path.name)[1].lower()
+    if suffix in FORMATS:
+        return FORMATS[suffix]
+    raise OutputError(
+        f"output.path '{path.name}': unknown file format; accepted: a name ending in {', '.join(FORMATS)}"
+    )
+
+
 EARLIER = ".earlier"
-"""Suffix of what was taken from its place a moment before its successor came."""
+"""Suffix of a predecessor that was just moved aside."""
 
 
 def swap_paths(staged: Path, final: Path) -> None:
-    """Let two existing paths change their names: in one step on Linux, else in three renames.
+    """Swap the names of two existing paths: in one step on Linux, else in three renames.
 
     Raises
     ------
@@ -46,7 +72,7 @@ def swap_paths(staged: Path, final: Path) -> None:
 
 
 def exchange_by_renames(staged: Path, final: Path) -> None:
-    """Let two existing paths change their names; between the first two renames ``final`` is absent.
+    """Swap the names of two existing paths; between the first two renames ``final`` is absent.
 
     Raises
     ------
@@ -66,28 +92,34 @@ def exchange_by_renames(staged: Path, final: Path) -> None:
 
 
 def earlier(staged: Path) -> Path:
-    """Return where the predecessor of a staged path waits while it takes its place."""
+    """Return the path to which the predecessor of a staged path is moved during the swap."""
     return staged.with_name(staged.name + EARLIER)
 
 
 SHARE = "share"
 PUBLIC_REPORT = "report.public.json"
+LEGEND = "README.txt"
+"""What the values of the release mean, for its recipient."""
+
+LEGEND_HEAD = "About this release"
+"""Beginning of a legend that a run wrote; another file of its name is not replaced."""
+
 REPORT = "report.json"
 PAGE = "report.html"
 RECODING = "recoding.json"
-"""What further records need to be recoded alike."""
+"""The recoding, which ``apply`` gives to new records."""
 
 INTERNAL = (REPORT, PAGE, RECODING)
-"""What stands beside share/, and is not to be handed over."""
+"""Files next to share/ that must not be handed over."""
 
 
 def check_inputs(directory: Path, inputs: Sequence[Path]) -> None:
-    """Check that no input of the run would be replaced by its output, under whatever name it is reached.
+    """Check that the output replaces no input of the run, by its path, a symbolic link or a hard link.
 
     Raises
     ------
-    OutputError: one stands in share/ or is a report, by its path, a symbolic link or a hard link; or it is a
-        folder that the output would be in, and be read with as an input the next time.
+    OutputError: an input is in share/ or is an internal file; or it is a folder that contains the output, so
+        that the next run would read the release as input.
     """
     share = directory / SHARE
     for given in inputs:
@@ -103,41 +135,40 @@ def check_inputs(directory: Path, inputs: Sequence[Path]) -> None:
             )
         if given.is_dir() and share.resolve().is_relative_to(given.resolve()):
             raise OutputError(
-                f"{directory}: is in {given}, which is an input and is read with all that is in it; "
+                f"{directory}: is in {given}, an input folder whose files are all read; "
                 "choose another folder with -o"
             )
 
 
 def check_existing(directory: Path, release_names: Sequence[str], *, overwrite: bool) -> None:
-    """Check that nothing stands in the way, or nothing but an earlier release that is to be replaced.
+    """Check that the folder is empty, or contains only an earlier release that may be replaced.
 
     Raises
     ------
-    OutputError: there is a release that ``overwrite`` does not allow to replace, or something else is there.
+    OutputError: it contains a release without ``overwrite``, or anything else.
     """
     share, internal = directory / SHARE, [directory / name for name in INTERNAL]
     if os.path.lexists(directory / PUBLIC_REPORT):
         raise OutputError(
-            f"{directory}: is a folder to be handed over, which an internal report must not enter; "
+            f"{directory}: is the share/ folder of a release, which must not contain an internal report; "
             "choose another folder with -o"
         )
     if os.path.lexists(share) and (share.is_symlink() or not share.is_dir()):
         raise OutputError(f"{share}: is not a folder; remove it, or choose another folder with -o")
     for report in internal:
         if os.path.lexists(report) and (report.is_symlink() or not report.is_file()):
-            raise OutputError(
-                f"{report}: is not a file of a release; remove it, or choose another folder with -o"
-            )
+            raise OutputError(f"{report}: is not a regular file; remove it, or choose another folder with -o")
     names = sorted(path.name for path in _files(share))
-    strange = sorted(set(names) - _own_names(share) - {*release_names, PUBLIC_REPORT})
+    own = {*release_names, *_own_names(share), PUBLIC_REPORT, *([LEGEND] if _has_own_legend(share) else [])}
+    strange = sorted(set(names) - own)
     if strange:
         raise OutputError(
-            f"{share}: holds '{strange[0]}', which is not of a release; "
+            f"{share}: contains '{strange[0]}', which is not part of a release; "
             "move it away, or choose another folder with -o"
         )
     if not overwrite and (names or any(report.exists() for report in internal)):
         raise OutputError(
-            f"{directory}: holds a release; replace it with --overwrite, or choose another folder with -o"
+            f"{directory}: contains a release; replace it with --overwrite, or choose another folder with -o"
         )
 
 
@@ -146,7 +177,7 @@ def _files(folder: Path) -> Iterable[Path]:
 
 
 def _own_names(share: Path) -> set[str]:
-    """Return the file names that the public report of an earlier release gives."""
+    """Return the file names in the public report of an earlier release."""
     try:
         release = json.loads((share / PUBLIC_REPORT).read_text(encoding="utf-8"))["release"]
         paths = [release["path"]]
@@ -157,19 +188,26 @@ def _own_names(share: Path) -> set[str]:
     return {Path(path).name for path in paths if isinstance(path, str)}
 
 
+def _has_own_legend(share: Path) -> bool:
+    """Return whether an earlier run wrote the legend of a folder."""
+    try:
+        return (share / LEGEND).read_text(encoding="utf-8").startswith(LEGEND_HEAD)
+    except (OSError, ValueError):
+        return False
+
+
 PREFIX = ".share.tmp-"
-"""How the name of a staging folder starts."""
+"""Prefix of the names of staging folders."""
 
 
 def remove_leftovers(directory: Path) -> None:
-    """Remove staging folders whose run has ended; what it had just taken from its place goes back first.
+    """Remove staging folders of runs that have ended, after restoring what they had moved aside.
 
-    Where there are no locks, nothing tells whether a run has ended: what is missing goes back, and the rest
-    stays.
+    Without locks it is unknown whether a run has ended: missing files are restored, the folders stay.
 
     Raises
     ------
-    OSError: one cannot be read or restored.
+    OSError: a folder cannot be read or restored.
     """
     for path in sorted(directory.glob(f"{PREFIX}*")):
         claim = None
@@ -191,18 +229,18 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class ReleaseFolder:
-    """The folder DIR of a release, while a new release is made: ``with ReleaseFolder(...) as folder``.
+    """The folder DIR of a release during a run: ``with ReleaseFolder(...) as folder``.
 
-    Entering checks all that can be checked before a search and makes the staging folder. What is written to
-    ``release``, ``public_report`` and ``internal(...)`` appears in DIR by ``commit``, or not at all.
+    Entering makes every check that needs no search, and creates the staging folder. Files written to
+    ``release``, ``public_report`` and ``internal(...)`` appear in DIR by ``commit``, or not at all.
 
     Parameters
     ----------
-    directory: DIR; it and its parents are made when they do not exist.
+    directory: DIR; created with its parents if it does not exist.
     release_name: plain file name of the release, whose suffix is its format; None for a release elsewhere.
     inputs: every file that the run reads; none may be part of the output.
-    overwrite: whether an earlier release is to be replaced.
-    second_name: of a release in two files, the plain name of the other one.
+    overwrite: whether an earlier release may be replaced.
+    second_name: plain name of the sensitive table of an Anatomy release.
     """
 
     def __init__(
@@ -225,16 +263,16 @@ class ReleaseFolder:
 
     @property
     def share(self) -> Path:
-        """The folder to be handed over, as it is called after ``commit``."""
+        """The final path of the folder to be handed over."""
         return self.directory / SHARE
 
     @property
     def release(self) -> Path:
-        """Where the release is to be written, and can be read before ``commit``.
+        """The staged path of the release.
 
         Raises
         ------
-        OutputError: it is not a file of this folder.
+        OutputError: the release is not a file in this folder.
         """
         if self.release_name is None:
             raise OutputError(f"{self.directory}: the release is not a file of this folder")
@@ -242,28 +280,33 @@ class ReleaseFolder:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Where each file of the release is to be written."""
+        """The staged path of each file of the release."""
         return tuple(self._staging / SHARE / name for name in self.names)
 
     @property
     def scratch(self) -> Path:
-        """A folder for temporary files, which is gone with the staging folder."""
+        """A folder for temporary files, removed with the staging folder."""
         folder = self._staging / "scratch"
         folder.mkdir(exist_ok=True)
         return folder
 
     @property
     def public_report(self) -> Path:
-        """Where the recipient's report is to be written."""
+        """The staged path of the recipient's report."""
         return self._staging / SHARE / PUBLIC_REPORT
 
     @property
+    def legend(self) -> Path:
+        """The staged path of the recipient's legend."""
+        return self._staging / SHARE / LEGEND
+
+    @property
     def report(self) -> Path:
-        """Where the internal report is to be written."""
+        """The staged path of the internal report."""
         return self.internal(REPORT)
 
     def internal(self, name: str) -> Path:
-        """Return where a file that stands beside share/ is to be written."""
+        """Return the staged path of a file next to share/."""
         if name not in self._internal:
             self._internal.append(name)
         return self._staging / name
@@ -295,22 +338,22 @@ class ReleaseFolder:
             raise self._refusal(error) from error
 
     def commit(self, last: Callable[[], None] = lambda: None) -> None:
-        """Put what was staged in its place; when that fails, all is as it was.
+        """Put the staged files in place; an error undoes everything.
 
         Parameters
         ----------
-        last: what has to happen as well, such as the end of a transaction; when it fails, all is undone.
+        last: called at the end, such as to commit a transaction; an error in it undoes everything.
 
         Raises
         ------
-        OutputError: a file could not be made durable or put in its place.
+        OutputError: a file could not be made durable or put in place.
         """
         names = [SHARE, *(name for name in self._internal if name != REPORT)]
         names += [REPORT] if REPORT in self._internal else []
         check_existing(self.directory, self.names, overwrite=self._overwrite)
         moves = [_Move(self._staging / name, self.directory / name) for name in names]
         if RECODING not in names and (self.directory / RECODING).is_file():
-            # The recoding of the earlier release is not of this one; it goes before the report comes.
+            # The recoding of the earlier release does not fit this one; it goes before the report comes.
             moves.insert(-1, _Move(self.directory / RECODING, self._staging / RECODING))
         with self._refusals():
             for move in moves:
@@ -329,7 +372,7 @@ class ReleaseFolder:
         self.discard()
 
     def discard(self) -> None:
-        """Remove what was staged, and the folders that were made for it."""
+        """Remove the staged files, and the folders that were created for them."""
         if self._claim is not None:
             self._claim.remove()
             self._claim = None
@@ -371,7 +414,7 @@ class ReleaseFolder:
             raise self._refusal(error) from error
 
     def _is_ours(self, error: OSError) -> bool:
-        """Say whether an error is of writing the release, and not of anything else that a run does."""
+        """Return whether an error comes from writing the release, not from another step of the run."""
         named = isinstance(error.filename, str | os.PathLike) and Path(error.filename).absolute()
         return error.errno in FULL or bool(named and named.is_relative_to(self.directory.absolute()))
 
@@ -383,7 +426,7 @@ class ReleaseFolder:
 
 def _check_name(name: str) -> None:
     if Path(name).name != name or name.casefold() == PUBLIC_REPORT:
-        raise OutputError(f"output.path '{name}': accepted is a plain file name, such as release.csv")
+        raise OutputError(f"output.path '{name}': accepted: a plain file name, such as release.csv")
     fault = output_fault(name)
     if fault is not None:
         raise OutputError(f"output.path: {fault}")
@@ -391,7 +434,7 @@ def _check_name(name: str) -> None:
 
 
 class _Move:
-    """One staged path and its place; knows by the inode which of the two it stands at."""
+    """One staged path and its place; the inode shows which of the two it is at."""
 
     def __init__(self, staged: Path, final: Path) -> None:
         self.staged = staged
@@ -400,14 +443,14 @@ class _Move:
         self.replaces = os.path.lexists(final)
 
     def do(self) -> None:
-        """Put the staged path in place; an earlier one takes its."""
+        """Put the staged path in place; an earlier one moves to the staging folder."""
         if self.replaces:
             swap_paths(self.staged, self.final)
         else:
             rename(self.staged, self.final)
 
     def undo(self) -> None:
-        """Put all back as it was, if it is not."""
+        """Reverse ``do`` if it was done."""
         if os.path.lexists(self.final) and self.final.stat().st_ino == self.inode:
             if self.replaces:
                 swap_paths(self.staged, self.final)

@@ -1,15 +1,18 @@
 """The release as a query over the input: recoded records or counted rows, ready to be written.
 
-A release follows from the frequency table alone if it can; otherwise the engine joins its records to their
+If possible, a release follows from the frequency table alone; otherwise the engine joins the records to their
 recoding. A distinct row that is published in several ways divides its records between them.
 """
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from anonymizer.data.csv import encode_file
 from anonymizer.data.relation import (
     ByCodes,
     ByRegion,
@@ -19,13 +22,30 @@ from anonymizer.data.relation import (
     Projection,
     RecodedRows,
     Relation,
+    ReleaseQuery,
     Replacement,
     shuffled,
 )
+from anonymizer.data.source import PARQUET_FILES, CsvDialect
 from anonymizer.model.arrays import CodeArray, IntArray, ranks_of
 from anonymizer.model.counting import Packing, add_up, count, rank
 from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.recoding import PublishedColumn, Recoding, SharedRecoding
+
+
+def copy_table(query: ReleaseQuery, path: Path, dialect: CsvDialect) -> None:
+    """Write a table as Parquet or, by the suffix of the path, as text in a dialect.
+
+    Raises
+    ------
+    OutputError: it cannot be written, or the encoding lacks a character.
+    """
+    if PARQUET_FILES.named(path.name):
+        query.copy(path, None)
+        return
+    query.copy(path, dialect.separator)
+    if codecs.lookup(dialect.encoding).name != "utf-8":
+        encode_file(path, dialect.encoding)
 
 
 def rows_of_records(
@@ -33,12 +53,12 @@ def rows_of_records(
 ) -> CodeArray:
     """Return the row of the recoding's table for each record, shape (records,), int32.
 
-    Records of a combination differ at most in columns that are released unchanged. In the order of these
-    they fill its parts one after another, so that the order of the input changes nothing.
+    Records of a distinct row differ at most in columns that are released unchanged. Sorted by these, they
+    fill its parts one after another, so the order of the input has no effect.
 
     Parameters
     ----------
-    combination: of each record, a position in the searched table, shape (records,), int32.
+    combination: distinct row of each record in the searched table, shape (records,), int32.
     columns: that are released.
     """
     if recoding.owner is None:
@@ -54,28 +74,24 @@ def rows_of_records(
 def project(
     relation: Relation, combination: CodeArray, recoding: Recoding, columns: Sequence[str]
 ) -> Projection:
-    """Say what of each record is published.
+    """Return the projection of the input to a release, its columns in the order of the input.
 
     Parameters
     ----------
-    combination: of each record, a position in the searched table, shape (records,).
-    columns: the released ones; those that the recoding publishes are replaced, the others stay as they are.
-
-    Returns
-    -------
-    The projection, its columns in the order of the input.
+    combination: distinct row of each record in the searched table, shape (records,).
+    columns: that are released, recoded or unchanged.
     """
     released = tuple(sorted(columns, key=relation.position))
     return project_rows(rows_of_records(relation, combination, recoding, released), recoding, released)
 
 
 def project_rows(rows: CodeArray, recoding: Recoding, columns: Sequence[str]) -> Projection:
-    """Say what of each record is published, given the row of the recoding's table that it is of.
+    """Return the projection of the input to a release.
 
     Parameters
     ----------
-    rows: of the records, shape (records,).
-    columns: the released ones, in the order of the input.
+    rows: row of the recoding's table for each record, shape (records,).
+    columns: that are released, in the order of the input.
     """
     replacements = {
         published.name: _replacement(published, rows)
@@ -86,16 +102,21 @@ def project_rows(rows: CodeArray, recoding: Recoding, columns: Sequence[str]) ->
 
 
 def _replacement(published: PublishedColumn, rows: CodeArray) -> Replacement:
-    """Give each record its label, labels sorted so that their positions sort as they do."""
+    """Return the label of each record; labels are sorted, so codes sort like labels."""
+    labels, places = _sorted_labels(published)
+    return Replacement(labels, places[published.codes][rows])
+
+
+def _sorted_labels(published: PublishedColumn) -> tuple[tuple[str, ...], CodeArray]:
+    """Return the labels sorted, and the place of each label among them, shape (labels,), int32."""
     order = sorted(range(len(published.labels)), key=published.labels.__getitem__)
-    labels = tuple(published.labels[position] for position in order)
-    return Replacement(labels, ranks_of(order)[published.codes][rows])
+    return tuple(published.labels[position] for position in order), ranks_of(order)
 
 
 def count_union(
     earlier: Relation, groups: Groups, names: Sequence[str], new: CountedRows
 ) -> CountedRows | None:
-    """Return the distinct rows of an earlier release and of new records, sorted, with the records of both.
+    """Return the distinct rows of an earlier release and of new records, sorted, with the counts of both.
 
     Parameters
     ----------
@@ -103,8 +124,8 @@ def count_union(
 
     Returns
     -------
-    None where the groups do not tell the earlier release: a column is not among theirs, or has values that
-    are no texts. The columns are in its order.
+    The rows, their columns in the order of the earlier release; None if it has other columns or values that
+    are not texts.
     """
     columns = earlier.columns
     if set(columns) != set(names) or not all(earlier.holds_texts(name) for name in columns):
@@ -126,7 +147,7 @@ def count_union(
 
 
 def single_shuffled(rows: CountedRows) -> CountedRows:
-    """Return every single row once, in an order by randomness of the system."""
+    """Return one row for each record, in an order drawn from the randomness of the system."""
     number = int(rows.counts.sum())
     single = np.repeat(np.arange(len(rows.counts)), rows.counts)[shuffled(number)]
     codes = tuple(each[single] for each in rows.codes)
@@ -142,17 +163,17 @@ def _codes(texts: Sequence[str | None], labels: Sequence[str]) -> CodeArray:
 def counted_rows(
     relation: Relation, recoding: Recoding, positions: Mapping[str, CodeArray], columns: Sequence[str]
 ) -> CountedRows | None:
-    """Return the distinct published rows, sorted by what is published, with their records.
+    """Return the distinct published rows, sorted, with their counts.
 
     Parameters
     ----------
-    positions: for each sensitive attribute the code of each text in the dictionary, shape (texts,).
+    positions: codes of the texts in the dictionary of each sensitive attribute, shape (texts,).
     columns: that are released.
 
     Returns
     -------
-    None where the table does not tell what is released: a column is not in it, or its code stands for more
-    than one text or for a value that is no text.
+    None if the release does not follow from the recoding's table: the table lacks a column, or a code means
+    several texts or a value that is not a text.
     """
     released, recoding = sorted(columns, key=relation.position), recoding.merged
     known = {published.name: published for published in recoding.published()}
@@ -166,7 +187,7 @@ def counted_rows(
     packing = Packing(int(kept.sum()))
     for name in released:
         published = known[name]
-        packing.add(_places(published)[published.codes[kept]], len(published.labels))
+        packing.add(_sorted_labels(published)[1][published.codes[kept]], len(published.labels))
     groups, distinct = rank(packing.take_keys())
     codes = packing.unpack(distinct)
     return CountedRows(
@@ -177,8 +198,8 @@ def counted_rows(
     )
 
 
-def told(relation: Relation, name: str, positions: Mapping[str, CodeArray]) -> bool:
-    """Tell whether the codes of a sensitive attribute tell what stands in the input.
+def follows_from_codes(relation: Relation, name: str, positions: Mapping[str, CodeArray]) -> bool:
+    """Return whether each code of a sensitive attribute means one text of the input.
 
     Parameters
     ----------
@@ -192,8 +213,8 @@ def told(relation: Relation, name: str, positions: Mapping[str, CodeArray]) -> b
 def _unchanged(
     relation: Relation, recoding: Recoding, name: str, positions: Mapping[str, CodeArray]
 ) -> PublishedColumn | None:
-    """Return a sensitive attribute as it stands in the input, None where its codes do not tell."""
-    if not told(relation, name, positions):
+    """Return the texts of a sensitive attribute; None if a code means several."""
+    if not follows_from_codes(relation, name, positions):
         return None
     of_texts = positions[name]
     texts = [text for text, _ in relation.dictionary(name) if text is not None]
@@ -202,17 +223,12 @@ def _unchanged(
     return PublishedColumn(name, tuple(texts), by_code[recoding.table.sensitive_codes(name)])
 
 
-def _places(published: PublishedColumn) -> CodeArray:
-    """Return the place of each label among the sorted ones, shape (labels,), int32."""
-    return ranks_of(sorted(range(len(published.labels)), key=published.labels.__getitem__))
-
-
 def recoded_rows(recoding: Recoding, codings: Sequence[Coding], columns: Sequence[str]) -> RecodedRows:
-    """Return what becomes of each row of a recoding's table.
+    """Return the published labels of each row of a recoding's table.
 
     Parameters
     ----------
-    codings: how records become rows of that table, a column of which each is.
+    codings: codes of the records, one for each column of that table.
     columns: released ones, in the order of the input.
     """
     table = recoding.table
@@ -223,17 +239,18 @@ def recoded_rows(recoding: Recoding, codings: Sequence[Coding], columns: Sequenc
 def regions_rows(
     recoding: Recoding, codings: Sequence[Coding], columns: Sequence[str], regions: PlacedRows | None
 ) -> RecodedRows:
-    """Return what becomes of each region of a recoding.
+    """Return the published labels of each region of a recoding.
 
     Parameters
     ----------
-    codings: how records become combinations that the engine keeps in regions.
+    codings: codes of the records, by which the engine finds their distinct rows.
     columns: released ones, in the order of the input.
-    regions: numbered as those of the recoding, which may have one more of suppressed records.
+    regions: of the distinct rows in the engine, numbered as in the recoding, which may have one more region
+        of suppressed records.
     """
-    assert isinstance(recoding, SharedRecoding), "what was cut are regions"
+    assert isinstance(recoding, SharedRecoding), "an algorithm that cuts finds regions"
     region_of = recoding.region_of
-    assert region_of is not None, "what was cut are regions"
+    assert region_of is not None, "an algorithm that cuts finds regions"
     kept_suppressed = np.flatnonzero(recoding.suppressed & ~recoding.removed)
     rest = int(region_of[kept_suppressed[0]]) if len(kept_suppressed) else None
     _, first = np.unique(region_of, return_index=True)
@@ -244,12 +261,11 @@ def regions_rows(
 def _rows(
     recoding: Recoding, found: ByCodes | ByRegion, columns: Sequence[str], rows: IntArray, counts: IntArray
 ) -> RecodedRows:
-    """Return what becomes of some rows of a recoding's table."""
+    """Return the published labels of some rows of a recoding's table."""
     labels: dict[str, tuple[str, ...]] = {}
     places: dict[str, CodeArray] = {}
     for published in recoding.published():
         if published.name in columns:
-            order = sorted(range(len(published.labels)), key=published.labels.__getitem__)
-            labels[published.name] = tuple(published.labels[position] for position in order)
-            places[published.name] = ranks_of(order)[published.codes[rows]]
+            labels[published.name], own = _sorted_labels(published)
+            places[published.name] = own[published.codes[rows]]
     return RecodedRows(found, counts, ~recoding.removed[rows], tuple(columns), labels, places)

@@ -12,13 +12,14 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from anonymizer.attacks.base import ATTACKS, AttackResult
+from anonymizer.attacks.base import AttackResult, threat_of
 from anonymizer.distribution import own_version
 from anonymizer.model.adversary import Threat
 from anonymizer.model.classes import Measurement
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.report import Report
-from anonymizer.privacy.base import WHO, PrivacyModel
+from anonymizer.privacy.base import WHO, Constraint, PrivacyModel
+from anonymizer.report.wording import contradictions
 from anonymizer.utility.base import UtilityFinding
 
 ATTACK_KEYS = [
@@ -32,7 +33,11 @@ ATTACK_KEYS = [
     "seconds",
     "details",
 ]
-"""The keys of an entry, in order."""
+"""Keys of an entry of ``attacks``, in order."""
+
+
+PUBLIC_DETAILS = ("base_rate", "beyond_guess")
+"""Details of an attack that decide about a claim and follow from the release."""
 
 
 def attack_entry(finding: AttackResult, seconds: float) -> dict[str, Any]:
@@ -56,7 +61,7 @@ PACKAGES = ("duckdb", "networkx", "numpy", "ortools", "pandas", "pydantic", "sci
 
 @dataclass(frozen=True)
 class InputFacts:
-    """The input, as the report shows it."""
+    """The entry ``input`` of a report."""
 
     path: str | None
     sha256: str | None
@@ -67,7 +72,7 @@ class InputFacts:
 
 @dataclass(frozen=True)
 class SecondFile:
-    """The second file of a release in two, as the report shows it."""
+    """The sensitive table of an Anatomy release in a report."""
 
     path: str | None
     sha256: str | None
@@ -76,11 +81,12 @@ class SecondFile:
 
 @dataclass(frozen=True)
 class ReleaseFacts:
-    """The release, as the report shows it; without one the counts are 0 and ``verified`` is False.
+    """The entry ``release`` of a report; without a release the counts are 0 and ``verified`` is False.
 
     Attributes
     ----------
-    sensitive_table: of a release in two tables, the one of sensitive values; None for one in one table.
+    separator, encoding: of a file of text; None for others.
+    sensitive_table: of an Anatomy release; None for others.
     """
 
     path: str | None = None
@@ -90,10 +96,12 @@ class ReleaseFacts:
     suppressed_cells: int = 0
     classes: int = 0
     verified: bool = False
+    separator: str | None = None
+    encoding: str | None = None
     sensitive_table: SecondFile | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the ``release`` entry of the report, the second table only where there is one."""
+        """Return the entry in plain types; ``sensitive_table`` only if there is one."""
         content = asdict(self)
         if self.sensitive_table is None:
             del content["sensitive_table"]
@@ -102,7 +110,7 @@ class ReleaseFacts:
 
 @dataclass(frozen=True)
 class SearchFacts:
-    """Who searched, with which seed."""
+    """The algorithm and seed of a search."""
 
     algorithm: str
     seed: int
@@ -110,20 +118,21 @@ class SearchFacts:
 
 @dataclass(frozen=True)
 class ReportParts:
-    """Everything a report is made of.
+    """The contents of a report.
 
     Attributes
     ----------
     config: the config in plain types.
     attributes: role, type and hierarchy digest by column.
     loss: every loss metric by name.
-    attacks: entries of those that were run on the release.
-    utility: entries of the measures that were taken of the release.
-    matrix: what the constraints claim to stop, beside what the attacks measured.
-    engine: its name, and because of what it counted the combinations.
-    diagnosis: why there is no release, None when there is one.
-    recoding_file: where the recoding is kept for further records, and its hash; None where it is not.
-    applied: the earlier release that this one goes on from; None without.
+    attacks: entries of the attacks on the release.
+    utility: entries of the measures of utility.
+    matrix: rows of ``attack_matrix``.
+    engine: its name, and the reason for its choice.
+    diagnosis: the reasons for an infeasible run; None with a release.
+    recoding_file: path and hash of the recoding kept for later records; None without.
+    applied: the earlier release to which the records are appended; None without.
+    advice: columns that lose most, and changes with their gain; None for a release that says enough.
     """
 
     config: dict[str, Any]
@@ -142,6 +151,7 @@ class ReportParts:
     diagnosis: dict[str, Any] | None = None
     recoding_file: dict[str, Any] | None = None
     applied: dict[str, Any] | None = None
+    advice: dict[str, Any] | None = None
 
 
 def build_report(parts: ReportParts) -> Report:
@@ -172,8 +182,10 @@ def build_report(parts: ReportParts) -> Report:
         "diagnosis": parts.diagnosis,
         "recoding_file": parts.recoding_file,
         "applied": parts.applied,
+        "advice": parts.advice,
     }
     content |= {key: value for key, value in optional.items() if value is not None}
+    content["warnings"] += [what for _, what in contradictions(content)]
     return Report(content)
 
 
@@ -214,7 +226,7 @@ def environment() -> dict[str, Any]:
 
 @cache
 def _version(name: str) -> str:
-    # Looking a distribution up takes longer than counting a small file.
+    # The lookup takes longer than counting a small file.
     try:
         return version(name)
     except PackageNotFoundError:
@@ -222,13 +234,14 @@ def _version(name: str) -> str:
 
 
 def attack_matrix(
-    models: Sequence[PrivacyModel], attacks: Sequence[Mapping[str, Any]], k: int | None
+    constraints: Sequence[Constraint], attacks: Sequence[Mapping[str, Any]], k: int | None
 ) -> list[dict[str, Any]]:
     """Return a row for each of the seven threats.
 
-    A claim is contradicted when a number exceeds what it allows. That is the share that the model itself
-    allows; without one, for linkage and re-identification 1 / k where the config has a k; else the baseline
-    that a guess without the release reaches. An estimate does so by the lower end of its interval.
+    A claim is contradicted if the success of an attack on the same attribute, or the lower end of its
+    interval, exceeds what the claim allows: the maximum of the model itself; else 1 / k for linkage and
+    re-identification if the config has a k; else the baseline of a guess without the release. Certainty of
+    the most frequent value, which a guess finds too, or of a missing one does not contradict a claim.
 
     Parameters
     ----------
@@ -237,26 +250,38 @@ def attack_matrix(
     """
     rows = []
     for threat in Threat:
-        claiming = [model for model in models if threat in model.mitigates]
-        measured = [each for each in attacks if _threat(each) is threat]
-        worst = max(measured, key=lambda each: each["success"], default=None)
-        broken = any(
-            each["low"] > _allowed(each, threat, model, k) for each in measured for model in claiming
-        )
+        claiming = [(place, each) for place, each in enumerate(constraints) if threat in each.model.mitigates]
+        measured = [(place, each) for place, each in enumerate(attacks) if threat_of(each) is threat]
+        worst = max((each for _, each in measured), key=lambda each: each["success"], default=None)
+        broken = [
+            {"attack": place, "constraint": position, "allowed": allowed}
+            for place, entry in measured
+            for position, claim in claiming
+            if _same_attribute(entry, claim)
+            and _certain_success(entry) > (allowed := _allowed(entry, threat, claim.model, k))
+        ]
         rows.append(
             {
                 "threat": threat.value,
-                "claimed_by": sorted({model.name for model in claiming}),
+                "claimed_by": sorted({claim.model.name for _, claim in claiming}),
                 "success": None if worst is None else worst["success"],
                 "baseline": None if worst is None else worst["baseline"],
-                "contradicted": broken,
+                "contradicted": bool(broken),
+                "contradictions": broken,
             }
         )
     return rows
 
 
-def _threat(attack: Mapping[str, Any]) -> Threat | None:
-    return ATTACKS[attack["attack"]].threat_of(attack["knowledge"])
+def _same_attribute(attack: Mapping[str, Any], claim: Constraint) -> bool:
+    """Return whether an attack aims at the attribute that a constraint protects, or one of both at none."""
+    return claim.attribute is None or attack["knowledge"].get("sensitive", claim.attribute) == claim.attribute
+
+
+def _certain_success(attack: Mapping[str, Any]) -> float:
+    """Return the success that is surely due to the release."""
+    found: float = attack.get("details", {}).get("beyond_guess", attack["low"])
+    return found
 
 
 def _allowed(attack: Mapping[str, Any], threat: Threat, model: PrivacyModel, k: int | None) -> float:
@@ -277,7 +302,7 @@ UTILITY_KEYS = [
     "seconds",
     "details",
 ]
-"""The keys of an entry, in order."""
+"""Keys of an entry of ``utility``, in order."""
 
 
 def utility_entry(finding: UtilityFinding, seconds: float) -> dict[str, Any]:

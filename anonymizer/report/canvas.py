@@ -1,4 +1,4 @@
-"""A chart as inline SVG, with the colors of its page, ids of its own, and the style of all charts."""
+"""A chart as inline SVG with the colors of its page, and the style of all charts."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours by what they say.
+    """Colors by purpose.
 
     Attributes
     ----------
-    ink, soft, grid, paper: of text, of less important text, of lines behind, and of the ground.
-    before, after: of the input and of the release.
-    alarm: of what exceeds a promise.
+    ink, soft, grid, paper: of text, secondary text, grid lines and the background.
+    before, after: of the input and the release.
+    alarm: of contradicted claims.
     """
 
     ink: str
@@ -36,17 +36,17 @@ class Palette:
 
 
 NOTEBOOK = Palette("#1c2430", "#566072", "#dfe3e8", "#ffffff", "#8a5a2b", "#1f5fa8", "#b3261e")
-"""For a white ground; each but the grid has a contrast of 5:1 or more."""
+"""For a white background; all except the grid have a contrast of at least 5:1."""
 
 LONGEST = 32
-"""Characters of a label; what is longer is cut, the table below the chart has it whole."""
+"""Maximum number of characters of a label; the table below the chart has the whole text."""
 
 FONT = 12.0
 """Size of text in a chart, in points."""
 
 
 def short(label: str, longest: int = LONGEST) -> str:
-    r"""Return a label that fits beside an axis, a dot for what has no shape, such as the end of a line.
+    r"""Return a label cut to fit next to an axis, with a dot for each unprintable character.
 
     >>> short("a" * 40, 5), short("a\tb")
     ('aaaa…', 'a·b')
@@ -56,7 +56,7 @@ def short(label: str, longest: int = LONGEST) -> str:
 
 
 def bare(axes: Axes, palette: Palette) -> None:
-    """Take away what says nothing: frame, tick marks, background."""
+    """Remove frame, tick marks and background."""
     axes.set_facecolor("none")
     for side in axes.spines.values():
         side.set_visible(False)
@@ -65,14 +65,14 @@ def bare(axes: Axes, palette: Palette) -> None:
 
 
 def rows(axes: Axes, labels: Sequence[str], palette: Palette, longest: int = LONGEST) -> None:
-    """Name rows from top to bottom."""
+    """Label the rows from top to bottom."""
     axes.set_yticks(range(len(labels)), [_plain(short(label, longest)) for label in labels])
     axes.tick_params(axis="y", labelcolor=palette.ink, pad=10)
     axes.set_ylim(len(labels) - 0.45, -0.55)
 
 
 def _plain(text: str) -> str:
-    r"""Keep matplotlib from reading a pair of dollars as a formula.
+    r"""Escape dollar signs, which matplotlib reads as formulas.
 
     >>> _plain("$5 to $9")
     '\\$5 to \\$9'
@@ -81,7 +81,7 @@ def _plain(text: str) -> str:
 
 
 def apart(heights: Sequence[float], least: float) -> list[float]:
-    """Move heights so that texts at them do not overlap.
+    """Return heights at which texts do not overlap, moved down where needed.
 
     >>> apart([0.3, 0.3, 0.1], 0.05)
     [0.3, 0.25, 0.1]
@@ -98,7 +98,7 @@ XLINK = "http://www.w3.org/1999/xlink"
 _SALT = "anonymizer"
 
 _MARKS = Palette("#010203", "#020304", "#030405", "#040506", "#050607", "#060708", "#070809")
-"""Colours that stand for variables of the page's style sheet."""
+"""Colors that are replaced by variables of the page's style sheet."""
 
 _RC = {
     "svg.fonttype": "none",
@@ -112,7 +112,7 @@ _RC = {
 
 @dataclass(frozen=True)
 class Frame:
-    """The space of a chart in pixels: the whole, and what is kept free around the axes."""
+    """The size of a chart and its margins around the axes, in pixels."""
 
     width: float
     height: float
@@ -136,9 +136,9 @@ def inline_svg(draw: Callable[[Axes, Palette], object], frame: Frame, name: str,
 
     Parameters
     ----------
-    draw: draws onto axes in the colours of a palette.
-    name: of the chart, unlike that of any other on the page; every id begins with it.
-    label: what the chart shows, for those who do not see it.
+    draw: draws onto axes in the colors of a palette.
+    name: unique on the page; prefix of every id.
+    label: description for screen readers.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def inline_svg(draw: Callable[[Axes, Palette], object], frame: Frame, name: str,
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     with rc_context(_RC), warnings.catch_warnings():  # type: ignore[arg-type]
-        # The text stays text: the reader's own fonts draw it.
+        # Text is not converted to paths: the reader's fonts draw it.
         warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
         figure = Figure(figsize=(frame.width / 72, frame.height / 72), facecolor="none")
         FigureCanvasSVG(figure)
@@ -170,7 +170,7 @@ def _settled(text: str, frame: Frame, name: str, label: str) -> str:
                 parent.remove(child)
     for element in root.iter():
         _prefix(element, name)
-        _recolour(element)
+        _recolor(element)
     for key in ("width", "height", "version"):
         root.attrib.pop(key, None)
     root.set("viewBox", f"0 0 {frame.width:g} {frame.height:g}")
@@ -183,7 +183,7 @@ def _settled(text: str, frame: Frame, name: str, label: str) -> str:
 
 
 def _prefix(element: ElementTree.Element, name: str) -> None:
-    """Make ids, and what refers to them, unlike those of other charts."""
+    """Prefix ids and references to them, so that they are unique on the page."""
     for key, value in element.attrib.items():
         if key == "id":
             element.set(key, f"{name}-{value}")
@@ -193,8 +193,8 @@ def _prefix(element: ElementTree.Element, name: str) -> None:
             element.set(key, value.replace("url(#", f"url(#{name}-"))
 
 
-def _recolour(element: ElementTree.Element) -> None:
-    """Put the page's variables in the place of marks; an attribute holds none, so it becomes a style."""
+def _recolor(element: ElementTree.Element) -> None:
+    """Replace marks by variables of the page; as attributes cannot hold variables, they become styles."""
     for key in ("fill", "stroke", "stop-color"):
         value = element.attrib.get(key)
         if value is not None and value.lower() in _VARIABLES:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonymizer.report.canvas import FONT, NOTEBOOK, Palette, apart, bare, rows
-from anonymizer.report.comparison import frontier
 from anonymizer.report.distribution import Distribution
 from anonymizer.report.facts import AttributeLoss, RiskByKnowledge, SizeBin
 from anonymizer.report.wording import floored, percent
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Dot:
-    """One attack: its name, the share of targets that it hits, the interval, and what a guess hits."""
+    """An attack with its success, interval and baseline."""
 
     label: str
     success: float
@@ -36,7 +35,7 @@ class Dot:
 
 
 def draw_attacks(axes: Axes, dots: Sequence[Dot], palette: Palette = NOTEBOOK) -> Axes:
-    """Draw a row for each attack; the axis is a share of the targets."""
+    """Draw a row for each attack; the axis is the share of targets."""
     bare(axes, palette)
     reach = max([0.05, *(max(each.high, each.baseline, each.success) for each in dots)])
     places = range(len(dots))
@@ -54,24 +53,32 @@ def draw_attacks(axes: Axes, dots: Sequence[Dot], palette: Palette = NOTEBOOK) -
               label="guess without the release")  # fmt: skip
     axes.plot([each.success for each in dots], places, "o", markersize=8, color=palette.after, clip_on=False,
               label="attack")  # fmt: skip
-    for place, each in enumerate(dots):
-        axes.text(1.03, place, percent(each.success), transform=axes.get_yaxis_transform(), va="center",
-                  color=palette.ink, fontsize=FONT, fontweight="bold")  # fmt: skip
+    _row_values(axes, [percent(each.success) for each in dots], palette)
     rows(axes, [each.label for each in dots], palette)
     axes.set_xlim(0, reach)
     axes.locator_params(axis="x", nbins=5)
-    axes.xaxis.set_major_formatter(lambda value, _: percent(round(value, 6)))
+    axes.xaxis.set_major_formatter(_percent_tick)
     return axes
 
 
+def _row_values(axes: Axes, texts: Sequence[str], palette: Palette) -> None:
+    for place, text in enumerate(texts):
+        axes.text(1.03, place, text, transform=axes.get_yaxis_transform(), va="center",
+                  color=palette.ink, fontsize=FONT, fontweight="bold")  # fmt: skip
+
+
+def _percent_tick(value: float, _: object) -> str:
+    return percent(round(value, 6))
+
+
 LONGEST_LABEL = 24
-"""Characters of a label: these charts are narrow."""
+"""Maximum number of characters of a label in a narrow chart."""
 
 _HALF = 0.34
 
 
 def draw_distribution(axes: Axes, shown: Distribution, palette: Palette = NOTEBOOK) -> Axes:
-    """Draw the shares of the entries, the largest as long as the axes are wide."""
+    """Draw the shares of the entries; the largest fills the width."""
     bare(axes, palette)
     reach = max([*shown.before, *shown.after, 0.01])
     places = range(len(shown.labels))
@@ -89,23 +96,23 @@ def draw_distribution(axes: Axes, shown: Distribution, palette: Palette = NOTEBO
 
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "*", "h")
-"""Shapes, one for each algorithm in the order of its name."""
+"""Marker shapes of the algorithms, in alphabetical order."""
 
 LANE = 1.07
-"""Where runs without an answer stand, in widths of the axes."""
+"""Horizontal position of undecided runs, in widths of the axes."""
 
 NEAR = (0.022, 0.045)
-"""Points nearer than this share one label, in widths and heights of the axes."""
+"""Distance below which points share a label, in widths and heights of the axes."""
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A release among others.
+    """A release in the chart of risk and loss.
 
     Attributes
     ----------
-    low, high: ends of the interval of its risk.
-    unbeaten: whether no other beats it.
+    low, high: ends of the interval of the risk.
+    unbeaten: whether the release is Pareto-optimal.
     """
 
     number: int
@@ -119,11 +126,11 @@ class Spot:
 
 @dataclass(frozen=True)
 class Open:
-    """A run that found nothing and ruled nothing out.
+    """An undecided run.
 
     Attributes
     ----------
-    bound: what it would lose at least, 0 where nothing is known.
+    bound: lower bound on its loss, 0 if unknown.
     """
 
     number: int
@@ -133,11 +140,11 @@ class Open:
 
 @dataclass(frozen=True)
 class Field:
-    """All that is drawn.
+    """The data of the chart of risk and loss.
 
     Attributes
     ----------
-    baseline: risk of a guess without any release.
+    baseline: risk of a guess without a release.
     """
 
     spots: tuple[Spot, ...]
@@ -160,7 +167,7 @@ class Field:
 
 
 def draw_frontier(axes: Axes, field: Field, palette: Palette = NOTEBOOK) -> Axes:
-    """Draw risk to the right and loss upwards, so that the lower left corner is good in both."""
+    """Draw risk to the right and loss upwards; the lower left corner is best."""
     bare(axes, palette)
     axes.tick_params(axis="x", pad=9)
     axes.grid(color=palette.grid, linewidth=1)
@@ -172,11 +179,11 @@ def draw_frontier(axes: Axes, field: Field, palette: Palette = NOTEBOOK) -> Axes
         0.012, 0.02, "better", transform=axes.transAxes, color=palette.soft, fontsize=FONT, style="italic"
     )
     _line(axes, field.spots, palette)
-    # The beaten ones first: what matters is drawn over them.
+    # Pareto-optimal points are drawn last, over the others.
     for each in sorted(field.spots, key=lambda each: each.unbeaten):
-        colour = palette.after if each.unbeaten else palette.soft
-        axes.hlines(each.loss, each.low, each.high, color=colour, linewidth=3.5, alpha=0.45)
-        axes.plot([each.risk], [each.loss], field.shapes[each.algorithm], color=colour, clip_on=False,
+        color = palette.after if each.unbeaten else palette.soft
+        axes.hlines(each.loss, each.low, each.high, color=color, linewidth=3.5, alpha=0.45)
+        axes.plot([each.risk], [each.loss], field.shapes[each.algorithm], color=color, clip_on=False,
                   markersize=10 if each.unbeaten else 7)  # fmt: skip
     for open_one in field.undecided:
         axes.plot([LANE], [open_one.bound], field.shapes[open_one.algorithm], markersize=9, clip_on=False,
@@ -185,17 +192,19 @@ def draw_frontier(axes: Axes, field: Field, palette: Palette = NOTEBOOK) -> Axes
     _labels(axes, field, palette)
     _legend(axes, field, palette)
     axes.locator_params(axis="both", nbins=6)
-    axes.xaxis.set_major_formatter(lambda value, _: percent(round(value, 6)))
+    axes.xaxis.set_major_formatter(_percent_tick)
     axes.set_xlabel("risk", color=palette.soft, fontsize=FONT)
     axes.set_ylabel("loss", color=palette.soft, fontsize=FONT)
     return axes
 
 
 def _line(axes: Axes, spots: Sequence[Spot], palette: Palette) -> None:
-    """Draw what loss the least risky release has up to each risk."""
+    """Draw the smallest loss up to each risk as a step line."""
     best = [each for each in spots if each.unbeaten]
     if not best:
         return
+    from anonymizer.report.comparison import frontier  # noqa: PLC0415 - the page of a run draws none
+
     risks, losses = np.array([(each.risk, each.loss) for each in best]).T
     steps = frontier(risks, losses)
     right, top = axes.get_xlim()[1], axes.get_ylim()[1]
@@ -206,7 +215,7 @@ def _line(axes: Axes, spots: Sequence[Spot], palette: Palette) -> None:
 
 
 def _labels(axes: Axes, field: Field, palette: Palette) -> None:
-    """Write the number of each point beside it; points that are close together share a text."""
+    """Write the number of each point next to it; near points share a text."""
     right, top = field.reach
     places = [(each.number, each.risk / right, each.loss / top, each.unbeaten) for each in field.spots]
     places += [(each.number, LANE, each.bound / top, False) for each in field.undecided]
@@ -221,11 +230,11 @@ def _labels(axes: Axes, field: Field, palette: Palette) -> None:
 def label_groups(
     places: Sequence[tuple[int, float, float, bool]],
 ) -> list[tuple[str, float, float, bool]]:
-    """Gather the numbers of points that are too close for a label each.
+    """Merge the labels of near points.
 
     Parameters
     ----------
-    places: number, place across and up as parts of the axes, and whether the label is strong.
+    places: number, horizontal and vertical position as shares of the axes, and whether the label is bold.
 
     >>> label_groups([(1, 0.5, 0.5, False), (2, 0.9, 0.1, True), (3, 0.51, 0.5, True)])
     [('1, 3', 0.51, 0.5, True), ('2', 0.9, 0.1, True)]
@@ -256,21 +265,21 @@ def label_groups(
 
 
 def _legend(axes: Axes, field: Field, palette: Palette) -> None:
-    """Name the shapes, and the line of a guess."""
-    from matplotlib.lines import Line2D  # noqa: PLC0415 - only who draws needs it
+    """Draw the legend of shapes and lines."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415 - only needed to draw
 
     handles = [
         Line2D([], [], marker=marker, linestyle="none", color=palette.soft, markersize=8, label=name)
         for name, marker in field.shapes.items()
     ]
     handles.append(Line2D([], [], color=palette.before, linestyle="--", label="guess without a release"))
-    handles.append(Line2D([], [], color=palette.after, label="no other beats it"))
+    handles.append(Line2D([], [], color=palette.after, label="Pareto-optimal"))
     axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.05), ncols=min(len(handles), 4),
                 frameon=False, fontsize=FONT, labelcolor=palette.ink, borderaxespad=0)  # fmt: skip
 
 
 def draw_groups(axes: Axes, bins: Sequence[SizeBin], palette: Palette = NOTEBOOK) -> Axes:
-    """Draw a column for each bin of sizes; each bin is twice as wide as the one before it."""
+    """Draw a column for each bin of class sizes; each bin is twice as wide as the one before it."""
     bare(axes, palette)
     places = range(len(bins))
     axes.bar(places, [each.classes for each in bins], width=0.86, color=palette.after)
@@ -291,7 +300,7 @@ def _lines(each: SizeBin) -> str:
 
 
 def draw_knowledge(axes: Axes, known: Sequence[RiskByKnowledge], palette: Palette = NOTEBOOK) -> Axes:
-    """Draw a line for the input and one for the release, both for the worst set of so many attributes."""
+    """Draw lines for the input and the release, by the worst set of each number of attributes."""
     bare(axes, palette)
     numbers = [each.known for each in known]
     before = [each.before for each in known if each.before is not None]
@@ -306,29 +315,27 @@ def draw_knowledge(axes: Axes, known: Sequence[RiskByKnowledge], palette: Palett
         ends.append((before[-1], "input", palette.before))
     top = max([0.05, *before, *(each.worst for each in known)]) * 1.05
     places = apart([each[0] for each in ends], 0.09 * top)
-    for (height, name, colour), place in zip(ends, places, strict=True):
+    for (height, name, color), place in zip(ends, places, strict=True):
         axes.annotate(f"{name} {percent(height)}", (numbers[-1], place), (12, 0), textcoords="offset points",
-                      va="center", color=colour, fontsize=FONT, fontweight="bold",
+                      va="center", color=color, fontsize=FONT, fontweight="bold",
                       annotation_clip=False)  # fmt: skip
     axes.set_xticks(numbers)
     axes.tick_params(axis="x", pad=10)
     axes.set_xlim(min(numbers) - 0.15, max(numbers) + 0.05)
     axes.set_ylim(0, top)
     axes.locator_params(axis="y", nbins=5)
-    axes.yaxis.set_major_formatter(lambda value, _: percent(round(value, 6)))
+    axes.yaxis.set_major_formatter(_percent_tick)
     axes.set_xlabel("attributes known", color=palette.soft, fontsize=FONT)
     return axes
 
 
 def draw_losses(axes: Axes, losses: Sequence[AttributeLoss], palette: Palette = NOTEBOOK) -> Axes:
-    """Draw a bar for each attribute from 0, nothing lost, to 1, everything hidden."""
+    """Draw a bar for each attribute, from 0 (unchanged) to 1 (everything suppressed)."""
     bare(axes, palette)
     places = range(len(losses))
     axes.barh(places, [1.0] * len(losses), height=0.5, color=palette.grid, alpha=0.6)
     axes.barh(places, [each.loss for each in losses], height=0.5, color=palette.after)
-    for place, each in enumerate(losses):
-        axes.text(1.03, place, percent(each.loss), transform=axes.get_yaxis_transform(), va="center",
-                  color=palette.ink, fontsize=FONT, fontweight="bold")  # fmt: skip
+    _row_values(axes, [percent(each.loss) for each in losses], palette)
     rows(axes, [each.name for each in losses], palette)
     axes.set_xlim(0, 1)
     axes.set_xticks([])
@@ -351,31 +358,31 @@ def draw_query_error(axes: Axes, ecdf: Sequence[Sequence[float]], palette: Palet
     axes.grid(axis="y", color=palette.grid, linewidth=1)
     errors, shares = [error for error, _ in ecdf], [share for _, share in ecdf]
     axes.plot(errors, shares, "-o", color=palette.after, markersize=5, linewidth=2.2)
-    # The last few errors may be a hundred times the others; the table has them.
+    # The largest errors may be a hundred times the others; only the table has them.
     reach = next((error for error, share in ecdf if share >= SHOWN), max(errors))
     axes.set_xlim(0, max(reach, 0.01))
     axes.set_ylim(0, 1.02)
     axes.locator_params(axis="both", nbins=5)
-    axes.xaxis.set_major_formatter(lambda value, _: percent(round(value, 6)))
-    axes.yaxis.set_major_formatter(lambda value, _: percent(round(value, 6)))
+    axes.xaxis.set_major_formatter(_percent_tick)
+    axes.yaxis.set_major_formatter(_percent_tick)
     axes.set_xlabel("relative error of an answer, at most", color=palette.soft, fontsize=FONT)
     return axes
 
 
 MOST_STEPS = 400
-"""Steps that are drawn; of more, those that changed the best and others evenly spaced."""
+"""Maximum number of drawn candidates, evenly spaced."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """A search in steps.
+    """The progress of a search.
 
     Attributes
     ----------
-    tried: number and objective of candidates that have one.
-    best: number of the step and the objective from then on, improving.
-    steps: how many there were.
-    bound, best_possible: proven lower bounds, None where there is none.
+    tried: step and objective of candidates with an objective.
+    best: step and objective of each new incumbent.
+    steps: number of steps.
+    bound, best_possible: proven lower bounds, None without.
     """
 
     tried: tuple[tuple[int, float], ...]
@@ -386,7 +393,7 @@ class Progress:
 
 
 def progress_of(steps: Sequence[Mapping[str, Any]], search: Mapping[str, Any]) -> Progress:
-    """Return the search that a report tells of."""
+    """Return the progress of a search from the steps of a report."""
     tried: list[tuple[int, float]] = []
     best: list[tuple[int, float]] = []
     for number, step in enumerate(steps, start=1):
@@ -401,7 +408,7 @@ def progress_of(steps: Sequence[Mapping[str, Any]], search: Mapping[str, Any]) -
 
 
 def draw_search(axes: Axes, progress: Progress, palette: Palette = NOTEBOOK) -> Axes:
-    """Draw the best so far as steps, candidates as points, bounds as lines."""
+    """Draw the incumbent as a step line, candidates as points, bounds as lines."""
     bare(axes, palette)
     axes.tick_params(axis="x", pad=9)
     axes.grid(axis="y", color=palette.grid, linewidth=1)
@@ -420,19 +427,19 @@ def draw_search(axes: Axes, progress: Progress, palette: Palette = NOTEBOOK) -> 
         )
     top = max(loss for _, loss in (*progress.tried, *progress.best))
     axes.set_ylim(0, 1.05 * max(top, 0.001))
-    for height, (text, colour) in zip(apart([each[0] for each in lines], 0.075 * 1.05 * top),
+    for height, (text, color) in zip(apart([each[0] for each in lines], 0.075 * 1.05 * top),
                                       [each[1:] for each in lines], strict=True):  # fmt: skip
-        axes.text(1.02, height, text, transform=axes.get_yaxis_transform(), va="center", color=colour,
+        axes.text(1.02, height, text, transform=axes.get_yaxis_transform(), va="center", color=color,
                   fontsize=FONT, fontweight="bold")  # fmt: skip
     axes.set_xlim(0, max(progress.steps, 2))
     axes.locator_params(axis="both", nbins=5)
-    axes.set_xlabel("candidates looked at", color=palette.soft, fontsize=FONT)
+    axes.set_xlabel("candidates evaluated", color=palette.soft, fontsize=FONT)
     return axes
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One number of the release, between what the originals reach and what ``*`` everywhere reaches."""
+    """A measure of the release, of the originals and of a release with ``*`` everywhere."""
 
     label: str
     value: float
@@ -441,7 +448,7 @@ class Mark:
 
 
 def draw_utility(axes: Axes, marks: Sequence[Mark], palette: Palette = NOTEBOOK) -> Axes:
-    """Draw a row for each number: dot of the release, diamond of the input, cross where all is hidden."""
+    """Draw a row for each measure: dot of the release, diamond of the input, cross of everything hidden."""
     bare(axes, palette)
     places = range(len(marks))
     reach = max([0.05, *(max(each.value, each.untouched, each.suppressed) for each in marks)])
@@ -451,9 +458,7 @@ def draw_utility(axes: Axes, marks: Sequence[Mark], palette: Palette = NOTEBOOK)
     axes.plot([each.untouched for each in marks], places, "D", markersize=8, markeredgewidth=1.8,
               markerfacecolor="none", markeredgecolor=palette.before, clip_on=False)  # fmt: skip
     axes.plot([each.value for each in marks], places, "o", markersize=8, color=palette.after, clip_on=False)
-    for place, each in enumerate(marks):
-        axes.text(1.03, place, f"{each.value:.3g}", transform=axes.get_yaxis_transform(), va="center",
-                  color=palette.ink, fontsize=FONT, fontweight="bold")  # fmt: skip
+    _row_values(axes, [f"{each.value:.3g}" for each in marks], palette)
     rows(axes, [each.label for each in marks], palette)
     axes.set_xlim(0, reach)
     axes.locator_params(axis="x", nbins=5)

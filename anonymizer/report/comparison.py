@@ -22,50 +22,35 @@ from anonymizer.model.arrays import BoolArray, FloatArray
 from anonymizer.report.wording import percent
 
 DIGITS = 12
-"""Numbers that agree in so many decimal places are the same: further ones are rounding."""
+"""Decimal places in which equal numbers agree; further ones are rounding."""
 
 
 def pareto_optimal(loss: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
-    """Return the points that no other beats, shape as each argument.
+    """Return which points no other dominates, shape (points,), bool.
 
-    One point beats another when it surely is at least as good in both, and surely better in one: its loss is
-    not larger and its whole interval of risk does not lie above any point of the other's. Where intervals
-    overlap, neither is surely safer, and neither can beat the other. Equal points do not beat each other.
-    With intervals of no width this is the Pareto order; with others it is still transitive, so that whatever
-    is beaten is beaten by a point that is not.
+    A point dominates another if it is certainly no worse in loss and in every risk, and certainly better in
+    one: its interval of risk is not above the other's at any point. Overlapping intervals and equal points do
+    not dominate each other. For intervals of width 0 this is the Pareto order; in general it is still
+    transitive, so every dominated point is dominated by one that is not. Without any risk no point is
+    dominated.
 
     Parameters
     ----------
     loss: exact, shape (points,).
-    low, high: ends of the interval of the risk, shape (points,).
+    low, high: ends of the intervals of the risks, shape (points, risks), or (points,) for one risk.
     """
-    loss, low, high = (np.round(each, DIGITS) for each in (loss, low, high))
-    no_worse = (loss[:, None] <= loss) & (high[:, None] <= low)
-    better = (loss[:, None] < loss) | (high[:, None] < low)
-    return np.asarray(~(no_worse & better).any(axis=0))
-
-
-def unbeaten_by_any_risk(error: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
-    """Return the points that no other beats by an error and by every one of several risks.
-
-    One point beats another as above, where it surely is no riskier by any of the risks. Without a risk that
-    all have, nothing is known to be as safe as another, and no point is beaten.
-
-    Parameters
-    ----------
-    error: exact, shape (points,).
-    low, high: ends of the intervals of the risks, shape (points, risks).
-    """
+    if low.ndim == 1:
+        low, high = low[:, None], high[:, None]
     if not low.shape[1]:
-        return np.ones(len(error), dtype=bool)
-    error, low, high = (np.round(each, DIGITS) for each in (error, low, high))
-    no_worse = (error[:, None] <= error) & (high[:, None] <= low).all(axis=2)
-    better = (error[:, None] < error) | (high[:, None] < low).any(axis=2)
+        return np.ones(len(loss), dtype=bool)
+    loss, low, high = (np.round(each, DIGITS) for each in (loss, low, high))
+    no_worse = (loss[:, None] <= loss) & (high[:, None] <= low).all(axis=2)
+    better = (loss[:, None] < loss) | (high[:, None] < low).any(axis=2)
     return np.asarray(~(no_worse & better).any(axis=0))
 
 
 def frontier(risk: FloatArray, loss: FloatArray) -> list[int]:
-    """Return the points that no other beats by the bare numbers, by increasing risk, one of equal ones."""
+    """Return the Pareto-optimal points without intervals, by increasing risk, one of equal ones."""
     order = np.lexsort((loss, risk))
     steps: list[int] = []
     for point in order:
@@ -75,18 +60,18 @@ def frontier(risk: FloatArray, loss: FloatArray) -> list[int]:
 
 
 NAMING = ("target", "sensitive", "attribute", "linkage", "distance")
-"""What of an adversary's knowledge tells one attack from another of the same name."""
+"""Keys of an adversary's knowledge that distinguish attacks of the same name."""
 
 
 IN_GROUPS = "anatomy"
-"""The algorithm that leaves quasi-identifiers as they are and publishes sensitive values in groups."""
+"""The algorithm that publishes quasi-identifiers unchanged and sensitive values in buckets."""
 
 QUERY_ERROR = "query-error"
-"""The measure of utility that releases of every kind have."""
+"""The measure of utility that all kinds of releases have."""
 
 
 class RunStatus(StrEnum):
-    """How a run ended."""
+    """The result of a run."""
 
     SATISFIED = "satisfied"
     INFEASIBLE = "infeasible"
@@ -99,18 +84,18 @@ UNQUOTED = {
     RunStatus.REFUSED: "it does not fit the input or the config; its command says why",
     RunStatus.FAILED: "a verification failed, or its process ended; its command says why",
 }
-"""Reasons in a file of runs whose own message may quote a value."""
+"""Reasons in files, in place of messages that may quote a value."""
 
 
 @dataclass(frozen=True)
 class Risk:
-    """What one attack reached on one release.
+    """The success of one attack on one release.
 
     Attributes
     ----------
     success: share of the targets.
-    low, high: ends of the 95 % interval; both are ``success`` where it was counted.
-    baseline: what a guess without the release reaches.
+    low, high: ends of the 95% interval; both equal ``success`` if it was counted.
+    baseline: success of a guess without the release.
     """
 
     success: float
@@ -119,21 +104,21 @@ class Risk:
     baseline: float
 
     def overlaps(self, other: Risk) -> bool:
-        """Say whether the interval shares a point with another."""
+        """Return whether the interval has a common point with another."""
         return self.low <= other.high and other.low <= self.high
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured on a release that satisfies every constraint.
+    """The measurements of a release that satisfies every constraint.
 
     Attributes
     ----------
-    losses: every loss metric by its key in the report; None where there is no value.
+    losses: every loss metric by its key in the report; None without a value.
     risks: by the name of the attack.
-    proven: whether no release of the algorithm's family loses less.
-    algorithm: the one that made the release, where ``auto`` chose.
-    query_error: of count queries, None where it was not measured.
+    proven: whether the release is optimal for its algorithm.
+    algorithm: that made the release; with ``auto``, the chosen one.
+    query_error: of count queries, None if not measured.
     """
 
     losses: dict[str, float | None]
@@ -146,7 +131,7 @@ class Measured:
 
     @property
     def loss(self) -> float:
-        """Share of the information that is lost, from 0 to 1."""
+        """The metric ``loss``, from 0 to 1."""
         return float(self.losses["loss"] or 0.0)
 
     @property
@@ -156,7 +141,7 @@ class Measured:
 
     @property
     def in_groups(self) -> bool:
-        """Whether quasi-identifiers are published as they are, so that their loss tells nothing."""
+        """Whether this is an Anatomy release, whose loss is not comparable."""
         return self.algorithm == IN_GROUPS
 
 
@@ -167,12 +152,13 @@ class ComparedRun:
     Attributes
     ----------
     number: from 1, as in every table and chart.
-    algorithm: that was asked for.
-    settings: what differs from the config, key and value as ``--set`` takes them.
-    overrides: all that differs from the config, as ``--set`` takes it.
-    reason: why there is no release; empty when there is one.
-    bound: proven lower bound on the loss, None where nothing is proven.
+    algorithm: the requested one.
+    settings: varied keys and values, as for ``--set``.
+    overrides: all differences from the config, as for ``--set``.
+    reason: the reason for having no release; empty with a release.
+    bound: proven lower bound on the loss, None without.
     measured: None without a release.
+    limit: largest re-identification risk that its constraints allow; None without one.
     """
 
     number: int
@@ -184,25 +170,26 @@ class ComparedRun:
     reason: str = ""
     bound: float | None = None
     measured: Measured | None = None
+    limit: float | None = None
 
     @property
     def title(self) -> str:
-        """Algorithm and settings in a few words."""
+        """Algorithm and settings as a short text."""
         return " ".join((self.algorithm, *(f"{key}={value}" for key, value in self.settings)))
 
     @property
     def made_by(self) -> str:
-        """The algorithm that was asked for, and the one that it chose."""
+        """The requested algorithm, and in brackets the one that ``auto`` chose."""
         chosen = self.algorithm if self.measured is None else self.measured.algorithm
         return self.algorithm if chosen == self.algorithm else f"{self.algorithm} ({chosen})"
 
     @property
     def public_reason(self) -> str:
-        """Why there is no release, without what a file must not hold: some messages quote a value."""
+        """The reason for having no release, without quoted values."""
         return UNQUOTED.get(self.status, self.reason)
 
     def command(self, config: str) -> str:
-        """Return the command that repeats the run and leaves its release.
+        """Return the command that repeats the run and writes its release.
 
         Parameters
         ----------
@@ -215,7 +202,7 @@ class ComparedRun:
 
 
 def measured_of(report: Mapping[str, Any]) -> Measured:
-    """Return what the report of a satisfied run says of its release."""
+    """Return the measurements in the report of a satisfied run."""
     search, release, measures = report["search"], report["release"], report.get("utility", ())
     return Measured(
         {name: _number(value) for name, value in report["loss"].items()},
@@ -233,7 +220,7 @@ def _number(value: Any) -> float | None:
 
 
 def _risks(entries: list[Mapping[str, Any]]) -> dict[str, Risk]:
-    """Return entries by the name of their attack; the second of one name is called so."""
+    """Return the risks by the name of the attack; equal names are numbered."""
     seen: Counter[str] = Counter()
     found = {}
     for entry in entries:
@@ -253,9 +240,9 @@ class Winner:
     ----------
     measure: the loss metric or attack.
     value: the smallest.
-    runs: numbers of those that have it, or cannot be told from those that do.
-    of: how many runs have a value.
-    note: why it says less than others; empty when it does not.
+    runs: numbers of the runs with this value, or not distinguishable from it.
+    of: number of runs with a value.
+    note: a restriction of the comparison; may be empty.
     """
 
     measure: str
@@ -266,12 +253,12 @@ class Winner:
 
 
 def loss_winners(runs: Sequence[ComparedRun], varied: Sequence[str]) -> list[Winner]:
-    """Return the best runs by each loss metric, and by query error, where some run has a value for it.
+    """Return the best runs by each loss metric and by query error, without measures that no run has.
 
     Parameters
     ----------
-    runs: all of them; those without a release have no value.
-    varied: constraint parameters whose value is not the same in all runs.
+    runs: all runs; those without a release have no value.
+    varied: constraint parameters with several values.
     """
     measured = _measured(runs)
     found = []
@@ -293,7 +280,7 @@ def _note(name: str, known: int, runs: int, varied: Sequence[str]) -> str:
 
 
 def attack_winners(runs: Sequence[ComparedRun], attacks: Sequence[str]) -> list[Winner]:
-    """Return the runs that each attack reaches least on, and those whose interval meets theirs."""
+    """Return the runs with the least success of each attack, and those whose interval overlaps."""
     measured = _measured(runs)
     found = []
     for name in attacks:
@@ -307,7 +294,7 @@ def attack_winners(runs: Sequence[ComparedRun], attacks: Sequence[str]) -> list[
 
 
 def disagreement(winners: Sequence[Winner], runs: int) -> str:
-    """Return what measures that all runs can be compared by disagree about; empty when one run wins all."""
+    """Return the best runs by the measures that all runs have; empty if one run is best by all."""
     fair = [each for each in winners if each.of == runs and not each.note.startswith("each run")]
     if not fair or set.intersection(*(set(each.runs) for each in fair)):
         return ""
@@ -318,7 +305,7 @@ def disagreement(winners: Sequence[Winner], runs: int) -> str:
 
 
 def numbered(runs: Sequence[int]) -> str:
-    """Return numbers of runs as a reader says them.
+    """Return numbers of runs as a list in words.
 
     >>> numbered([3]), numbered([1, 2, 5])
     ('3', '1, 2 and 5')
@@ -332,21 +319,75 @@ def _measured(runs: Sequence[ComparedRun]) -> list[tuple[int, Measured]]:
 
 
 MOST_NAMED = 5
-"""Runs that the first line names; of more it says how many they are."""
+"""Maximum number of runs that the headline names; of more it has the number."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A run with a release, where it stands among the others.
+    """A run with a release in the comparison of risk and loss.
 
     Attributes
     ----------
-    risk: by the attack that all are compared by.
+    risk: by the attack of the comparison.
     """
 
     run: ComparedRun
     measured: Measured
     risk: Risk
+
+
+LIMITED = ("linkage", "vulnerability re-identification")
+"""Beginnings of the names of attacks whose success k-anonymity limits to 1/k."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The run to take, and its neighbors among the Pareto-optimal ones.
+
+    Attributes
+    ----------
+    limit: largest acceptable risk.
+    attack: that measures the risk.
+    within: number of runs with at most that risk.
+    point: of those the one that loses least; without any, the safest of all.
+    less_loss: the run of lower loss with the least risk; None without.
+    safer: the run of lower risk with the least loss; None without.
+    """
+
+    limit: float
+    attack: str
+    within: int
+    point: Point
+    less_loss: Point | None
+    safer: Point | None
+
+    @property
+    def because(self) -> str:
+        """The reason as a sentence."""
+        number, own = self.point.run.number, self.point
+        limit, risk = _plain_percent(self.limit), _plain_percent(own.risk.high)
+        if not self.within:
+            return (
+                f"No run has a risk of at most {limit} by {self.attack}; run {number} is the safest: {risk}."
+            )
+        runs = "the only run" if self.within == 1 else f"of {self.within} runs, the one that loses least"
+        measured = f"risk {risk}, loss {own.measured.loss:.3g}"
+        return f"Take run {number}: {runs} with a risk of at most {limit} by {self.attack} ({measured})."
+
+    def sentences(self) -> Iterator[str]:
+        """Yield the reason, and what less loss and less risk would cost."""
+        yield self.because
+        loss = self.point.measured.loss
+        for other in (self.less_loss, self.safer):
+            if other is not None:
+                name = f"Run {other.run.number}"
+                risk, own = _plain_percent(other.risk.high), other.measured.loss
+                more = f"loses {abs(own - loss):.3g} {'less' if own < loss else 'more'}"
+                yield f"{name} {more}, with a risk of {risk}."
+
+
+def _plain_percent(share: float) -> str:
+    return percent(share).replace("\xa0", " ")
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,12 +396,14 @@ class Comparison:
 
     Attributes
     ----------
-    config: path of the file, as it was given.
+    config: path of the file, as given.
     input: name of the data file; None for a DataFrame.
-    records: of the input, 0 when no run could read it.
-    seed: of everything random, the same for all runs.
+    records: of the input, 0 if no run could read it.
+    seed: of all runs.
     runs: in the order of their numbers.
-    asked: names of the attacks that the user wants risk to be measured by; none for any.
+    asked: names of the attacks by which the user wants to measure risk; empty for any.
+    max_risk: largest acceptable risk by the user; None for that of the config.
+    own_limit: largest re-identification risk that the constraints of the config allow; None without one.
     """
 
     config: str
@@ -369,10 +412,12 @@ class Comparison:
     seed: int
     runs: tuple[ComparedRun, ...]
     asked: tuple[str, ...] = ()
+    max_risk: float | None = None
+    own_limit: float | None = None
 
     @cached_property
     def attacks(self) -> tuple[str, ...]:
-        """Names of the attacks that every release went through, in the order of the config."""
+        """Names of the attacks that were run on every release, in the order of the config."""
         releases = self._releases
         if not releases:
             return ()
@@ -381,18 +426,18 @@ class Comparison:
 
     @cached_property
     def attack(self) -> str | None:
-        """The strongest attack common to all, of those asked for: somewhere it gains most over a guess."""
-
-        def gain(name: str) -> float:
-            risks = [own.risks[name] for _, own in self._releases]
-            return max(each.success - each.baseline for each in risks)
-
+        """The common attack, of the requested ones, with the largest success over the baseline on any run."""
         asked = [name for name in self.attacks if name.split()[0] in self.asked]
-        return max(asked or self.attacks, key=gain, default=None)
+        return max(asked or self.attacks, key=self._gain, default=None)
+
+    def _gain(self, attack: str) -> float:
+        """Return the largest success of an attack over its baseline on any run."""
+        risks = [own.risks[attack] for _, own in self._releases]
+        return max(each.success - each.baseline for each in risks)
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
-        """The runs with a release, without those in groups."""
+        """The runs with a release, without Anatomy releases."""
         attack = self.attack
         if attack is None:
             return ()
@@ -400,7 +445,7 @@ class Comparison:
 
     @cached_property
     def recommended(self) -> tuple[Point, ...]:
-        """The points that no other beats, by increasing risk and then loss."""
+        """The Pareto-optimal points, by increasing risk and then loss."""
         points = self.points
         if not points:
             return ()
@@ -409,22 +454,57 @@ class Comparison:
         return tuple(sorted(best, key=lambda each: (each.risk.success, each.measured.loss, each.run.number)))
 
     @cached_property
+    def advice(self) -> Advice | None:
+        """The run to take; None without a limit of risk, or without releases to compare.
+
+        A limit of the config is one on re-identification: it is compared with attacks of that aim, and runs
+        with weaker constraints are left out.
+        """
+        attack, limit = self.attack, self.max_risk
+        if limit is None and not (attack or "").startswith(LIMITED):
+            attack = max(
+                (name for name in self.attacks if name.startswith(LIMITED)), key=self._gain, default=None
+            )
+        limit = self.own_limit if limit is None else limit
+        if attack is None or limit is None:
+            return None
+        points = [
+            Point(run, own, own.risks[attack])
+            for run, own in self._releases
+            if self.max_risk is not None or run.limit is None or run.limit <= limit
+        ]
+        if not points:
+            return None
+        within = [each for each in points if each.risk.high <= limit]
+        if within:
+            point = min(within, key=lambda each: (each.measured.loss, each.risk.high, each.run.number))
+        else:
+            point = min(points, key=lambda each: (each.risk.high, each.measured.loss, each.run.number))
+        fewer = [each for each in points if each.measured.loss < point.measured.loss]
+        safer = [each for each in points if each.risk.high < point.risk.high]
+        return Advice(
+            limit,
+            attack,
+            len(within),
+            point,
+            min(fewer, key=lambda each: (each.risk.high, each.measured.loss), default=None),
+            min(safer, key=lambda each: (each.measured.loss, each.risk.high), default=None),
+        )
+
+    @cached_property
     def in_groups(self) -> tuple[tuple[ComparedRun, Measured], ...]:
-        """The runs whose release is in groups, by increasing query error; they have no place among points."""
+        """The runs with an Anatomy release, by increasing query error."""
         found = [(run, run.measured) for run in self.runs if run.measured and run.measured.in_groups]
         return tuple(sorted(found, key=lambda each: (_error(each[1]), each[0].number)))
 
     @cached_property
     def recommended_runs(self) -> tuple[ComparedRun, ...]:
-        """The recommended points, and the runs in groups that no other of them beats."""
+        """The recommended points, and the Pareto-optimal Anatomy releases."""
         return (*(each.run for each in self.recommended), *(run for run, _ in self._best_in_groups))
 
     @cached_property
     def _best_in_groups(self) -> list[tuple[ComparedRun, Measured]]:
-        """The runs in groups that no other answers queries better than at no more risk, by any attack.
-
-        A weaker promise answers queries better and is riskier: neither beats the other.
-        """
+        """The Anatomy releases that are Pareto-optimal by query error and the risks of all common attacks."""
         if not self.in_groups:
             return []
         risks = [own.risks for _, own in self.in_groups]
@@ -435,13 +515,13 @@ class Comparison:
         )
         errors = np.array([_error(own) for _, own in self.in_groups])
         shape = (len(risks), len(common))
-        kept = unbeaten_by_any_risk(errors, low.reshape(shape), high.reshape(shape))
+        kept = pareto_optimal(errors, low.reshape(shape), high.reshape(shape))
         return [each for each, keep in zip(self.in_groups, kept, strict=True) if keep]
 
     @property
     def order(self) -> str:
-        """In which order the recommended runs stand, in words."""
-        ways = {"by increasing risk": self.points, "in groups by query error": self.in_groups}
+        """The order of the recommended runs, in words."""
+        ways = {"by increasing risk": self.points, "Anatomy releases by query error": self.in_groups}
         return ", then ".join(way for way, runs in ways.items() if runs)
 
     @cached_property
@@ -451,7 +531,7 @@ class Comparison:
 
     @cached_property
     def indistinguishable(self) -> tuple[tuple[int, int], ...]:
-        """Pairs of recommended runs whose risks cannot be told apart, as their intervals overlap."""
+        """Pairs of recommended runs whose intervals of risk overlap."""
         return tuple(
             (one.run.number, other.run.number)
             for place, one in enumerate(self.recommended)
@@ -461,7 +541,7 @@ class Comparison:
 
     @cached_property
     def equal(self) -> tuple[tuple[int, ...], ...]:
-        """Groups of recommended runs that agree in risk and loss."""
+        """Sets of recommended runs with equal risk and loss."""
         groups: dict[tuple[float, ...], list[int]] = {}
         for each in self.recommended:
             numbers = (each.measured.loss, each.risk.low, each.risk.high)
@@ -475,14 +555,14 @@ class Comparison:
 
     @cached_property
     def attack_winners(self) -> list[Winner]:
-        """The runs that each attack reaches least on."""
+        """The runs with the least success of each attack."""
         return attack_winners([run for run, _ in self._releases], self.attacks)
 
     def command(self, run: ComparedRun) -> str:
-        """Return the command that repeats a run from here."""
+        """Return the command that repeats a run from the current folder."""
         return run.command(self.config)
 
-    def command_beside(self, run: ComparedRun) -> str:
+    def command_in_folder(self, run: ComparedRun) -> str:
         """Return the command that repeats a run from the folder of the config."""
         return run.command(Path(self.config).name)
 
@@ -494,11 +574,11 @@ class Comparison:
     def without_release(
         self, reason: Callable[[ComparedRun], str] = lambda run: run.reason
     ) -> list[tuple[RunStatus, str, tuple[int, ...]]]:
-        """Return how runs without a release ended: status, reason, and the numbers of those that share both.
+        """Return the runs without a release by status and reason, with the numbers of the runs.
 
         Parameters
         ----------
-        reason: what to call the reason of a run.
+        reason: returns the reason of a run.
         """
         groups: dict[tuple[RunStatus, str], list[int]] = {}
         for run in self.runs:
@@ -507,10 +587,10 @@ class Comparison:
         return [(status, reason, tuple(numbers)) for (status, reason), numbers in groups.items()]
 
     def headline(self) -> str:
-        """Return what a reader should know first."""
+        """Return the main result as a sentence."""
         found = len(self._releases)
         if not found and self.in_groups:
-            return f"Releases in groups alone; no other beats {numbered(sorted(self.unbeaten))}."
+            return f"Anatomy releases only; Pareto-optimal: {numbered(sorted(self.unbeaten))}."
         if not found:
             return f"None of {len(self.runs)} runs has a release."
         split = disagreement(self.loss_winners, found)
@@ -533,7 +613,7 @@ class Comparison:
 
     @property
     def _traded(self) -> bool:
-        """Whether every step from one recommended point to a less risky one costs loss."""
+        """Whether lower risk means higher loss among all recommended points."""
         points = {
             (round(each.risk.success, DIGITS), round(each.measured.loss, DIGITS)) for each in self.recommended
         }
@@ -541,7 +621,7 @@ class Comparison:
         return len(points) > 1 and all(later < earlier for earlier, later in pairwise(losses))
 
     def remarks(self) -> Iterator[str]:
-        """Yield what a reader must not miss: equal runs, risks that are not distinguishable."""
+        """Yield restrictions of the result, such as equal runs and risks that are not distinguishable."""
         for group in self.equal:
             yield f"{numbered(group)}: the same risk and loss"
         for one, other in self.indistinguishable:
@@ -550,13 +630,13 @@ class Comparison:
             yield f"{run}: not Pareto-optimal, but safer than all recommended runs against {attacks}"
         if self.in_groups:
             runs = numbered(sorted(run.number for run, _ in self.in_groups))
-            yield f"{runs}: in groups, quasi-identifiers as they were; compared by query error and attacks"
+            yield f"{runs}: Anatomy, quasi-identifiers unchanged; compared by query error and attacks"
         for best, own in self._best_in_groups:
-            told = ", ".join(f"{name} {percent(risk.success)}" for name, risk in own.risks.items())
-            yield f"{best.number}: {told or 'no attack was run on it'}"
+            risks = ", ".join(f"{name} {percent(risk.success)}" for name, risk in own.risks.items())
+            yield f"{best.number}: {risks or 'no attack was run on it'}"
 
     def _safer_elsewhere(self) -> dict[int, str]:
-        """Return the runs that are beaten, and yet safer than all recommended ones by other attacks."""
+        """Return the attacks by which runs are safer than all recommended ones, by run."""
         best = [each.measured for each in self.recommended]
         found = {}
         for run, own in self._releases:
@@ -568,6 +648,15 @@ class Comparison:
             if safer:
                 found[run.number] = " and ".join(safer)
         return found
+
+    @property
+    def keys(self) -> list[str]:
+        """The varied keys of the config, in order of appearance."""
+        return list(dict.fromkeys(key for run in self.runs for key, _ in run.settings))
+
+    def risk(self, run: ComparedRun) -> Risk | None:
+        """Return the risk of a run by the attack of the comparison, None without."""
+        return None if run.measured is None or self.attack is None else run.measured.risks.get(self.attack)
 
     @property
     def _releases(self) -> list[tuple[ComparedRun, Measured]]:
@@ -583,7 +672,7 @@ class Comparison:
 
 
 def _error(own: Measured) -> float:
-    """Return the query error; what was not measured comes last."""
+    """Return the query error as a sort key; runs without one are last."""
     return inf if own.query_error is None else own.query_error
 
 

@@ -1,15 +1,16 @@
-"""compare.html: runs side by side as one page that needs nothing else."""
+"""compare.html: the comparison as one self-contained page."""
 
 from __future__ import annotations
 
 from importlib.resources import files
 
+from anonymizer.errors import plural
 from anonymizer.report.canvas import Frame
 from anonymizer.report.charts import Field, Open, Spot, draw_frontier
 from anonymizer.report.comparison import ComparedRun, Comparison, Point, RunStatus, Winner, numbered
 from anonymizer.report.comparison_table import span
 from anonymizer.report.page import TEMPLATES, environment
-from anonymizer.report.wording import Chart, Grid, drawn, number, percent, plural
+from anonymizer.report.wording import Chart, Grid, drawn, number, percent
 
 SECTIONS = (
     ("frontier", "Risk and loss"),
@@ -41,7 +42,7 @@ def compare_page(comparison: Comparison, version: str) -> str:
             (numbered(runs), status.value, reason)
             for status, reason, runs in comparison.without_release(lambda run: run.public_reason)
         ],
-        recommended=[(run, comparison.command_beside(run)) for run in comparison.recommended_runs],
+        recommended=[(run, comparison.command_in_folder(run)) for run in comparison.recommended_runs],
         order=comparison.order,
         in_groups=_in_groups(comparison),
         runs=_runs(comparison),
@@ -62,15 +63,18 @@ def _sentences(comparison: Comparison) -> list[str]:
             f"Risk is the success of {comparison.attack}, the attack that gains most over a guess among "
             f"those that every release went through, with the same seed ({comparison.seed}) for all."
         )
-    if len(comparison.recommended) > 1:
+    if comparison.advice is not None:
+        sentences.append(" ".join(comparison.advice.sentences()))
+    elif len(comparison.recommended) > 1:
         sentences.append(
-            "All runs that no other beats are recommended: which of them is best is for you to weigh."
+            "All Pareto-optimal runs are recommended; which of them is best depends on the risk that you "
+            "accept (option --max-risk)."
         )
     return sentences
 
 
 def frontier_chart(comparison: Comparison) -> Chart | None:
-    """Return risk against loss; None when no run has a release."""
+    """Return the chart of risk against loss; None if no run has a point in it."""
     points, unbeaten = comparison.points, comparison.unbeaten
     if not points:
         return None
@@ -79,7 +83,7 @@ def frontier_chart(comparison: Comparison) -> Chart | None:
     svg = drawn(
         "frontier",
         f"Scatter chart of loss against risk for {plural(len(points), 'release')}, with a step line through "
-        "those that no other beats; data in the table below",
+        "the Pareto-optimal ones; data in the table below",
         Frame(780, 430 + 20 * shapes, 62, 110 if field.undecided else 24, 30 + 20 * shapes, 48),
         lambda axes, palette: draw_frontier(axes, field, palette),
     )
@@ -133,7 +137,7 @@ def _at(point: Point) -> str:
 
 
 def _runs(comparison: Comparison) -> Grid:
-    keys = list(dict.fromkeys(key for run in comparison.runs for key, _ in run.settings))
+    keys = comparison.keys
     head = ("run", "unbeaten", "algorithm", *keys, "result", "risk", "95 % interval", "loss", "proven")
     rows = tuple(_row(comparison, run, keys) for run in comparison.runs)
     return Grid("Every run with its numbers", (*head, "suppressed records", "classes", "seconds"), rows)
@@ -149,15 +153,14 @@ def _row(comparison: Comparison, run: ComparedRun, keys: list[str]) -> tuple[str
         *(settings.get(key, "–") for key in keys),
         run.status.value,
     )
-    own, attack, seconds = run.measured, comparison.attack, f"{run.seconds:.1f}"
+    own, risk, seconds = run.measured, comparison.risk(run), f"{run.seconds:.1f}"
     if own is None:
         return (*first, *["–"] * 6, seconds)
-    risk = own.risks.get(attack) if attack is not None else None
     return (
         *first,
         "–" if risk is None else percent(risk.success),
         "–" if risk is None else span(risk) or "counted",
-        "in groups" if own.in_groups else number(own.loss),
+        "Anatomy" if own.in_groups else number(own.loss),
         "proven" if own.proven else "no",
         f"{own.suppressed:,}",
         f"{own.classes:,}",
@@ -166,7 +169,7 @@ def _row(comparison: Comparison, run: ComparedRun, keys: list[str]) -> tuple[str
 
 
 def _in_groups(comparison: Comparison) -> Grid | None:
-    """Return the releases in groups by increasing query error, with the others beside them; None without."""
+    """Return all releases by increasing query error; None without an Anatomy release."""
     if not comparison.in_groups:
         return None
     measured = [
@@ -178,7 +181,7 @@ def _in_groups(comparison: Comparison) -> Grid | None:
         (
             str(run.number),
             run.title,
-            "as they were, values in groups" if own.in_groups else "recoded",
+            "unchanged, sensitive values in buckets" if own.in_groups else "recoded",
             number(own.query_error),
         )
         for run, own in (*ordered, *unknown)

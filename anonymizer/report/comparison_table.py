@@ -1,4 +1,4 @@
-"""A comparison as a table for scripts, the terminal, spreadsheets and data frames, one record per run."""
+"""A comparison as JSON, CSV, a data frame and lines of the terminal, with one record per run."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from anonymizer.report.comparison import ComparedRun, Comparison, Measured, Risk, Winner, numbered
+from anonymizer.report.comparison import ComparedRun, Comparison, Measured, Point, Risk, Winner, numbered
 from anonymizer.report.wording import percent
 
 WORDS = {None: "", True: "yes", False: "no"}
-"""How a CSV file writes what is no number or text."""
+"""Texts of a CSV file for values that are not numbers or texts."""
 
 
 def records(comparison: Comparison) -> list[dict[str, Any]]:
-    """Return a record for each run, all with the same keys; None where a run has no value."""
-    keys = list(dict.fromkeys(key for run in comparison.runs for key, _ in run.settings))
-    return [_record(comparison, run, keys) for run in comparison.runs]
+    """Return a record for each run, all with the same keys; None without a value."""
+    return [_record(comparison, run) for run in comparison.runs]
 
 
 def to_csv(comparison: Comparison) -> str:
-    """Return a header and a line for each run."""
+    """Return CSV with a header and a line for each run."""
     every = records(comparison)
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
@@ -33,24 +32,24 @@ def to_csv(comparison: Comparison) -> str:
     return stream.getvalue()
 
 
-def _record(comparison: Comparison, run: ComparedRun, keys: list[str]) -> dict[str, Any]:
+def _record(comparison: Comparison, run: ComparedRun) -> dict[str, Any]:
     settings = dict(run.settings)
     return {
         "run": run.number,
         "algorithm": run.algorithm,
-        **{key: settings.get(key) for key in keys},
+        **{key: settings.get(key) for key in comparison.keys},
         "status": run.status.value,
         "unbeaten": run.number in comparison.unbeaten,
         "seconds": round(run.seconds, 3),
         **_numbers(comparison, run.measured),
         "reason": run.public_reason or None,
-        "command": comparison.command_beside(run),
+        "command": comparison.command_in_folder(run),
     }
 
 
 def _numbers(comparison: Comparison, own: Measured | None) -> dict[str, Any]:
     metrics = [each.measure for each in comparison.loss_winners]
-    # The loss of quasi-identifiers that are published as they were would win every sorting.
+    # The loss of unchanged quasi-identifiers would be first in every order.
     losses = {} if own is None or own.in_groups else own.utilities
     risks = {} if own is None else own.risks
     numbers: dict[str, Any] = {
@@ -66,17 +65,41 @@ def _numbers(comparison: Comparison, own: Measured | None) -> dict[str, Any]:
 
 
 def to_dict(comparison: Comparison) -> dict[str, Any]:
-    """Return what ``--json`` prints: every run, and the numbers and commands of those that no other beats."""
+    """Return the object of ``--json``: all runs, and the commands of the recommended ones."""
     return {
         "runs": [_run(comparison, run) for run in comparison.runs],
         "recommended": [
             {"run": run.number, "command": comparison.command(run)} for run in comparison.recommended_runs
         ],
+        "advice": _advice(comparison),
+    }
+
+
+def _advice(comparison: Comparison) -> dict[str, Any] | None:
+    """Return the run to take, with the reason and its neighbors; None without a limit of risk."""
+    advice = comparison.advice
+    if advice is None:
+        return None
+
+    def shown(point: Point | None) -> dict[str, Any] | None:
+        if point is None:
+            return None
+        return {"run": point.run.number, "loss": point.measured.loss, "risk": point.risk.high}
+
+    return {
+        **(shown(advice.point) or {}),
+        "command": comparison.command(advice.point.run),
+        "max_risk": advice.limit,
+        "attack": advice.attack,
+        "within": advice.within,
+        "because": advice.because,
+        "less_loss": shown(advice.less_loss),
+        "safer": shown(advice.safer),
     }
 
 
 def _run(comparison: Comparison, run: ComparedRun) -> dict[str, Any]:
-    own = run.measured
+    own, risk = run.measured, comparison.risk(run)
     winners = [*comparison.loss_winners, *comparison.attack_winners]
     return {
         "run": run.number,
@@ -92,7 +115,7 @@ def _run(comparison: Comparison, run: ComparedRun) -> dict[str, Any]:
         "in_groups": None if own is None else own.in_groups,
         "loss": None if own is None else own.losses,
         "query_error": None if own is None else own.query_error,
-        "risk": None if own is None else _risk(comparison, own.risks),
+        "risk": None if risk is None else {"attack": comparison.attack, **vars(risk)},
         "attacks": None if own is None else {name: vars(risk) for name, risk in own.risks.items()},
         "best_by": [each.measure for each in winners if run.number in each.runs],
         "seconds": round(run.seconds, 3),
@@ -100,20 +123,16 @@ def _run(comparison: Comparison, run: ComparedRun) -> dict[str, Any]:
     }
 
 
-def _risk(comparison: Comparison, risks: dict[str, Risk]) -> dict[str, Any] | None:
-    attack = comparison.attack
-    return None if attack is None or attack not in risks else {"attack": attack, **vars(risks[attack])}
-
-
 def lines(comparison: Comparison) -> Iterator[str]:
-    """Yield what the terminal shows: the headline, a row for each run, who wins by what, and the commands."""
+    """Yield the lines of the terminal: headline, runs, best runs by measure, and recommended commands."""
     yield comparison.headline()
+    yield from advice_lines(comparison)
     yield ""
     yield from _aligned([_header(comparison), *(_cells(comparison, run) for run in comparison.runs)])
     if comparison.attack is not None:
         yield f"* Pareto-optimal. Risk: {comparison.attack}, the strongest attack on all."
     elif comparison.in_groups:
-        yield "* no other run in groups answers count queries better at no more risk."
+        yield "* Pareto-optimal among the Anatomy releases, by query error and risk."
     yield from comparison.remarks()
     for status, reason, runs in comparison.without_release():
         yield f"{numbered(runs)} {status.value}: {reason}"
@@ -127,19 +146,37 @@ def lines(comparison: Comparison) -> Iterator[str]:
         yield from (f"  {run.number}  {comparison.command(run)}" for run in comparison.recommended_runs)
 
 
+def advice_lines(comparison: Comparison) -> Iterator[str]:
+    """Yield the run to take with its reason and its command, or how to get one named."""
+    if comparison.advice is not None:
+        yield from comparison.advice.sentences()
+        yield f"  {comparison.command(comparison.advice.point.run)}"
+    elif len(comparison.recommended) > 1:
+        yield "To have one run named, say how much risk is acceptable, such as --max-risk 0.1."
+
+
 def _header(comparison: Comparison) -> list[str]:
-    keys = dict.fromkeys(key for run in comparison.runs for key, _ in run.settings)
-    return ["", "run", "algorithm", *keys, "risk", "95 %", "loss", "query error", "suppressed", "seconds"]
+    return [
+        "",
+        "run",
+        "algorithm",
+        *comparison.keys,
+        "risk",
+        "95 %",
+        "loss",
+        "query error",
+        "suppressed",
+        "seconds",
+    ]
 
 
 def _cells(comparison: Comparison, run: ComparedRun) -> list[str]:
-    own, attack = run.measured, comparison.attack
+    own, risk = run.measured, comparison.risk(run)
     first = ["*" if run.number in comparison.unbeaten else "", str(run.number), run.made_by]
     first += [value for _, value in run.settings]
     if own is None:
         return [*first, run.status.value, "", "", "", "", f"{run.seconds:.1f}"]
-    risk = own.risks.get(attack) if attack is not None else None
-    loss = "in groups" if own.in_groups else f"{own.loss:.4f}" + (" proven" if own.proven else "")
+    loss = "Anatomy" if own.in_groups else f"{own.loss:.4f}" + (" proven" if own.proven else "")
     return [
         *first,
         "" if risk is None else percent(risk.success).replace("\xa0", " "),
@@ -152,7 +189,7 @@ def _cells(comparison: Comparison, run: ComparedRun) -> list[str]:
 
 
 def span(risk: Risk) -> str:
-    """Return the interval of an estimate; empty for what was counted."""
+    """Return the interval of an estimate in percent; empty if counted."""
     return "" if risk.low == risk.high else f"{100 * risk.low:.3g} to {100 * risk.high:.3g}"
 
 

@@ -1,4 +1,4 @@
-"""The distribution of a quasi-identifier before and after, as far as it may be shown.
+"""The distribution of a quasi-identifier before and after, without small counts.
 
 Values are counted over hierarchy nodes of one level, or, for numbers and dates published as intervals or
 means, over round intervals. Counts are folded and rounded so that no count below the smallest one shown can
@@ -22,23 +22,23 @@ from anonymizer.model.recoding import Cells, value_labels
 from anonymizer.model.table import MISSING, SUPPRESSED, Column, ValueType
 
 OTHERS = "others"
-"""Entries that are too small to be named, drawn together."""
+"""Label of the entries that are too small to be named, in one entry."""
 
 COARSER = "published coarser"
-"""Released records whose value says less than the entries do."""
+"""Label of the released records with a value coarser than the entries."""
 
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """Exact counts of people; never shown as they are.
+    """An exact distribution; never shown without folding and rounding.
 
     Attributes
     ----------
-    entries: what is counted.
+    entries: description of the entries.
     labels: name of each entry.
-    counts: of the input's and of the release's records, shape (entries, 2), int64.
+    counts: records of the input and of the release, shape (entries, 2), int64.
     hidden: entries whose label must not be shown, shape (entries,), bool.
-    coarser: released records that belong to no entry.
+    coarser: released records in no entry.
     totals: records of the input and of the release, shape (2,), int64.
     """
 
@@ -51,16 +51,15 @@ class Draft:
 
 
 BINS = 8
-"""Intervals that are aimed at."""
+"""Target number of intervals."""
 
 _MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
 
 
 def binned(released: Released, position: int, smallest: int) -> Draft:
-    """Count numbers by intervals with round ends, the outer two open, so that no extreme value is told.
+    """Count numbers by intervals with round ends; the outer two are open and reveal no extreme value.
 
-    A published interval counts in equal parts along its length, as its reader has to take it; a published
-    number counts where it stands.
+    A published interval counts uniformly along its length.
     """
     table, recoding = released.table, released.recoding
     column = table.quasi_identifiers[position].column
@@ -73,8 +72,8 @@ def binned(released: Released, position: int, smallest: int) -> Draft:
     cells = recoding.cells(position)
     after = np.where(recoding.suppressed, 0, table.counts)
     by_cell = np.bincount(cells.codes, after, len(cells.labels)).astype(np.int64)
-    spread, told = _spread(cells, column, edges)
-    released_counts = np.round(by_cell @ spread).astype(np.int64)
+    shares, known_cells = _interval_shares(cells, column, edges)
+    released_counts = np.round(by_cell @ shares).astype(np.int64)
     counts = np.column_stack([before, released_counts])
     names = (*_names(edges, column.type), MISSING)
     rows = slice(None) if before[-1] > 0 else slice(0, -1)
@@ -84,13 +83,13 @@ def binned(released: Released, position: int, smallest: int) -> Draft:
         names[rows],
         counts[rows],
         np.zeros(len(names[rows]), dtype=bool),
-        total - int(by_cell[told].sum()),
+        total - int(by_cell[known_cells].sum()),
         np.array([table.records, total]),
     )
 
 
 def _round_edges(column: Column, smallest: int) -> FloatArray:
-    """Return round numbers at equal steps, none beyond the middle of the records, shape (edges,)."""
+    """Return round numbers at equal steps, without the outer 5% of the records, shape (edges,)."""
     numbers, counts = column.numbers, column.counts
     assert numbers is not None
     known = ~np.isnan(numbers)
@@ -108,7 +107,7 @@ def _round_edges(column: Column, smallest: int) -> FloatArray:
 
 
 def _nice(step: float) -> float:
-    """Return the smallest of 1, 2, 5 times a power of ten that is at least a step; 1 for none."""
+    """Return the smallest of 1, 2, 5 times a power of ten that is at least ``step``; 1 for 0."""
     if step <= 0:
         return 1.0
     power = 10.0 ** floor(log10(step))
@@ -126,7 +125,7 @@ def _month_edges(low: float, high: float) -> FloatArray:
 
 
 def _names(edges: FloatArray, kind: ValueType) -> tuple[str, ...]:
-    """Name the intervals below the first edge, between the edges, and from the last one on."""
+    """Return the labels of the intervals below, between and above the edges."""
     if kind is ValueType.DATE:
         texts = [date.fromordinal(int(edge)).isoformat() for edge in edges]
         return (f"before {texts[0]}", *(f"from {text}" for text in texts))
@@ -135,29 +134,29 @@ def _names(edges: FloatArray, kind: ValueType) -> tuple[str, ...]:
     return (f"under {ends[0]}", *between, f"{ends[-1]} or more")
 
 
-def _spread(cells: Cells, column: Column, edges: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Return which part of each published value lies in each interval, and which values say where at all.
+def _interval_shares(cells: Cells, column: Column, edges: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return the share of each published value in each interval, and the values with known shares.
 
     Returns
     -------
-    Shape (values, intervals + 1), rows adding up to 1 or 0, the last column for missing; and the positions of
-    those that add up to 1.
+    Shares, shape (values, intervals + 1), the last column for missing; and the positions of rows with sum 1,
+    the others have sum 0.
     """
     low, high = _ends(cells, column)
     missing = np.array([label == MISSING for label in cells.labels])
-    told = ~np.isnan(low)
-    start, stop = np.where(told, low, 0.0)[:, None], np.where(told, high, 0.0)[:, None]
+    known = ~np.isnan(low)
+    start, stop = np.where(known, low, 0.0)[:, None], np.where(known, high, 0.0)[:, None]
     width = stop - start
     lower, upper = np.concatenate([[-np.inf], edges]), np.concatenate([edges, [np.inf]])
     overlap = np.clip(np.minimum(stop, upper) - np.maximum(start, lower), 0.0, None)
     inside = ((start >= lower) & (start < upper)).astype(np.float64)
     part = np.where(width > 0, overlap / np.where(width > 0, width, 1.0), inside)
-    spread = np.column_stack([np.where(told[:, None], part, 0.0), missing.astype(np.float64)])
-    return spread, np.flatnonzero(told | missing)
+    shares = np.column_stack([np.where(known[:, None], part, 0.0), missing.astype(np.float64)])
+    return shares, np.flatnonzero(known | missing)
 
 
 def _ends(cells: Cells, column: Column) -> tuple[FloatArray, FloatArray]:
-    """Return the range that each published value stands for to its reader, NaN for ``*`` and missing ones."""
+    """Return the ends of the range of each published value, NaN for ``*`` and missing ones."""
     unit = 0.0 if column.type is ValueType.NUMBER else 1.0
     points = np.array([_number(column, label) for label in cells.labels], dtype=np.float64)
     unread = np.array([label in (SUPPRESSED, MISSING) for label in cells.labels]) | cells.values.mixed
@@ -168,26 +167,21 @@ def _ends(cells: Cells, column: Column) -> tuple[FloatArray, FloatArray]:
 
 
 def _number(column: Column, label: str) -> float:
-    if column.type is not ValueType.DATE:
-        number = column.numerals.number(label)
-        return np.nan if number is None else number
-    try:
-        return float(date.fromisoformat(label).toordinal())
-    except ValueError:
-        return np.nan
+    number = column.number(label)
+    return np.nan if number is None else number
 
 
 MOST_COARSER = 0.1
-"""Local recodings are drawn at the lowest level that at most this share of the records is coarser than."""
+"""Maximum share of records above the drawn level of a local recoding."""
 
 LOOKED_AT = 40
-"""Entries whose labels are looked at, the largest; a chart has room for a quarter of them."""
+"""Number of the largest entries whose labels are checked; a chart shows a quarter of them."""
 
 
 def by_nodes(released: Released, position: int, smallest: int) -> Draft:
-    """Count the nodes of the level that is published, or of the lowest that most records are published at.
+    """Count the nodes of the published level, or of the lowest level that covers most records.
 
-    Values that are published as sets, without a hierarchy, are counted where they stand alone.
+    Of values published as sets, without a hierarchy, only sets of one value are counted.
     """
     table, recoding = released.table, released.recoding
     attribute = table.quasi_identifiers[position]
@@ -203,11 +197,11 @@ def by_nodes(released: Released, position: int, smallest: int) -> Draft:
     counts = np.column_stack([before, np.bincount(own_node[codes], fine, len(nodes))]).astype(np.int64)
     labels = attribute.hierarchy.labels if level else value_labels(attribute)
     names = tuple(labels[node] for node in nodes.tolist())
-    # Of many nodes only the largest can be drawn; no other label is looked at.
+    # Only the largest nodes can be drawn; other labels are not checked.
     hidden = np.ones(len(names), dtype=bool)
     looked_at = np.argsort(-counts[:, 0], kind="stable")[:LOOKED_AT]
     own = [names[place] for place in looked_at.tolist()]
-    hidden[looked_at] = _untold(own, set(published.labels), attribute.column, smallest)
+    hidden[looked_at] = _reveals_rare(own, set(published.labels), attribute.column, smallest)
     return Draft(
         _entries(released, level),
         names,
@@ -219,7 +213,7 @@ def by_nodes(released: Released, position: int, smallest: int) -> Draft:
 
 
 def _levels(released: Released, position: int) -> CodeArray:
-    """Return the level that each row is published at; of sets, 0 for those of one value."""
+    """Return the published level of each row; 0 for a set of one value."""
     cells = released.recoding.cells(position)
     if cells.values.levels is not None:
         return cells.values.levels[cells.codes]
@@ -228,7 +222,7 @@ def _levels(released: Released, position: int) -> CodeArray:
 
 
 def _level(released: Released, position: int, depth: CodeArray, after: IntArray) -> int:
-    """Return the level to draw."""
+    """Return the level of the nodes in the chart."""
     own = released.recoding.levels
     if own is not None:
         return own[position]
@@ -247,8 +241,8 @@ def _entries(released: Released, level: int) -> str:
     return f"nodes of level {level}"
 
 
-def _untold(names: Sequence[str], published: set[str], column: Column, smallest: int) -> BoolArray:
-    """Tell which labels are not published and name a value that few people have, shape (names,)."""
+def _reveals_rare(names: Sequence[str], published: set[str], column: Column, smallest: int) -> BoolArray:
+    """Return which unpublished labels contain a value of fewer than ``smallest`` records, shape (names,)."""
     rare = [
         text for text, records in zip(column.texts, column.counts.tolist(), strict=True) if records < smallest
     ]
@@ -265,23 +259,23 @@ def _untold(names: Sequence[str], published: set[str], column: Column, smallest:
 
 
 SMALLEST_SHOWN = 3
-"""Counts of people below this, or below k, are not shown."""
+"""Counts of records below this, or below k, are not shown."""
 
 _STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 FINEST = 0.001
-"""Shares are never shown finer than this."""
+"""Finest rounding of shares."""
 
 
 def smallest_shown(k: int | None) -> int:
-    """Return the smallest count of people that may be shown: the larger of k and 3."""
+    """Return the smallest count of records that may be shown: the larger of k and 3."""
     return max(k or 0, SMALLEST_SHOWN)
 
 
 def share_step(records: int, smallest: int) -> float | None:
-    """Return the step to which shares of so many records are rounded; None where none would do.
+    """Return the rounding step of shares of so many records; None if no step is coarse enough.
 
-    A rounded share leaves at least twice ``smallest`` counts possible, so that neither a count nor what is
-    missing from a total can be told.
+    A rounded share is consistent with at least 2 ``smallest`` counts, so neither a count nor its difference
+    from a total can be inferred.
 
     >>> share_step(30_000, 5), share_step(100, 3), share_step(16, 3)
     (0.001, 0.1, None)
@@ -296,7 +290,7 @@ def rounded(shares: FloatArray, step: float) -> FloatArray:
 
 
 def is_small_count(count: int, smallest: int) -> bool:
-    """Tell whether a count of people is too small to be shown; none at all is not.
+    """Return whether a count of records is too small to be shown; 0 is not.
 
     >>> is_small_count(0, 3), is_small_count(2, 3), is_small_count(3, 3)
     (False, True, False)
@@ -305,18 +299,18 @@ def is_small_count(count: int, smallest: int) -> bool:
 
 
 def folded(counts: IntArray, smallest: int, hidden: BoolArray | None = None, most: int = 10) -> BoolArray:
-    """Tell which entries of a distribution are drawn together as "others".
+    """Return which entries of a distribution are merged into "others".
 
     Parameters
     ----------
-    counts: of people, shape (entries, columns), int64; an entry needs at least ``smallest`` in the first
-        column, and in each other one as many or none.
-    hidden: entries that are not to be named anyway, shape (entries,), bool.
-    most: entries that stay, the largest of the first column.
+    counts: of records, shape (entries, columns), int64; an entry is kept with at least ``smallest`` in the
+        first column, and in each other one as many or 0.
+    hidden: entries that must not be named, shape (entries,), bool.
+    most: maximum number of kept entries, the largest of the first column.
 
     Returns
     -------
-    Shape (entries,), bool. Each of their sums is at least ``smallest`` or 0, or nothing is left to show.
+    Shape (entries,), bool. Each sum over merged entries is 0 or at least ``smallest``, or all are merged.
     """
     small = (counts[:, 0] < smallest) | ((counts > 0) & (counts < smallest)).any(axis=1)
     out: BoolArray = small if hidden is None else small | hidden
@@ -329,7 +323,7 @@ def folded(counts: IntArray, smallest: int, hidden: BoolArray | None = None, mos
 
 
 def few_of(sums: IntArray, smallest: int) -> bool:
-    """Tell whether one of several counts is too small to be shown."""
+    """Return whether any of several counts is too small to be shown."""
     return bool(((sums > 0) & (sums < smallest)).any())
 
 
@@ -340,9 +334,9 @@ class Distribution:
     Attributes
     ----------
     attribute: its name.
-    entries: what is counted, such as "published nodes (level 2)".
-    labels, before, after: one of each for an entry; empty where nothing may be shown.
-    reason: why nothing is shown, else empty.
+    entries: description of the entries, such as "published nodes (level 2)".
+    labels, before, after: of each entry; empty if nothing may be shown.
+    reason: the reason if nothing is shown, else empty.
     """
 
     attribute: str
@@ -391,9 +385,9 @@ def _distribution(released: Released, position: int) -> Distribution:
 
 
 def _shown(name: str, draft: Draft, smallest: int, step: float) -> Distribution:
-    """Fold what is rare, and round what is left."""
+    """Return the distribution with rare entries merged and shares rounded."""
     out = folded(draft.counts, smallest, draft.hidden)
-    labels = [label for label, gone in zip(draft.labels, out, strict=True) if not gone]
+    labels = [label for label, merged in zip(draft.labels, out, strict=True) if not merged]
     counts = draft.counts[~out]
     if out.any():
         labels.append(OTHERS)
@@ -411,7 +405,7 @@ def _shown(name: str, draft: Draft, smallest: int, step: float) -> Distribution:
 
 
 def _with_coarser(labels: list[str], counts: IntArray, coarser: int, smallest: int) -> IntArray:
-    """Add what is published coarser than the entries, where that is so of enough records."""
+    """Return the counts with an entry for coarser values, if they have enough records."""
     if coarser < smallest:
         return counts
     labels.append(COARSER)

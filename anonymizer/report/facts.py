@@ -15,8 +15,8 @@ from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.adversary import PublishedTable
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, Reference, Released, SensitiveCodes
-from anonymizer.model.counting import count, group_keys
-from anonymizer.model.table import Table
+from anonymizer.model.counting import count, numbered
+from anonymizer.model.table import SUPPRESSED, Table
 from anonymizer.privacy.base import ClassConstraint, Constraint
 from anonymizer.report.distribution import (
     FINEST,
@@ -35,9 +35,9 @@ class SizeBin:
 
     Attributes
     ----------
-    low, high: smallest and largest size, both included; ``high`` is None for the last bin, which is open.
-    classes: how many there are; 0 or at least as many as may be shown.
-    share: of the released records that lie in them, rounded.
+    low, high: smallest and largest size; ``high`` is None for the open last bin.
+    classes: number of classes, 0 or large enough to be shown.
+    share: share of the released records in them, rounded.
     """
 
     low: int
@@ -47,7 +47,7 @@ class SizeBin:
 
     @property
     def label(self) -> str:
-        """The sizes, as an axis shows them."""
+        """The sizes as a label of an axis."""
         if self.high is None:
             return f"{self.low:,} or more"
         return f"{self.low:,}" if self.low == self.high else f"{self.low:,}–{self.high:,}"
@@ -79,10 +79,10 @@ def group_sizes(released: Released) -> tuple[SizeBin, ...]:
 
 
 def _joined(sizes: IntArray, edges: Sequence[int], smallest: int) -> list[int]:
-    """Return the lower edges that stay when each bin with classes is to have enough of them."""
+    """Return the lower edges after joining bins with too few classes."""
     kept = list(edges[:-1])
     position = len(kept) - 1
-    # From the top: a bin that has too few becomes part of the one below it.
+    # From the top: a bin with too few is joined with the one below.
     while position > 0:
         upper = kept[position + 1] if position + 1 < len(kept) else np.inf
         own = sizes[(sizes >= kept[position]) & (sizes < upper)]
@@ -96,19 +96,19 @@ def _joined(sizes: IntArray, edges: Sequence[int], smallest: int) -> list[int]:
 
 
 MOST_WORK = 20_000_000
-"""Sets of attributes times combinations that are looked at, about two seconds."""
+"""Maximum number of sets of attributes times rows; takes about two seconds."""
 
 
 @dataclass(frozen=True)
 class RiskByKnowledge:
-    """Posterior Bayes vulnerability (re-identification) for adversaries who know so many attributes.
+    """Posterior Bayes vulnerability (re-identification) by number of known attributes.
 
     Attributes
     ----------
     known: number of quasi-identifiers.
-    worst, mean: over all sets of that number, in the release.
+    worst, mean: over all sets of that size, in the release.
     of: the worst set.
-    before: the worst over all sets of that number in the input, None where it was not counted.
+    before: the worst over all sets of that size in the input, None if not counted.
     """
 
     known: int
@@ -119,7 +119,7 @@ class RiskByKnowledge:
 
 
 def knowing(released: Released) -> tuple[RiskByKnowledge, ...]:
-    """Return a row for each number of known attributes; empty where there are too many sets to look at."""
+    """Return the risk for each number of known attributes; empty if there are too many sets."""
     table = released.table
     width = len(table.quasi_identifiers)
     if width == 0 or (2**width) * table.combinations > MOST_WORK:
@@ -172,16 +172,15 @@ def _input(table: Table) -> PublishedTable:
 
 @dataclass(frozen=True)
 class AttributeLoss:
-    """What became of one quasi-identifier.
+    """The loss of one quasi-identifier.
 
     Attributes
     ----------
     name: of the column.
     loss: the metric ``loss`` of this attribute alone, over all input records, rounded.
     weight: in the loss of the release.
-    level, top: generalization level, and that of the root; ``level`` is None where records differ in it.
-    values, published: distinct values of the input, and distinct published ones, ``*`` of suppressed records
-        not counted.
+    level, top: generalization level, and that of the root; ``level`` is None if it varies by record.
+    values, published: distinct values of the input and of the release, without ``*`` of suppressed records.
     """
 
     name: str
@@ -194,11 +193,11 @@ class AttributeLoss:
 
 
 def attribute_losses(released: Released) -> tuple[AttributeLoss, ...]:
-    """Return what became of each quasi-identifier, most lost first."""
+    """Return the loss of each quasi-identifier, the largest first."""
     table, recoding, metric = released.table, released.recoding, LeafShareLoss()
     kept = np.where(recoding.suppressed, 0, table.counts)
     smallest = smallest_shown(released.k)
-    # Of an attribute published unchanged, the loss is the share of suppressed records.
+    # The loss of an unchanged attribute is the share of suppressed records.
     hide = is_small_count(released.suppressed, smallest)
     step = (share_step(table.records, smallest) or 0.1) if hide else FINEST
     found = []
@@ -222,13 +221,58 @@ def attribute_losses(released: Released) -> tuple[AttributeLoss, ...]:
     return tuple(sorted(found, key=lambda each: (-each.loss, each.name)))
 
 
+NEARLY_ALL = 0.9
+"""Share of the records from which on a column counts as published in one way."""
+
+HALF = 0.5
+"""Loss of a published value that covers about half of a column's values."""
+
+
 @dataclass(frozen=True)
-class Worst:
-    """The classes that show the worst measure of a constraint.
+class UselessColumns:
+    """Quasi-identifiers whose published values say next to nothing about nearly all records.
 
     Attributes
     ----------
-    classes: how many; None when too few to be told.
+    starred: published as ``*``.
+    coarse: published as ``*`` or in groups of at least half of the column's values.
+    """
+
+    starred: tuple[str, ...]
+    coarse: tuple[str, ...]
+
+    def form(self, name: str) -> str | None:
+        """Return how a column is published for nearly all records; None if its values say something."""
+        if name in self.starred:
+            return SUPPRESSED
+        return "coarse groups" if name in self.coarse else None
+
+
+def useless_columns(released: Released) -> UselessColumns:
+    """Return the quasi-identifiers of a release that say next to nothing, in the order of the table."""
+    recoding, metric = released.recoding, LeafShareLoss()
+    counts = np.where(recoding.removed, 0, recoding.table.counts)
+    enough = NEARLY_ALL * int(counts.sum())
+    starred, coarse = [], []
+    for position, column in enumerate(recoding.published()):
+        attribute = recoding.table.quasi_identifiers[position]
+        star = np.array([label == SUPPRESSED for label in column.labels])[column.codes]
+        cells = recoding.cells(position)
+        wide = star | (metric.costs(attribute, cells.values) >= HALF)[cells.codes]
+        if counts[star].sum() >= enough:
+            starred.append(column.name)
+        elif attribute.column.size > 1 and counts[wide].sum() >= enough:
+            coarse.append(column.name)
+    return UselessColumns(tuple(starred), tuple(coarse))
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The classes with the worst measure of a constraint.
+
+    Attributes
+    ----------
+    classes: their number; None if too small to be shown.
     smallest, largest: their sizes.
     """
 
@@ -240,7 +284,7 @@ class Worst:
 def worst_classes(
     released: Released, constraints: Sequence[Constraint], *, moving_reference: bool
 ) -> tuple[Worst | None, ...]:
-    """Return the worst classes of each constraint, None for one that judges the whole release.
+    """Return the worst classes of each constraint, None for one on the whole release.
 
     Parameters
     ----------
@@ -261,16 +305,13 @@ def worst_classes(
 
 def _classes(released: Released) -> Classes:
     table, stays = released.table, ~released.recoding.removed
-    keys, number = np.zeros(int(stays.sum()), dtype=np.int64), 1
-    for column in released.recoding.class_columns():
-        labels = len(column.labels)
-        keys, distinct = group_keys(keys * labels + column.codes[stays], number * labels)
-        number = len(distinct)
+    columns = [column.codes[stays] for column in released.recoding.class_columns()]
+    keys, first = numbered(columns, int(stays.sum()))
     sensitive = {
         each.name: SensitiveCodes(each, table.sensitive_codes(each.name)[stays].astype(np.int64))
         for each in table.sensitive
     }
-    return Classes(keys, table.counts[stays], number, sensitive)
+    return Classes(keys, table.counts[stays], len(first), sensitive)
 
 
 def _reference(
@@ -287,17 +328,17 @@ def _reference(
 
 @dataclass(frozen=True)
 class Facts:
-    """What the frequency table tells beside the report, folded and rounded; no record, no small count.
+    """Further facts of a release for the page, without records and small counts.
 
     Attributes
     ----------
-    smallest: counts of people below this are not told.
-    smallest_class: size of the smallest class, None when below that.
-    losses: of the attributes, most lost first.
+    smallest: counts of records below this are not shown.
+    smallest_class: size of the smallest class, None if below ``smallest``.
+    losses: of the attributes, the largest first.
     distributions: of the attributes, in the order of the table.
-    groups: histogram of class sizes, empty without enough classes.
-    knowing: vulnerability by number of known attributes, empty where it was not counted.
-    worst: the worst classes of each constraint, None for one of the whole release.
+    groups: histogram of class sizes, empty with too few classes.
+    knowing: vulnerability by number of known attributes, empty if not counted.
+    worst: the worst classes of each constraint, None for one on the whole release.
     """
 
     smallest: int
@@ -310,7 +351,7 @@ class Facts:
 
 
 def gather(released: Released, constraints: Sequence[Constraint], *, moving_reference: bool) -> Facts:
-    """Count, fold and round what a page shows of a release.
+    """Return the facts of a release.
 
     Parameters
     ----------

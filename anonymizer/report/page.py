@@ -1,4 +1,4 @@
-"""The report page, report.html: the report and its facts as one page that needs nothing else.
+"""The report page, report.html: the report and its facts as one self-contained page.
 
 The verdict in plain words and what to share come first. Section 2 covers the constraints and the classes
 closest to violation, section 7 the search and its proof, section 8 how to reproduce the same bytes. A card
@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from anonymizer.attacks.base import guess_of
+from anonymizer.errors import plural
 from anonymizer.model.report import Report
 from anonymizer.report.canvas import Frame
 from anonymizer.report.charts import draw_search, progress_of
@@ -31,21 +33,22 @@ from anonymizer.report.sections import (
     matrix,
     metrics,
     undrawn,
-    useful,
+    utility_section,
 )
 from anonymizer.report.wording import (
+    LOOK_AGAIN,
     WIDE,
     Chart,
     Grid,
-    asked,
     attack,
+    attack_sentence,
+    constraint_name,
     drawn,
     floored,
-    listed,
+    masked_count,
     number,
+    parameters_of,
     percent,
-    plural,
-    promise,
     strongest,
 )
 
@@ -56,14 +59,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Form:
-    """How to speak of a release.
+    """Words for a release by its destination.
 
     Attributes
     ----------
-    noun: what it is.
-    verified: how it was verified.
-    measured: what its constraints were measured on.
-    recipient: what a recipient needs to verify a constraint that the release alone decides.
+    noun: for the release.
+    verified: the way of verification.
+    measured: the object of the measurements.
+    recipient: whether a recipient can verify a constraint that the release alone decides.
     """
 
     noun: str
@@ -78,14 +81,14 @@ MEMORY = Form("release", "measured again before it was returned", "the release",
 
 
 def form_of(report: Mapping[str, Any]) -> Form:
-    """Return what the release of a report is."""
+    """Return the words for the release of a report."""
     if report["release"]["path"] is None:
         return MEMORY
     return TABLE if in_table(report) else FILE
 
 
 def in_table(report: Mapping[str, Any]) -> bool:
-    """Tell whether a release is a table of a database."""
+    """Return whether the release is a table of a database."""
     return "table" in report["config"].get("output", {})
 
 
@@ -100,8 +103,7 @@ GLOSSARY = {
     "gap": "The largest possible distance of the loss from the optimum, as a share of the loss.",
     "guess": "The baseline: the success of the same adversary without the release. Only the difference is "
     "due to the release.",
-    "hierarchy, "
-    "level": "A tree of values from exact (level 0) to * (the top). A generalized value stands for "
+    "hierarchy, level": "A tree of values from exact (level 0) to * (the top). A generalized value covers "
     "all values below it.",
     "insensitive": "A column that adversaries neither know nor gain from; it is released unchanged.",
     "k-anonymity": "Every class has at least k records.",
@@ -115,15 +117,15 @@ GLOSSARY = {
 }
 
 
-def promises(report: dict[str, Any], facts: Facts) -> Grid:
-    """Return a row for each constraint."""
+def constraints_grid(report: dict[str, Any], facts: Facts) -> Grid:
+    """Return a table with a row for each constraint."""
     form = form_of(report)
     rows = []
     for constraint, worst in zip(report["constraints"], facts.worst, strict=True):
         rows.append(
             (
-                promise(constraint),
-                asked(constraint),
+                constraint_name(constraint),
+                parameters_of(constraint),
                 number(constraint["measured"]),
                 "holds" if constraint["satisfied"] else "fails",
                 _worst(worst, facts.smallest),
@@ -132,15 +134,22 @@ def promises(report: dict[str, Any], facts: Facts) -> Grid:
         )
     return Grid(
         f"Requested thresholds, and what was measured on {form.measured}",
-        ("promise", "asked", "measured", "verdict", "classes at the worst measure", "recipient can verify"),
+        (
+            "constraint",
+            "requested",
+            "measured",
+            "verdict",
+            "classes at the worst measure",
+            "recipient can verify",
+        ),
         tuple(rows),
     )
 
 
 def _worst(worst: Worst | None, smallest: int) -> str:
-    """Describe groups by their sizes alone: values would tell who is in them."""
+    """Return a text on the worst classes with sizes only, as values could reveal individuals."""
     if worst is None:
-        return "judges the whole file"
+        return "judged on the whole release"
     many = f"fewer than {smallest}" if worst.classes is None else f"{worst.classes:,}"
     if worst.largest < smallest:
         return f"{many}, of fewer than {smallest} records"
@@ -151,11 +160,11 @@ def _worst(worst: Worst | None, smallest: int) -> str:
 
 
 CONFIG = "again.yaml"
-"""What the page calls the config that it prints."""
+"""File name for the printed config."""
 
 
 def config_text(report: dict[str, Any]) -> str:
-    """Return the config with all defaults as YAML; of absolute paths only the file name."""
+    """Return the config with all defaults as YAML; absolute paths are shortened to file names."""
     config = _without_folders(report["config"])
     config["attributes"] = {name: _Line(each) for name, each in config["attributes"].items()}
     own = {key: value if key == "attributes" else _in_lines(value) for key, value in config.items()}
@@ -163,11 +172,11 @@ def config_text(report: dict[str, Any]) -> str:
 
 
 class _Line(dict[str, Any]):
-    """A mapping that is written in one line."""
+    """A mapping that is written on one line."""
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes a config as people do."""
+    """Writes sections on one line each."""
 
 
 _Dumper.add_representer(
@@ -194,7 +203,7 @@ def _without_folders(value: Any) -> Any:
 
 
 def file_name(text: str) -> str:
-    """Return the name of an absolute path, and any other text as it is.
+    """Return the file name of an absolute path, any other text unchanged.
 
     >>> file_name("/home/me/adult.csv"), file_name("data/adult.csv"), file_name("/")
     ('adult.csv', 'data/adult.csv', '/')
@@ -211,26 +220,26 @@ def commands(report: dict[str, Any]) -> str:
     path = report["release"]["path"]
     if path is None:
         return f'anonymizer.anonymize(people, "{CONFIG}")'
-    if in_table(report):  # the hash of a table is that of this file, which a recipient can verify
+    if in_table(report):  # the hash of a table is the hash of this file
         as_file = "--set 'output={path: release.csv}'"
         return f"anonymizer run {CONFIG} -o again {as_file}\nanonymizer audit again/share/release.csv"
     return f"anonymizer run {CONFIG} -o again\nanonymizer audit again/{path}"
 
 
 def budget_note(report: dict[str, Any]) -> str:
-    """Say how to repeat a search that time or the user ended; empty for any other."""
+    """Return how to repeat a search that the time limit or the user stopped; empty for others."""
     search = report["search"]
     timed = report["config"].get("budget", {}).get("seconds") is not None
     if not (report["interrupted"] or (timed and not search["optimal"])):
         return ""
     return (
-        f"The search may have been ended by time or by hand, which no seed repeats. "
-        f"With --set budget.steps={search['steps']} it takes the same steps again."
+        f"The time limit or the user may have stopped the search, which the seed does not reproduce. "
+        f"With --set budget.steps={search['steps']} the search takes the same steps again."
     )
 
 
 def fingerprints(report: dict[str, Any]) -> Grid:
-    """Return hashes, versions and the seed."""
+    """Return a table of the seed, hashes and versions."""
     environment = report["environment"]
     rows = [
         ("seed", str(report["search"]["seed"])),
@@ -244,24 +253,24 @@ def fingerprints(report: dict[str, Any]) -> Grid:
 
 
 def roles(report: dict[str, Any]) -> Grid:
-    """Return the role and type of each column."""
+    """Return a table of the role and type of each column."""
     rows = tuple((name, each["role"], each["type"] or "–") for name, each in report["attributes"].items())
     return Grid("Columns of the input", ("column", "role", "read as"), rows)
 
 
 MOST_ROWS = 30
-"""Improvements that the table below the chart lists."""
+"""Maximum number of improvements in the table below the chart."""
 
 
 def search_chart(report: dict[str, Any]) -> Chart | None:
-    """Return the best loss by candidate; None where the search took no steps of that kind."""
+    """Return the chart of the best loss by candidate; None without a recorded search."""
     search = report["search"]
     progress = progress_of(report["steps"], search)
     if not progress.best or progress.steps < 2:
         return None
     svg = drawn(
         "search",
-        "Step chart of the best objective found, against the number of candidates looked at, with the proven "
+        "Step chart of the best objective found, against the number of candidates evaluated, with the proven "
         "bound; data in the table below",
         Frame(WIDE, 280, 52, 150, 10, 46),
         lambda axes, palette: draw_search(axes, progress, palette),
@@ -276,7 +285,7 @@ def search_chart(report: dict[str, Any]) -> Chart | None:
 
 
 def proof(search: dict[str, Any]) -> str:
-    """Say what is proven."""
+    """Return a sentence on the proof."""
     if search["optimal"]:
         return "It equals the proven bound: no other candidate loses less."
     if search["gap"] is not None:
@@ -285,7 +294,7 @@ def proof(search: dict[str, Any]) -> str:
 
 
 def facts_of_search(report: dict[str, Any]) -> Grid:
-    """Return the numbers of the search."""
+    """Return a table of the numbers of the search."""
     search = report["search"]
     rows = [
         ("algorithm", search["algorithm"]),
@@ -306,18 +315,18 @@ def facts_of_search(report: dict[str, Any]) -> Grid:
 
 
 IN_GROUPS = (
-    "Quasi-identifiers are published as exactly as the config allows: a group hides whose the sensitive "
-    "values are, not who is in the file."
+    "Quasi-identifiers are published as exactly as the config allows: a bucket hides which sensitive value "
+    "belongs to which record, not who is in the file."
 )
-"""What is said of a release in two tables."""
+"""Sentence on Anatomy releases."""
 
-OF_THE_NEW = "Losses, distributions and the price below are those of the new records."
-"""What is said of a release that goes on from an earlier one."""
+OF_THE_NEW = "Information loss and distributions below are those of the new records."
+"""Sentence on releases that records were appended to."""
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A number with its name and what to compare it with."""
+    """A number with its name and a note for comparison."""
 
     name: str
     value: str
@@ -326,16 +335,16 @@ class Tile:
 
 @dataclass(frozen=True)
 class Headline:
-    """What a reader in a hurry reads.
+    """The top of the page.
 
     Attributes
     ----------
-    title: the answer.
-    calm: whether nothing contradicts it.
-    sentences: what it rests on.
-    tiles: its numbers.
-    warnings: what to look at again.
-    give, keep: files.
+    title: the verdict.
+    calm: whether no attack contradicts it.
+    sentences: the reasons.
+    tiles: the numbers.
+    warnings: of the report, those about contradicted claims first.
+    give, keep: files to share and to keep.
     """
 
     title: str
@@ -349,7 +358,7 @@ class Headline:
 
 def verdict_of(report: dict[str, Any], facts: Facts) -> Headline:
     """Return the top of the page."""
-    broken = [row["threat"] for row in report["attack_matrix"] if row["contradicted"]]
+    broken = any(row["contradicted"] for row in report["attack_matrix"])
     promises = len(report["constraints"])
     title = {
         0: "No constraint was set",
@@ -358,10 +367,7 @@ def verdict_of(report: dict[str, Any], facts: Facts) -> Headline:
     }.get(promises, f"All {promises} constraints are satisfied")
     if broken:
         title += ", but an attack succeeds more often than they allow"
-    warnings = list(report["warnings"])
-    if broken:
-        what = "gains more than a model that claims to stop it should allow"
-        warnings.insert(0, f"{listed(broken)}: an attack {what}; see the table of attacks and models")
+    warnings = sorted(report["warnings"], key=lambda each: not each.startswith(LOOK_AGAIN))
     return Headline(
         title,
         not broken,
@@ -374,17 +380,17 @@ def verdict_of(report: dict[str, Any], facts: Facts) -> Headline:
 
 
 def _given(report: dict[str, Any]) -> tuple[str, ...]:
-    """Return what may be handed over: nothing of it is a file when the release is in memory."""
+    """Return the files to share, none if the release is in memory."""
     path, second = report["release"]["path"], report["release"].get("sensitive_table")
     if path is None:
         return ()
     tables = [path, *([second["path"]] if second else [])]
     released = tables if in_table(report) else [f"share/{PurePath(each).name}" for each in tables]
-    return (*released, "share/report.public.json")
+    return (*released, "share/report.public.json", "share/README.txt")
 
 
 def kept(report: dict[str, Any], facts: Facts) -> str:
-    """Return how many records are released, without telling a number of left out ones that is too small."""
+    """Return the number of released records as words, without a small number of suppressed ones."""
     rows, suppressed = report["input"]["rows"], report["release"]["suppressed_records"]
     if is_small_count(suppressed, facts.smallest):
         return f"all but fewer than {facts.smallest} of {rows:,} records"
@@ -418,13 +424,9 @@ def _sentences(report: dict[str, Any], facts: Facts) -> list[str]:
 
 
 def _attacked(best: dict[str, Any]) -> str:
-    reach, guess = percent(best["success"]), percent(best["baseline"])
-    if best["success"] <= best["baseline"]:
+    if best["success"] <= guess_of(best):
         return "No attack that was run succeeds more often than a guess without the release."
-    return (
-        f"The strongest attack that was run is “{attack(best)}”: it succeeds for {reach} of its targets; the "
-        f"baseline without the release is {guess}."
-    )
+    return f"The strongest attack that was run is “{attack(best)}”. {attack_sentence(best)}"
 
 
 def _price(report: dict[str, Any]) -> str:
@@ -446,7 +448,7 @@ def _price(report: dict[str, Any]) -> str:
 
 
 def _proof(search: dict[str, Any]) -> str:
-    """Return in two words what is proven."""
+    """Return the proof as a short note."""
     if search["optimal"]:
         return "proven best"
     for key in ("bound", "best_possible"):
@@ -460,15 +462,19 @@ def _tiles(report: dict[str, Any], facts: Facts) -> tuple[Tile, ...]:
     suppressed = released["suppressed_records"]
     hide = is_small_count(suppressed, facts.smallest)
     share = "nearly 100 %" if hide else percent((source["rows"] - suppressed) / max(source["rows"], 1))
-    left = f"fewer than {facts.smallest}" if hide else f"{suppressed:,}"
+
     best = strongest(report["attacks"])
     least = facts.smallest_class
     return (
-        Tile("records kept", share, f"{left} of {source['rows']:,} left out"),
         Tile(
-            "smallest group",
+            "records kept",
+            share,
+            f"{masked_count(suppressed, facts.smallest)} of {source['rows']:,} suppressed",
+        ),
+        Tile(
+            "smallest class",
             f"under {facts.smallest}" if least is None else f"{least:,}",
-            plural(released["classes"], "group"),
+            plural(released["classes"], "class"),
         ),
         Tile(
             report["config"]["objective"]["metric"],
@@ -478,7 +484,7 @@ def _tiles(report: dict[str, Any], facts: Facts) -> tuple[Tile, ...]:
         Tile(
             "strongest attack",
             "not run" if best is None else percent(best["success"]),
-            "the config lists none" if best is None else f"guess {percent(best['baseline'])}",
+            "the config lists none" if best is None else f"guess {percent(guess_of(best))}",
         ),
     )
 
@@ -506,7 +512,7 @@ def page(report: Report, facts: Facts) -> str:
     Parameters
     ----------
     report: the internal report of a satisfied run.
-    facts: what it shows beside the report.
+    facts: further facts of the release.
     """
     content = report.to_dict()
     template = environment().get_template("page.html.jinja")
@@ -514,10 +520,10 @@ def page(report: Report, facts: Facts) -> str:
         style=files(__package__).joinpath(TEMPLATES, "page.css").read_text(encoding="utf-8"),
         verdict=verdict_of(content, facts),
         sections=[each for each in SECTIONS if each[0] != "useful" or content.get("utility")],
-        promises=promises(content, facts),
+        promises=constraints_grid(content, facts),
         glossary=GLOSSARY,
         version=content["environment"]["anonymizer"],
-        utility=useful(content),
+        utility=utility_section(content),
         **_charts(content, facts),
         **_texts(content),
     )
@@ -547,12 +553,13 @@ def _texts(content: dict[str, Any]) -> dict[str, Any]:
         "budget_note": budget_note(content),
         "fingerprints": fingerprints(content),
         "roles": roles(content),
+        "advice": content.get("advice"),
     }
 
 
 @cache
 def environment() -> Environment:
-    """Return the templates; every value that they show is escaped."""
+    """Return the environment of the templates; it escapes every value."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - only pages need it
 
     made = Environment(
@@ -567,7 +574,7 @@ def environment() -> Environment:
 
 
 def with_code(words: str) -> Markup:
-    """Return words for a page, what stands between backticks as code.
+    """Return HTML of words, with text between backticks as code.
 
     >>> with_code("set `k` > 1")
     Markup('set <code>k</code> &gt; 1')
@@ -578,8 +585,8 @@ def with_code(words: str) -> Markup:
 
 
 def card(report: Report, facts: Facts) -> str:
-    """Return a fragment of HTML without scripts, styles of its own on each element."""
+    """Return an HTML fragment without scripts, with inline styles."""
     content = report.to_dict()
     verdict = replace(verdict_of(content, facts), give=(), keep=())
     template = environment().get_template("card.html.jinja")
-    return template.render(verdict=verdict, promises=promises(content, facts))
+    return template.render(verdict=verdict, promises=constraints_grid(content, facts))

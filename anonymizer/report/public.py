@@ -11,50 +11,52 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from anonymizer.attacks.base import ATTACKS, threat_of
+from anonymizer.loss.base import LOSS_METRICS, loss_key
 from anonymizer.model.report import Report
+from anonymizer.report.build import PUBLIC_DETAILS
 from anonymizer.report.distribution import is_small_count, smallest_shown
+from anonymizer.report.wording import STARRED, contradictions
 
-OF_THE_RELEASE = frozenset(
-    {"vulnerability", "uniqueness", "homogeneity", "background", "skewness", "similarity", "wildcard"}
-)
-"""Attacks that the recipient can run on the release; what others reach depends on hidden values."""
+RECORDS = "constraints count records, not people; a column that was left out may tell which are of one person"
+"""Warning where identifiers are dropped and the publisher does not say that no person has two records."""
 
-HIDDEN_THREATS = frozenset({"linkage", "inference"})
-"""Threats of the attack matrix that other attacks measure."""
+LEFT_OUT = ("identifier", "drop")
+"""Roles of columns that a release lacks."""
 
 BY_TYPE = frozenset({"t-closeness"})
-"""Models that measure by the type of the sensitive values where no distance without order is named."""
-
-RELEASE_METRICS = ("discernibility", "average-class-size", "precision", "height")
-"""Objectives that the release, its levels and the number of suppressed records determine."""
+"""Models whose measure depends on the type of sensitive values, unless a distance without order is set."""
 
 CLASS_LOSSES = ("discernibility", "average_class_size")
-"""Losses that tell sizes of classes; of appended records, these are classes that they make by themselves."""
+"""Losses that reveal class sizes; for appended records, sizes of the classes of the new records alone."""
 
 OBJECTIVE_KEYS = ("objective", "bound", "gap", "best_possible")
-"""What is known of the objective."""
+"""Keys of the objective and its proof."""
 
 PUBLIC_WARNINGS = (
+    STARRED,
     "no constraint protects the sensitive attribute ",
-    "the quasi-identifiers are published exact",
-    "k-anonymity holds for the groups",
-    "alpha-k-anonymity holds for the groups",
+    "quasi-identifiers are published exactly",
+    "k-anonymity holds for the buckets",
+    "alpha-k-anonymity holds for the buckets",
 )
-"""How warnings begin that follow from the config alone; others tell of the input or the seed."""
+"""Beginnings of the warnings that follow from the config and the release; others may reveal input or seed."""
 
 
 @dataclass(frozen=True)
 class _Terms:
-    """What the rules need to know of a report.
+    """The facts of a report that the rules depend on.
 
     Attributes
     ----------
     smallest: counts below it, except 0, are not public.
     metric: of the objective.
-    place: name of a release that is kept as a table or under a URL; None for a file in ``share/``.
-    proven: whether such a search always ends with a proof, so that the proof tells nothing.
-    suppressed: whether records or cells are.
+    place: name of a release in a table or under a URL; None for a file in ``share/``.
+    proven: whether such a search always ends with a proof, which then reveals nothing.
+    suppressed: whether records or cells are suppressed.
     attributes: settings of the columns in the config.
+    hidden_threats: threats that some attack measured by more than the release.
+    warnings: about attacks that the recipient can repeat.
     """
 
     smallest: int
@@ -63,6 +65,8 @@ class _Terms:
     proven: bool
     suppressed: bool
     attributes: Mapping[str, Mapping[str, Any]]
+    hidden_threats: frozenset[str | None]
+    warnings: frozenset[str]
 
     @classmethod
     def of(cls, content: Mapping[str, Any], smallest: int) -> _Terms:
@@ -82,21 +86,22 @@ class _Terms:
             proven,
             bool(release["suppressed_records"] or release["suppressed_cells"]),
             config["attributes"],
+            frozenset(threat_of(each) for each in content["attacks"] if not _of_release_alone(each)),
+            frozenset(what for each, what in contradictions(content) if _of_release_alone(each)),
         )
 
 
 Rule = Callable[[Any, Mapping[str, Any], _Terms], Any]
-"""Takes a value, the entry that it is in, and the terms; returns what is public of the value."""
+"""Takes a value, its entry and the terms; returns the public part of the value."""
 
 
 def public_report(report: Report, k: int | None) -> Report:
-    """Return what is public of a report: each key that ``PLACED`` lists, by its rule.
+    """Return the public report: each key that ``PLACED`` lists, by its rule.
 
-    Counts below max(k, 3) are null, and where the number of suppressed records is, so is every number that
-    would tell it. Numbers that depend on values that the release hides are null, however coarsely they could
-    be rounded: an outlier moves the term of every record in ``ncp``, and every rounding has a border that one
-    value can cross. An adversary who knows all values except one could try which candidates give the
-    published number. The report depends on the set of the input's records, not on their order.
+    Counts below max(k, 3) are null. If the number of suppressed records is null, so is every number that
+    reveals it. Numbers that depend on hidden values are null: no rounding is coarse enough, as an adversary
+    who knows all values except one could try which candidates give the published number. The report depends
+    on the multiset of the input's records, not on their order.
 
     Parameters
     ----------
@@ -107,13 +112,26 @@ def public_report(report: Report, k: int | None) -> Report:
     shown = _public(content | _declared_types(content), PLACEMENT, content, _Terms.of(content, smallest))
     for section, keys in _revealing(content, smallest):
         shown[section] = {key: None if key in keys else value for key, value in shown[section].items()}
+    if _leaves_keys_out(content["config"]):
+        shown["warnings"].append(RECORDS)
+    for entry, own in zip(shown["attacks"], content["attacks"], strict=True):
+        details = {key: own["details"][key] for key in PUBLIC_DETAILS if key in own["details"]}
+        if details and _of_release_alone(own):
+            entry["details"] = {key: _rounded_figure(value) for key, value in details.items()}
     return Report(shown)
 
 
-def _declared_types(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns without types that the config does not declare.
+def _leaves_keys_out(config: Mapping[str, Any]) -> bool:
+    """Return whether a config leaves columns out and does not say that no person has two records."""
+    roles = {each.get("role") for each in config["attributes"].values()}
+    acknowledged = config.get("acknowledge") or ()
+    return not roles.isdisjoint(LEFT_OUT) and "rows-are-persons" not in acknowledged
 
-    A type that was found is of all values: one suppressed ``33.5`` makes ``number`` of ``integer``.
+
+def _declared_types(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes without types that the config does not declare.
+
+    A detected type depends on hidden values: one suppressed ``33.5`` changes ``integer`` to ``number``.
     """
     settings, columns = content["config"]["attributes"], content.get("attributes", {})
     declared = {name for name in columns if settings.get(name, {}).get("type") is not None}
@@ -127,13 +145,13 @@ def unplaced_keys(content: Mapping[str, Any]) -> list[str]:
 
 
 def _revealing(content: Mapping[str, Any], smallest: int) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield sections with the keys of them that would tell a number that is not public."""
+    """Yield sections with their keys that would reveal a number that is not public."""
     losses = tuple(content["loss"])
     if is_small_count(content["release"]["suppressed_records"], smallest):
         yield from (("input", ("rows",)), ("loss", losses), ("search", OBJECTIVE_KEYS))
     if "applied" not in content:
         return
-    metric = content["config"]["objective"]["metric"].replace("-", "_")
+    metric = loss_key(content["config"]["objective"]["metric"])
     if content["applied"]["rows_added"] < smallest:
         yield from (("applied", ("rows_before", "rows_added")), ("input", ("rows",)))
         yield from (("loss", losses), ("search", OBJECTIVE_KEYS))
@@ -162,7 +180,7 @@ def _left_out(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # no
 
 
 def _null(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
-    """Show that there is such a key, and nothing of its value."""
+    """Show the key without its value."""
 
 
 def _count(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
@@ -171,26 +189,30 @@ def _count(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa:
 
 
 def _rounded(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
-    """Round what the release determines to three significant digits.
+    """Round a number that follows from the release to three significant digits.
 
-    Hidden values can decide in which order floats were summed, and so on which side of a tie the sum is. To
-    twelve digits it is the same.
+    Hidden values can change the order of a float sum, and so its rounding at a tie. Rounding to twelve digits
+    first prevents this.
     """
-    return float(f"{float(f'{value:.12g}'):.3g}") if isinstance(value, float) else value
+    return _rounded_figure(value) if isinstance(value, float) else value
+
+
+def _rounded_figure(value: float) -> float:
+    return float(f"{float(f'{value:.12g}'):.3g}")
 
 
 def _objective(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
-    """Show the objective where the release determines it, as it does class sizes and levels."""
-    return _rounded(value, entry, terms) if terms.metric in RELEASE_METRICS else None
+    """Show the objective if it follows from the release."""
+    return _rounded(value, entry, terms) if LOSS_METRICS[terms.metric].of_release_alone else None
 
 
 def _optimal(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
-    """Show a proof that every run ends with; elsewhere the bound depends on hidden values."""
+    """Show the proof if every such run has one; else it depends on hidden values."""
     return value if terms.proven else None
 
 
 def _measured(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
-    """Show exactly what an audit measures again; compared with the input, it tells who was suppressed."""
+    """Show an exact measure if an audit can measure it on the release."""
     return _exact(value, entry, terms) if _of_released_values(entry, terms) else None
 
 
@@ -199,7 +221,7 @@ def _worst_classes(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
 
 
 def _of_released_values(entry: Mapping[str, Any], terms: _Terms) -> bool:
-    """Tell whether the released values determine a measure, whatever type the suppressed ones gave them."""
+    """Return whether a measure follows from released values, without types that depend on hidden ones."""
     if not entry["verifiable_from_release"]:
         return False
     if entry.get("model") not in BY_TYPE or not terms.suppressed:
@@ -210,26 +232,31 @@ def _of_released_values(entry: Mapping[str, Any], terms: _Terms) -> bool:
 
 
 def _success(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
-    """Show what an attack reached only if the recipient can run it; others depend on hidden values."""
-    return _rounded(value, entry, terms) if entry.get("attack") in OF_THE_RELEASE else None
+    """Show the success of an attack only if the recipient can run it; others depend on hidden values."""
+    return _rounded(value, entry, terms) if _of_release_alone(entry) else None
+
+
+def _of_release_alone(entry: Mapping[str, Any]) -> bool:
+    return ATTACKS[entry["attack"]].of_release_alone
 
 
 def _strongest(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
-    """Show what the strongest attack reached where that attack's own entry shows it."""
-    return None if entry["threat"] in HIDDEN_THREATS else _rounded(value, entry, terms)
+    """Show the success of the strongest attack on a threat if the entries of all of them show theirs."""
+    return None if entry["threat"] in terms.hidden_threats else _rounded(value, entry, terms)
 
 
 def _contradicted(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
-    """Show whether a claim is contradicted where the figure that decides it is shown."""
+    """Show whether a claim is contradicted if the deciding success is shown."""
     return None if _strongest(entry["success"], entry, terms) is None else value
 
 
 def _warning(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
-    return [each for each in value if each.startswith(PUBLIC_WARNINGS)]
+    """Show the warnings that follow from the release and the config."""
+    return [each for each in value if each.startswith(PUBLIC_WARNINGS) or each in terms.warnings]
 
 
 def _release_path(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
-    """Show the name of the release; the recipient knows where it is, and others should not."""
+    """Show the name of the release without its location."""
     return value if terms.place is None else terms.place
 
 
@@ -257,14 +284,18 @@ PLACED: Mapping[str, Rule] = {
     "config/input/encoding": _exact,
     "config/input/decimal": _exact,
     "config/input/missing": _exact,
+    "config/input/strict_header": _exact,
     "config/attributes/*/role": _exact,
     "config/attributes/*/type": _exact,
+    "config/attributes/*/format": _exact,
+    "config/attributes/*/pivot": _exact,
     "config/attributes/*/hierarchy/file": _file_name,
     "config/attributes/*/hierarchy/*": _written,
     "config/attributes/*/weight": _exact,
     "config/attributes/*/levels/min": _exact,
     "config/attributes/*/levels/max": _exact,
     "config/attributes/*/distance": _exact,
+    "config/attributes/*/release": _exact,
     "config/constraints/[]/*": _written,
     "config/reference": _exact,
     "config/suppression/limit": _exact,
@@ -279,8 +310,11 @@ PLACED: Mapping[str, Rule] = {
     "config/output/url": _left_out,
     "config/output/table": _exact,
     "config/output/order": _exact,
+    "config/output/separator": _exact,
+    "config/output/encoding": _exact,
     "config/budget": _left_out,
     "config/engine": _left_out,
+    "config/acknowledge": _exact,
     "config/apply": _left_out,
     "config/seed": _left_out,
     "attributes/*/role": _exact,
@@ -298,6 +332,8 @@ PLACED: Mapping[str, Rule] = {
     "release/suppressed_cells": _count,
     "release/classes": _count,
     "release/verified": _exact,
+    "release/separator": _exact,
+    "release/encoding": _exact,
     "release/sensitive_table/path": _exact,
     "release/sensitive_table/sha256": _exact,
     "release/sensitive_table/rows": _count,
@@ -340,15 +376,11 @@ PLACED: Mapping[str, Rule] = {
     "constraints/[]/satisfied": _exact,
     "constraints/[]/worst_classes": _worst_classes,
     "constraints/[]/verifiable_from_release": _exact,
-    # Means over the input's records by values that the release may hide, such as the range of a column.
-    "loss/loss": _null,
-    "loss/ncp": _null,
-    "loss/discernibility": _rounded,
-    "loss/average_class_size": _rounded,
-    # Depends on every single cell of the input.
-    "loss/nonuniform_entropy": _null,
-    "loss/precision": _rounded,
-    "loss/height": _exact,
+    # Other metrics are means over the input's records by values that the release may hide.
+    **{
+        f"loss/{loss_key(name)}": _rounded if metric.of_release_alone else _null
+        for name, metric in LOSS_METRICS.items()
+    },
     "attacks/[]/attack": _exact,
     **{
         f"attacks/[]/knowledge/{key}": _exact
@@ -364,13 +396,17 @@ PLACED: Mapping[str, Rule] = {
     "attacks/[]/high": _success,
     "attacks/[]/records": _count,
     "attacks/[]/seconds": _left_out,
+    # Those of PUBLIC_DETAILS are added for attacks that the recipient can run.
     "attacks/[]/details": _left_out,
     "attack_matrix/[]/threat": _exact,
     "attack_matrix/[]/claimed_by": _exact,
     "attack_matrix/[]/success": _strongest,
     "attack_matrix/[]/baseline": _strongest,
     "attack_matrix/[]/contradicted": _contradicted,
+    "attack_matrix/[]/contradictions": _left_out,
     "utility": _left_out,
+    # Searches for better settings read the input.
+    "advice": _left_out,
     "steps": _left_out,
     "diagnosis": _left_out,
     "environment/anonymizer": _exact,
@@ -379,7 +415,7 @@ PLACED: Mapping[str, Rule] = {
 }
 """The rule of each key of the internal report, by its path; ``*`` is any key, ``[]`` an item of a list.
 
-A rule stands for single values and lists of them, ``_written`` and ``_left_out`` also for all below.
+A rule applies to single values and lists of them; ``_written`` and ``_left_out`` apply to everything below.
 """
 
 Placement = dict[str, Any]
@@ -406,13 +442,13 @@ def _rule_of(key: str, placement: Placement) -> Any:
 
 
 def _fits(value: Any, rule: Rule) -> bool:
-    """Tell whether a rule may see a value: keys below one have to be listed by themselves."""
+    """Return whether a rule applies to a value; keys below a value must be listed themselves."""
     items = value if isinstance(value, list) else [value]
     return rule in (_written, _left_out) or not any(isinstance(each, (Mapping, list)) for each in items)
 
 
 def _public(value: Any, placement: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
-    """Return what is public of a value; entries of a section or list that are not listed are gone."""
+    """Return the public part of a value, without entries that are not listed."""
     if callable(placement):
         return placement(value, entry, terms) if _fits(value, placement) else None
     if isinstance(value, Mapping):

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from anonymizer.attacks.base import guess_of, threat_of
+from anonymizer.errors import listed, plural
+from anonymizer.loss.base import LOSS_METRICS, loss_key
 from anonymizer.report.canvas import Frame
 from anonymizer.report.charts import (
     LONGEST_LABEL,
@@ -27,39 +30,23 @@ from anonymizer.report.wording import (
     Chart,
     Grid,
     attack,
+    attack_sentence,
     drawn,
     interval,
     left_of,
-    listed,
     number,
     percent,
-    plural,
     strongest,
 )
 
-METRICS = {
-    "loss": "share of the information that is lost, 0 to 1",
-    "ncp": "normalized certainty penalty (Mondrian literature)",
-    "discernibility": "sum of squared class sizes",
-    "average_class_size": "mean class size over k",
-    "nonuniform_entropy": "bits of information lost",
-    "precision": "mean height in the hierarchies",
-    "height": "sum of levels",
-}
-
 
 def metrics(report: dict[str, Any]) -> Grid:
-    """Return every loss metric; small differences would tell who was left out, so four digits are shown."""
+    """Return a table of the loss metrics with four digits; more could reveal suppressed records."""
+    names = sorted(LOSS_METRICS, key=lambda name: (name != "loss", name))
     rows = tuple(
-        (name.replace("_", "-"), _four(report["loss"][name]), METRICS.get(name, ""))
-        for name in sorted(report["loss"], key=_place)
+        (name, _four(report["loss"].get(loss_key(name))), LOSS_METRICS[name].summary) for name in names
     )
     return Grid("Loss metrics, smaller is better", ("metric", "value", "is"), rows)
-
-
-def _place(metric: str) -> int:
-    names = [*METRICS]
-    return names.index(metric) if metric in METRICS else len(names)
 
 
 def _four(value: Any) -> str:
@@ -67,7 +54,7 @@ def _four(value: Any) -> str:
 
 
 def losses_chart(facts: Facts) -> Chart | None:
-    """Return what each attribute lost; None without quasi-identifiers."""
+    """Return the chart of losses by attribute; None without quasi-identifiers."""
     losses = facts.losses
     if not losses:
         return None
@@ -98,22 +85,21 @@ def _level(loss: AttributeLoss) -> str:
 
 
 def _finding(losses: tuple[AttributeLoss, ...]) -> str:
-    gone = [each.name for each in losses if each.loss >= 1]
+    lost = [each.name for each in losses if each.loss >= 1]
     whole = [each.name for each in losses if each.level == 0]
     parts = []
-    if gone:
-        parts.append(f"Nothing is left of {listed(gone)}.")
+    if lost:
+        parts.append(f"Lost completely: {listed(lost)}.")
     if whole:
         suppresses = any(each.loss > 0 for each in losses if each.level == 0)
-        verb, but = (
-            "is" if len(whole) == 1 else "are",
-            ", but for records left out" if suppresses else "",
+        parts.append(
+            f"Released unchanged{', except in suppressed records' if suppresses else ''}: {listed(whole)}."
         )
-        parts.append(f"{listed(whole)} {verb} published as in the input{but}.")
     if not parts:
         most, least = losses[0], losses[-1]
-        parts.append(f"Most is lost of {most.name} ({percent(most.loss)}),")
-        parts.append(f"least of {least.name} ({percent(least.loss)}).")
+        parts.append(
+            f"{most.name} loses most ({percent(most.loss)}), {least.name} least ({percent(least.loss)})."
+        )
     return " ".join(parts)
 
 
@@ -127,7 +113,7 @@ def distribution_charts(facts: Facts) -> tuple[Chart, ...]:
 
 
 def undrawn(facts: Facts) -> tuple[tuple[str, str], ...]:
-    """Return the attributes that have no such chart, and why."""
+    """Return the attributes without a chart, and the reason."""
     return tuple((each.attribute, each.reason) for each in facts.distributions if not each.labels)
 
 
@@ -144,16 +130,16 @@ def _distribution_chart(position: int, shown: Distribution) -> Chart:
         for label, before, after in zip(shown.labels, shown.before, shown.after, strict=True)
     )
     finding = f"{shown.entries.capitalize()}: " + (
-        f"shares differ by at most {percent(round(shown.largest_change, 4))}."
+        f"a share changes by up to {number(100 * round(shown.largest_change, 4), 3)} percentage points."
         if shown.largest_change
-        else "as drawn, shares do not differ."
+        else "the rounded shares do not differ."
     )
     grid = Grid(f"Shares of {shown.attribute}, rounded", (shown.attribute, "input", "release"), rows)
     return Chart(shown.attribute, svg, finding, grid)
 
 
 def groups_chart(report: dict[str, Any], facts: Facts) -> Chart | None:
-    """Return the histogram of class sizes; None with too few classes."""
+    """Return the chart of class sizes; None with too few classes."""
     bins = facts.groups
     if not bins:
         return None
@@ -165,23 +151,23 @@ def groups_chart(report: dict[str, Any], facts: Facts) -> Chart | None:
     )
     rows = tuple((each.label, f"{each.classes:,}", percent(each.share)) for each in bins)
     first, last = bins[0], bins[-1]
-    finding = f"{plural(report['release']['classes'], 'group')}; "
+    finding = f"{plural(report['release']['classes'], 'class')}; "
     finding += f"{percent(first.share)} of the records are in classes of {first.label}"
     if last is not first:
         finding += f", {percent(last.share)} in classes of {last.label}"
-    grid = Grid("Classes by size", ("records in a class", "groups", "share of records"), rows)
+    grid = Grid("Classes by size", ("records in a class", "classes", "share of records"), rows)
     return Chart("Classes by size", svg, f"{finding}.", grid)
 
 
 def dots_of(attacks: list[dict[str, Any]]) -> tuple[Dot, ...]:
     """Return a dot for each finding, in the order of the report."""
     return tuple(
-        Dot(attack(each), each["success"], each["low"], each["high"], each["baseline"]) for each in attacks
+        Dot(attack(each), each["success"], each["low"], each["high"], guess_of(each)) for each in attacks
     )
 
 
 def attacks_chart(report: dict[str, Any]) -> Chart | None:
-    """Return what each attack reached; None when none was run."""
+    """Return the chart of the attacks; None without attacks."""
     entries = report["attacks"]
     best = strongest(entries)
     if best is None:
@@ -197,33 +183,31 @@ def attacks_chart(report: dict[str, Any]) -> Chart | None:
     rows = tuple(
         (
             attack(each),
-            ", ".join(each["knowledge"].get("attributes") or []) or "–",
+            attack_sentence(each),
             percent(each["success"]),
-            percent(each["baseline"]),
+            percent(guess_of(each)),
             interval(each),
         )
         for each in entries
     )
-    gain = best["success"] - best["baseline"]
     finding = (
-        f"The strongest attack is “{attack(best)}”: {percent(best['success'])} of its targets, against "
-        f"{percent(best['baseline'])} by a guess."
-        if gain > 0
+        f"The strongest attack is “{attack(best)}”. {attack_sentence(best)}"
+        if best["success"] > guess_of(best)
         else "No attack succeeds more often than a guess."
     )
-    head = ("attack", "knows", "success", "guess", "95 % interval")
+    head = ("attack", "in words", "success", "guess", "95 % interval")
     return Chart("Success of each attack", svg, finding, Grid("Attacks", head, rows), ("attack", "guess"))
 
 
 def knowledge_chart(facts: Facts) -> Chart | None:
-    """Return the vulnerability by number of known attributes; None where it was not counted."""
+    """Return the chart of vulnerability by number of known attributes; None if not counted."""
     known = facts.knowing
     if len(known) < 2:
         return None
     svg = drawn(
         "knowledge",
-        "Line chart of the chance to re-identify somebody by one guess, by number of known attributes, in "
-        "the input and in the release; data in the table below",
+        "Line chart of the probability to re-identify a random record by one guess, by number of known "
+        "attributes, in the input and in the release; data in the table below",
         Frame(WIDE, 280, 62, 130, 16, 54),
         lambda axes, palette: draw_knowledge(axes, known, palette),
     )
@@ -238,10 +222,10 @@ def knowledge_chart(facts: Facts) -> Chart | None:
         for each in known
     )
     last = known[-1]
-    before = "" if last.before is None else f", where it is {percent(last.before)} in the input"
+    before = "" if last.before is None else f"; in the input, {percent(last.before)}"
     finding = (
-        f"Who knows all {last.known} quasi-identifiers of a random person re-identifies them by one guess "
-        f"with a chance of {percent(last.worst)}{before}."
+        f"An adversary who knows all {last.known} quasi-identifiers re-identifies a random record by one "
+        f"guess with probability {percent(last.worst)}{before}."
     )
     head = ("known", "release, worst set", "the worst set", "release, mean", "input, worst set")
     grid = Grid("Bayes vulnerability (re-identification) by number of known attributes", head, rows)
@@ -255,12 +239,12 @@ def knowledge_chart(facts: Facts) -> Chart | None:
 
 
 def matrix(report: dict[str, Any]) -> Grid:
-    """Return which model claims to stop which attack, beside what was measured; not run is not zero."""
+    """Return a table of the models that claim to stop each attack, and the measured success."""
     models = list(dict.fromkeys(each["model"] for each in report["constraints"]))
     rows = []
     for row in report["attack_matrix"]:
         mitigates = tuple("stops" if model in row["claimed_by"] else "–" for model in models)
-        rows.append((row["threat"], *mitigates, _measured(row), _verdict(row)))
+        rows.append((row["threat"], *mitigates, _measured(row, report["attacks"]), _verdict(row)))
     return Grid(
         "Attacks, the models that claim to stop them, and what was measured",
         ("attack", *models, "measured", "verdict"),
@@ -268,10 +252,15 @@ def matrix(report: dict[str, Any]) -> Grid:
     )
 
 
-def _measured(row: dict[str, Any]) -> str:
+def _measured(row: dict[str, Any], attacks: Sequence[dict[str, Any]]) -> str:
+    """Return the success of the strongest attack on a threat, with that of a guess."""
     if row["success"] is None:
         return "not run"
-    return f"{percent(row['success'])} (guess {percent(row['baseline'])})"
+    worst = [
+        each for each in attacks if threat_of(each) == row["threat"] and each["success"] == row["success"]
+    ]
+    guess = max([row["baseline"], *map(guess_of, worst)])
+    return f"{percent(row['success'])} (guess {percent(guess)})"
 
 
 def _verdict(row: dict[str, Any]) -> str:
@@ -285,19 +274,19 @@ def _verdict(row: dict[str, Any]) -> str:
 KEY = ("release-dot", "input-diamond", "hidden")
 
 PAIRS = 10
-"""Pairs of attributes that the page lists."""
+"""Maximum number of listed pairs of attributes."""
 
 
 @dataclass(frozen=True)
-class Useful:
-    """The section: charts, and tables without one."""
+class UtilitySection:
+    """The charts of the section, and the tables without a chart."""
 
     charts: tuple[Chart, ...]
     grids: tuple[Grid, ...]
 
 
-def useful(report: Mapping[str, Any]) -> Useful | None:
-    """Return the section; None where nothing was measured."""
+def utility_section(report: Mapping[str, Any]) -> UtilitySection | None:
+    """Return the section; None without measures."""
     entries = report.get("utility") or []
     if not entries:
         return None
@@ -311,11 +300,11 @@ def useful(report: Mapping[str, Any]) -> Useful | None:
             charts.append(_attributes(position, entry["measure"], details["attributes"]))
         if details.get("farthest"):
             grids.append(_pairs(details["farthest"][:PAIRS]))
-    return Useful(tuple(charts), tuple(grids))
+    return UtilitySection(tuple(charts), tuple(grids))
 
 
 def _label(entry: Mapping[str, Any]) -> str:
-    """Name a finding; a prediction by what is predicted too."""
+    """Return the name of a measure, with the predicted attribute if it has one."""
     of = entry["details"].get("predicted")
     return f"{entry['measure']}: {of}" if of else str(entry["measure"])
 
@@ -328,7 +317,7 @@ def _overview(entries: Sequence[Mapping[str, Any]]) -> Chart:
     marks = [Mark(_label(each), each["value"], each["untouched"], each["suppressed"]) for each in entries]
     svg = drawn(
         "utility",
-        f"Dot plot of {len(marks)} measures of utility, between the input and nothing; data below",
+        f"Dot plot of {len(marks)} measures of utility, between the input and everything hidden; data below",
         Frame(WIDE, 44 + 34 * len(marks), left_of([each.label for each in marks]), 84, 6, 34),
         lambda axes, palette: draw_utility(axes, marks, palette),
     )
@@ -342,9 +331,11 @@ def _overview(entries: Sequence[Mapping[str, Any]]) -> Chart:
         )
         for mark, entry in zip(marks, entries, strict=True)
     )
-    finding = "The nearer the release is to the input, and the farther from hidden, the more it is good for."
+    finding = (
+        "The nearer to the input and the farther from everything hidden, the more useful is the release."
+    )
     grid = Grid("Measures of utility", ("measure", "release", "input", "all hidden", "better is"), rows)
-    return Chart("Between the input and nothing", svg, finding, grid, KEY)
+    return Chart("Utility between the input and everything hidden", svg, finding, grid, KEY)
 
 
 def _errors(position: int, details: Mapping[str, Any]) -> Chart:
@@ -378,9 +369,9 @@ def _attributes(position: int, measure: str, attributes: Sequence[Mapping[str, A
     rows = tuple((each.label, _three(each.value), _three(each.suppressed)) for each in marks)
     worst = marks[0]
     moved = percent(float(_three(worst.value)))
-    finding = f"The distribution of {worst.label} moved most: by {moved} of the people."
+    finding = f"The distribution of {worst.label} changed most: for {moved} of the records."
     grid = Grid("Total variation by attribute", ("attribute", "release", "all hidden"), rows)
-    return Chart("How far each distribution moved", svg, finding, grid, KEY)
+    return Chart("Change of each distribution", svg, finding, grid, KEY)
 
 
 def _pairs(farthest: Sequence[Mapping[str, Any]]) -> Grid:
@@ -388,4 +379,4 @@ def _pairs(farthest: Sequence[Mapping[str, Any]]) -> Grid:
         (" and ".join(each["attributes"]), _three(each["total_variation"]), _three(each["suppressed"]))
         for each in farthest
     )
-    return Grid("Pairs whose joint distribution moved most", ("pair", "release", "all hidden"), rows)
+    return Grid("Pairs whose joint distribution changed most", ("pair", "release", "all hidden"), rows)

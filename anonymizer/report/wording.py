@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
+from anonymizer.attacks.base import ATTACKS, guess_of
+from anonymizer.errors import listed, plural
 from anonymizer.report.canvas import LONGEST, Frame, Palette, inline_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from anonymizer.report.facts import UselessColumns
 
 
 @dataclass(frozen=True)
@@ -19,9 +23,9 @@ class Grid:
 
     Attributes
     ----------
-    caption: what it holds.
-    head: names of its columns; the first names the rows.
-    rows: as wide as the head.
+    caption: of the table.
+    head: names of the columns; the first column names the rows.
+    rows: of as many cells as the head.
     """
 
     caption: str
@@ -31,7 +35,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart with what it says in words and in numbers.
+    """A chart with its finding and its data.
 
     Attributes
     ----------
@@ -39,7 +43,7 @@ class Chart:
     svg: the chart itself.
     finding: the sentence below it.
     data: the numbers that are drawn.
-    key: which colours and shapes it uses, as the template names them.
+    key: names of its colors and shapes in the template.
     """
 
     title: str
@@ -50,19 +54,19 @@ class Chart:
 
 
 WIDE = 720.0
-"""Width of a chart that stands alone, in pixels."""
+"""Width of a single chart, in pixels."""
 
 NARROW = 340.0
-"""Width of a chart among others."""
+"""Width of a chart in a row of charts, in pixels."""
 
 
 def left_of(labels: Sequence[str], longest: int = LONGEST) -> float:
-    """Return the pixels that labels need beside an axis."""
+    """Return the width of the labels next to an axis, in pixels."""
     return 20.0 + 7.0 * max([min(len(label), longest) for label in labels], default=0)
 
 
 def drawn(name: str, label: str, frame: Frame, draw: Callable[[Axes, Palette], object]) -> str:
-    """Return a chart as an ``svg`` element; ``name`` is unlike that of any other chart of the page."""
+    """Return a chart as an ``svg`` element; ``name`` is unique on the page."""
     return inline_svg(draw, frame, name, label)
 
 
@@ -79,7 +83,7 @@ def floored(bound: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share for people, with a space that no line ends at.
+    """Return a share as percent with three digits and a no-break space.
 
     >>> percent(0), percent(0.0000339), percent(0.0213), percent(0.3579), percent(1)
     ('0\\xa0%', '0.0034\\xa0%', '2.13\\xa0%', '35.8\\xa0%', '100\\xa0%')
@@ -95,7 +99,7 @@ def percent(share: float) -> str:
 
 
 def number(value: Any, digits: int = 4) -> str:
-    """Return a measure for people; what has no value is a dash.
+    """Return a measure as text, a dash for None.
 
     >>> number(None), number(5), number(0.36466), number([5, 0.25]), number("Infinity"), number(18658518)
     ('–', '5', '0.3647', '5 and 0.25', 'infinite', '18,658,518')
@@ -112,7 +116,7 @@ def number(value: Any, digits: int = 4) -> str:
 
 
 def masked_count(count: int, smallest: int) -> str:
-    """Return a count of people or groups, without telling one that is too small to be told.
+    """Return a count as text, masked if it is too small to be shown.
 
     >>> masked_count(0, 5), masked_count(4, 5), masked_count(1200, 5)
     ('0', 'fewer than 5', '1,200')
@@ -120,37 +124,19 @@ def masked_count(count: int, smallest: int) -> str:
     return f"fewer than {smallest}" if 0 < count < smallest else f"{count:,}"
 
 
-def plural(count: int, one: str) -> str:
-    """Return a count with its noun.
-
-    >>> plural(1, "group"), plural(2, "group")
-    ('1 group', '2 groups')
-    """
-    return f"{count:,} {one}" + ("" if count == 1 else "s")
-
-
-def listed(names: list[str]) -> str:
-    """Join names.
-
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
-    ('a', 'a and b', 'a, b and c')
-    """
-    return " and ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + names[-1:])
-
-
-def asked(constraint: Mapping[str, Any]) -> str:
-    """Return the parameters of a promise."""
+def parameters_of(constraint: Mapping[str, Any]) -> str:
+    """Return the parameters of a constraint."""
     return ", ".join(f"{key} = {number(value)}" for key, value in constraint["parameters"].items())
 
 
-def promise(constraint: Mapping[str, Any]) -> str:
-    """Return the name of a promise."""
+def constraint_name(constraint: Mapping[str, Any]) -> str:
+    """Return the name of a constraint with its attribute."""
     own = constraint["attribute"]
     return f"{constraint['model']} of {own}" if own else str(constraint["model"])
 
 
 def attack(entry: Mapping[str, Any]) -> str:
-    """Return a short name of a finding: the attack and what it aims at."""
+    """Return a short name of an attack with its aim."""
     known = entry["knowledge"]
     who = known.get("sensitive") or known.get("target")
     aims = [str(each) for each in (who, known.get("linkage"), known.get("distance")) if each]
@@ -158,12 +144,66 @@ def attack(entry: Mapping[str, Any]) -> str:
 
 
 def interval(entry: Mapping[str, Any]) -> str:
-    """Return the 95 % interval of an estimate, or that it was counted."""
+    """Return the 95% interval of an estimate, or "counted"."""
     if entry["low"] == entry["high"]:
         return "counted"
     return f"{percent(entry['low'])} to {percent(entry['high'])}"
 
 
 def strongest(entries: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the attack that gains most over a guess; None without attacks."""
-    return max(entries, key=lambda each: each["success"] - each["baseline"], default=None)
+    """Return the attack with the largest success over a guess; None without attacks."""
+    return max(entries, key=lambda each: each["success"] - guess_of(each), default=None)
+
+
+def attack_sentence(entry: Mapping[str, Any]) -> str:
+    """Return a result of an attack as a sentence, with the interval of an estimate.
+
+    >>> known = {"attributes": ["age", "zip"], "sensitive": "illness"}
+    >>> attack_sentence({"attack": "homogeneity", "knowledge": known, "success": 0.25, "baseline": 0,
+    ...                  "low": 0.25, "high": 0.25, "details": {"base_rate": 0.4}}).replace("\xa0", " ")
+    'Somebody who knows age and zip of a person is certain of illness for 25 % of the records; \
+guessing its most frequent value is right for 40 %.'
+    """
+    success, guess = percent(entry["success"]), percent(guess_of(entry))
+    sentence = ATTACKS[entry["attack"]].sentence(entry["knowledge"], success, guess)
+    return (
+        sentence if entry["low"] == entry["high"] else f"{sentence[:-1]} (95 % interval {interval(entry)})."
+    )
+
+
+LOOK_AGAIN = "Look again: "
+"""Beginning of the warnings that you should understand before you share a release."""
+
+
+STARRED = f"{LOOK_AGAIN}published as * for at least 90 % of the records: "
+"""Beginning of the warning about columns without values, which anybody can see in the release."""
+
+COARSE = f"{LOOK_AGAIN}published in groups of at least half of the values, for at least 90 % of the records: "
+"""Beginning of the warning about columns in very coarse groups."""
+
+
+def useless_warnings(useless: UselessColumns, of: int) -> Iterator[str]:
+    """Yield the warnings about quasi-identifiers that say next to nothing.
+
+    Parameters
+    ----------
+    of: number of quasi-identifiers.
+    """
+    for beginning, names in ((STARRED, useless.starred), (COARSE, useless.coarse)):
+        if names:
+            yield f"{beginning}{listed(names)} ({len(names)} of {plural(of, 'quasi-identifier')})"
+
+
+def contradictions(report: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Yield each attack that succeeds more often than a constraint allows, with the warning about it."""
+    for row in report["attack_matrix"]:
+        broken: dict[int, list[Mapping[str, Any]]] = {}
+        for each in row.get("contradictions", ()):
+            broken.setdefault(each["attack"], []).append(each)
+        for place, claims in broken.items():
+            entry = report["attacks"][place]
+            names = listed([constraint_name(report["constraints"][each["constraint"]]) for each in claims])
+            allow = f"{names} allow{'s' if len(claims) == 1 else ''}"
+            most = percent(max(each["allowed"] for each in claims))
+            what = f"{entry['attack']} succeeds more often than {allow} ({most})"
+            yield entry, f"{LOOK_AGAIN}{what}. {attack_sentence(entry)}".replace("\xa0", " ")

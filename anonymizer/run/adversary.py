@@ -1,4 +1,4 @@
-"""What adversaries have: a release as its recipient counts it, and the records that they hold."""
+"""The adversary's view: a release as its recipient counts it, and background records."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from anonymizer.attacks.adversary_view import (
 from anonymizer.attacks.generalized_values import meanings_of
 from anonymizer.audit.classes import value_codes
 from anonymizer.config.attribute import Role
+from anonymizer.data.frames import NAME as FRAME
 from anonymizer.data.relation import Groups, Relation
 from anonymizer.data.source import is_url
 from anonymizer.data.table import Encoded, encode, read_columns
@@ -41,20 +42,20 @@ def adversary_from_files(
     second: Relation | None = None,
     weights: Sequence[str] = (),
 ) -> AdversaryView:
-    """Return the scene of who has files: the release, and perhaps original records and another release.
+    """Return the view of an adversary with a release, and optionally original records and a second release.
 
-    Which record became which is reconstructed: a record can have become one whose published values all stand
-    for its own and whose sensitive values are its own.
+    Links are reconstructed: an original record may be linked to a released one that generalizes its
+    quasi-identifiers and has its sensitive values.
 
     Parameters
     ----------
-    plan: says the roles of the columns and the hierarchies.
+    plan: roles and hierarchies of the columns.
     weights: columns of the release with sampling weights.
 
     Raises
     ------
-    InputError: the release has no quasi-identifier of the config, or none that the original has too, or it is
-        one half of a release in groups.
+    InputError: the release has no quasi-identifier of the config, or shares none with the original, or is one
+        of the two files of an Anatomy release.
     """
     for each in (release, second):
         _refuse_half(plan, each)
@@ -68,24 +69,24 @@ def adversary_from_files(
 
 
 def _refuse_half(plan: Plan, relation: Relation | None) -> None:
-    """Refuse a table of a release in two: its column of groups, and not all that a whole release has."""
+    """Refuse a single file of an Anatomy release: it has the column ``group`` and lacks others."""
     if relation is None or GROUP in plan.columns or GROUP not in relation.columns:
         return
     lacking = [name for name in plan.with_role(Role.SENSITIVE) if name not in relation.columns]
     if lacking or COUNT in relation.columns:
         halved = f"the column '{GROUP}' and not '{lacking[0]}'" if lacking else f"'{GROUP}' and '{COUNT}'"
         raise InputError(
-            f"{relation.name}: has {halved}: one half of a release in groups, which says nothing without the "
-            "other; give both, in Python the records and sensitive_table="
+            f"{relation.name}: has {halved}, so it is one of the two tables of an Anatomy release; give "
+            "both, in Python the records and sensitive_table="
         )
 
 
 def scene_of_run(
     plan: Plan, prepared: Prepared, recoding: Recoding, release: Relation, weights: Sequence[str] = ()
 ) -> AdversaryView:
-    """Return the scene of a finished run: the written release, and the input with what became of each record.
+    """Return the adversary's view of a finished run: the written release, and the input with its true links.
 
-    Without the input where its combinations do not fit in memory.
+    The input is left out if its distinct rows do not fit in memory.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ def scene_of_run(
 
     Raises
     ------
-    InputError: the release is not what the recoding publishes.
+    InputError: the release differs from the recoding of the input.
     """
     table = read_release(plan, release, weights)
     if prepared.problem.source is not None:
@@ -108,11 +109,11 @@ def read_release(plan: Plan, relation: Relation, weights: Sequence[str] = ()) ->
 
     Parameters
     ----------
-    weights: columns with sampling weights, which are added up.
+    weights: columns with sampling weights, which are summed.
 
     Raises
     ------
-    InputError: it has none of the quasi-identifiers of the config.
+    InputError: it has no quasi-identifier of the config.
     """
     names = plan.among(relation.columns, Role.QUASI_IDENTIFIER)
     if not names:
@@ -141,10 +142,10 @@ def _merged(
     sensitive: dict[str, SensitiveCodes],
     weights: dict[str, FloatArray],
 ) -> PublishedTable:
-    """Return groups as a table; those that differ in a weight or a sensitive value's spelling become one."""
+    """Return groups as a table, merged if they differ only in weights or spellings of sensitive values."""
     width = len(names)
     columns = [*groups.codes[:, :width].T, *(own.codes for own in sensitive.values())]
-    if ascending(columns, len(groups.counts)):  # without further arrays of the size of a large release
+    if ascending(columns, len(groups.counts)):  # saves arrays of the size of a large release
         labels, codes = groups.values[:width], groups.codes[:, :width]
         return PublishedTable(source, tuple(names), labels, codes, sensitive, groups.counts, weights)
     keys, first = numbered(columns, len(groups.counts))
@@ -179,7 +180,7 @@ def original_of_files(
 
     Parameters
     ----------
-    sensitive: an attribute that is read too, though the release does not tell it record by record.
+    sensitive: another attribute to read, which the release does not publish record by record.
     """
     names = _shared(table, relation)
     hidden = [] if sensitive is None else [sensitive]
@@ -209,12 +210,12 @@ def original_of_files(
         names,
         Truth.RECONSTRUCTED if links.records else Truth.UNKNOWN,
         _by_position(encoded, relation, release, table),
-        _left_out(release, relation),
+        _unmatched_columns(release, relation),
     )
 
 
 def _reported_levels(release: Relation) -> Mapping[str, Any]:
-    """Return the levels in the public report beside a released file; none where it is of another file."""
+    """Return the levels in the public report next to a released file; empty if it is of another file."""
     path = Path(release.name).with_name(PUBLIC_REPORT)
     if release.sha256 is None or is_url(release.name) or not path.is_file():
         return {}
@@ -228,17 +229,19 @@ def _reported_levels(release: Relation) -> Mapping[str, Any]:
 
 
 def _shared(table: PublishedTable, relation: Relation) -> tuple[str, ...]:
-    """Return the quasi-identifiers of a release that other records have too.
+    """Return the quasi-identifiers that a release shares with other records.
 
     Raises
     ------
-    InputError: they have none.
+    InputError: it shares none.
     """
     names = tuple(name for name in table.names if name in relation.columns)
     if not names:
+        original = "the original DataFrame" if relation.name == FRAME else relation.name
+        release = "the released DataFrame" if table.source == FRAME else table.source
         raise InputError(
-            f"{relation.name}: shares no quasi-identifier with {table.source}, which has "
-            f"{', '.join(table.names)}; nothing can be compared"
+            f"{original}: shares no quasi-identifier with {release}, which has "
+            f"{', '.join(table.names)}; give the original of the release"
         )
     return names
 
@@ -258,7 +261,7 @@ def _reconstructed(
     own: dict[str, SensitiveCodes],
     names: Sequence[str],
 ) -> Links:
-    """Return which record can have become which, by the columns that the release tells record by record."""
+    """Return the possible links, by the columns that the release publishes record by record."""
     compared = [name for name in own if name in table.sensitive]
     same = [same_values(own[name], table.sensitive[name]) for name in compared]
     published = [table.codes[:, table.names.index(name)] for name in names]
@@ -273,7 +276,7 @@ def _reconstructed(
 def _by_position(
     encoded: Encoded, original: Relation, release: Relation, table: PublishedTable
 ) -> Links | None:
-    """Return the links of row i to row i; None when they have not as many, or no order."""
+    """Return the links of row i to row i; None if the numbers of rows differ, or a file has no order."""
     if original.rows != release.rows or not (original.ordered and release.ordered):
         return None
     columns = []
@@ -289,7 +292,7 @@ def _by_position(
     return links_of_pairs(encoded.combination, rows, np.ones(len(rows), dtype=np.int64))
 
 
-def _left_out(release: Relation, original: Relation) -> dict[str, list[str]]:
+def _unmatched_columns(release: Relation, original: Relation) -> dict[str, list[str]]:
     """Return the columns that only one of two files has."""
     return {
         "release": [name for name in release.columns if name not in original.columns],

@@ -51,27 +51,27 @@ from anonymizer.run.earlier_release import (
 )
 from anonymizer.run.engine import EngineChoice
 from anonymizer.run.plan import Plan
-from anonymizer.run.prepare import RunMonitor, countable_constraints, open_release
-from anonymizer.run.report import report_parts
+from anonymizer.run.prepare import RunMonitor, countable_constraints
+from anonymizer.run.report import input_facts, report_parts
 from anonymizer.run.search import Task, refusal, search
 from anonymizer.run.shape import Audited, Found, ReadBack, Shape, Tables, joined_query, released_query
-from anonymizer.run.source import DataSource, Records, input_source
+from anonymizer.run.source import DataSource, input_source, open_release
 
 
 class Combined:
-    """The classes of the earlier records and of new ones, by the texts that are published.
+    """The classes of earlier and new records together, by their published texts.
 
-    Items are the combinations of the earlier release, followed by the rows of the recoding's table.
+    Items are the distinct rows of the earlier release, followed by the rows of the recoding's table.
 
     Attributes
     ----------
-    earlier: how many items are of the earlier release.
+    earlier: number of items of the earlier release.
     classes: all items, none of them suppressed.
 
     Parameters
     ----------
-    groups: of the earlier release by the quasi-identifiers and, last, the sensitive attributes.
-    recoding: of the new records; what it suppresses is left out by ``released``, not here.
+    groups: the earlier release by the quasi-identifiers and, last, the sensitive attributes.
+    recoding: of the new records; its suppressed rows are items too.
     attributes: the sensitive ones, over the values of both.
     """
 
@@ -101,7 +101,7 @@ class Combined:
 
     @property
     def new(self) -> BoolArray:
-        """Which items are of new records, shape (items,)."""
+        """The items of new records, shape (items,), bool."""
         return np.arange(len(self.classes.counts)) >= self.earlier
 
     def part(self, kept: BoolArray) -> tuple[Classes, IntArray]:
@@ -111,13 +111,13 @@ class Combined:
 
 @dataclass(frozen=True, eq=False)
 class AppendVerdict:
-    """What becomes of new records.
+    """Whether new records can be appended.
 
     Attributes
     ----------
     suppressed: rows of the recoding's table that must not be released, shape (rows,), bool.
-    records: how many records these are.
-    reasons: why the earlier release cannot go on with the others, a sentence each; none where it can.
+    records: number of suppressed records.
+    reasons: why the other records cannot be appended, one sentence each; empty if they can.
     """
 
     suppressed: BoolArray
@@ -128,13 +128,14 @@ class AppendVerdict:
 class CombinedJudge:
     """Applies constraints to an earlier release together with new records.
 
-    Records of the earlier release are never dropped: they are out. Of a class that fails, its new records are
-    suppressed, all of them. Where p is that of the release, what is suppressed moves it, so the classes that
-    stay are asked again until none with new records fails; each round drops more, so that there is an end.
+    Earlier records are published already and never suppressed. In a class that violates a constraint, all new
+    records are suppressed. If p is the distribution in the release, suppression changes it, so the remaining
+    classes are judged again until none with new records fails. Every round suppresses more, so this ends.
 
     Parameters
     ----------
-    alone: whether the classes that new records make by themselves must hold as well.
+    limit: maximum number of suppressed records.
+    alone: whether the classes of the new records alone must satisfy the constraints as well.
     """
 
     def __init__(self, constraints: Sequence[CountedConstraint], limit: int, *, alone: bool) -> None:
@@ -144,16 +145,16 @@ class CombinedJudge:
         self._limit = limit
         self._alone = alone
 
-    def judge(self, combined: Combined, gone: BoolArray) -> AppendVerdict:
-        """Return which new records have to be suppressed, and what still fails without them.
+    def judge(self, combined: Combined, suppressed: BoolArray) -> AppendVerdict:
+        """Return which new records must be suppressed, and which constraints are violated even then.
 
         Parameters
         ----------
-        gone: rows of the recoding's table that are suppressed already, shape (rows,), bool.
+        suppressed: rows of the recoding's table that are suppressed already, shape (rows,), bool.
         """
         new = combined.new
         kept = ~new
-        kept[new] = ~gone
+        kept[new] = ~suppressed
         while True:
             failing = self._failing(combined, kept)
             if self._alone:
@@ -162,18 +163,17 @@ class CombinedJudge:
             if not failing.any():
                 break
             kept = kept & ~failing
-        suppressed = ~kept[new]
         records = int(combined.classes.counts[new & ~kept].sum())
-        return AppendVerdict(suppressed, records, tuple(self._reasons(combined, kept, records)))
+        return AppendVerdict(~kept[new], records, tuple(self._reasons(combined, kept, records)))
 
     def measured(self, combined: Combined, suppressed: BoolArray) -> list[Measurement]:
-        """Measure every constraint on the new records alone, which whoever has both releases can tell."""
+        """Measure every constraint on the new records alone, as a recipient of both releases can."""
         kept = combined.new
         kept[combined.earlier :] = ~suppressed
         return measure(combined.part(kept)[0], self._constraints) if kept.any() else []
 
     def _failing(self, combined: Combined, kept: BoolArray) -> BoolArray:
-        """Tell which items are in a class that fails, shape (items,)."""
+        """Return the items in classes that violate a constraint, shape (items,), bool."""
         failing = np.zeros(len(kept), dtype=bool)
         if kept.any():
             classes, items = combined.part(kept)
@@ -190,13 +190,13 @@ class CombinedJudge:
             self._constraints, measure(classes, self._constraints), strict=True
         ):
             if not measurement.satisfied:
-                what = f"{describe(constraint)} would measure {_shown_share(measurement.measured)}"
-                reasons.append(f"{what} in what is released already, when the new records join it")
+                what = f"{describe(constraint)} would measure {_shown(measurement.measured)}"
+                reasons.append(f"{what} in the earlier release together with the new records")
         if suppressed > self._limit:
             number = int(combined.classes.counts[combined.new].sum())
             reasons.append(
-                f"{suppressed:,} of {number:,} new records are in no class that holds and would be "
-                f"suppressed; the limit allows {self._limit:,}"
+                f"{suppressed:,} of {number:,} new records are in no class that satisfies the constraints "
+                f"and would be suppressed; the limit allows {self._limit:,}"
             )
         if not (kept & combined.new).any():
             reasons.append("no new record would be released")
@@ -209,20 +209,19 @@ def _reference(classes: Classes, constraint: ClassConstraint) -> Reference | Non
     return classes.sensitive_counts(constraint.attribute)[0].reference()
 
 
-def _shown_share(measured: object) -> str:
+def _shown(measured: object) -> str:
     if isinstance(measured, list):
-        return ", ".join(_shown_share(each) for each in measured)
+        return ", ".join(map(_shown, measured))
     return f"{measured:.4g}" if isinstance(measured, float) else str(measured)
 
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """What a release that goes on consists of.
+    """An earlier release and the records to append to it.
 
     Attributes
     ----------
-    earlier: the earlier release.
-    path: of it.
+    path: of the earlier release.
     new: the input.
     attributes: the sensitive ones, over the values of both.
     names: the quasi-identifiers and, last, the sensitive attributes.
@@ -238,16 +237,16 @@ class Sources:
 def published_rows(
     engine: EngineChoice, relation: Relation, names: Sequence[str], most: int | None = None
 ) -> Groups:
-    """Return the distinct rows of some columns of a release with their records.
+    """Return the distinct rows of some columns of a release with their counts.
 
     Parameters
     ----------
-    engine: that counts; any but memory fetches the distinct rows alone.
-    most: rows that it may fetch; None for any number.
+    engine: that counts; every engine except memory fetches only the distinct rows.
+    most: maximum number of rows in memory; None for any number.
 
     Raises
     ------
-    InputError: they are more than fit in memory.
+    InputError: there are more distinct rows.
     """
     if engine.name == EngineName.MEMORY.value:
         return relation.group_counts(names)
@@ -259,24 +258,24 @@ def published_rows(
     with relation.stored_distinct_rows(codings) as found:
         if most is not None and found.number > most:
             raise InputError(
-                f"engine {engine.name}: {relation.name} has {found.number:,} distinct rows, where memory has "
-                f"room for {most:,}; allow more (engine.memory_limit, engine.options.combinations)"
+                f"engine {engine.name}: {relation.name} has {found.number:,} distinct rows, memory holds at "
+                f"most {most:,}; raise engine.memory_limit or engine.options.combinations"
             )
         codes, counts = found.fetch()
     return Groups(values, codes, counts)
 
 
-APPLIED = "the recoding of the earlier run was applied, nothing was searched"
+APPLIED = "the recoding of the earlier run was applied without a search"
 
 
 @dataclass(frozen=True, eq=False)
 class Decision(Found):
-    """How new records are published.
+    """The recoding of the new records.
 
     Attributes
     ----------
-    kept: the recoding for further records; None where it is of no use for them.
-    searched: whether it is another recoding than the earlier one.
+    kept: the recoding for the next new records; None if it cannot be applied to them.
+    searched: whether it differs from the earlier recoding.
     alone: every constraint, measured on the new records alone.
     """
 
@@ -286,37 +285,44 @@ class Decision(Found):
 
 
 class AppendTask(Task):
-    """Applies the earlier recoding, and asks every constraint of the earlier release with the new records.
+    """Applies the earlier recoding, and measures every constraint on the earlier and new records together.
 
     Parameters
     ----------
-    settings: what the config says of the earlier run.
-    new: the records of the input.
+    settings: section of the config.
+    earlier: the earlier release.
+    relation: the new records.
     facts: of the input.
 
     Raises
     ------
-    InputError: the distinct rows of the earlier release do not fit in memory.
+    InputError: the earlier release was changed, or the new records do not fit it.
     """
 
     def __init__(
         self,
+        plan: Plan,
         settings: ApplySettings,
         previous: Previous,
-        sources: Sources,
-        new: NewRecords,
+        earlier: Relation,
+        relation: Relation,
         facts: InputFacts,
         watch: RunMonitor,
     ) -> None:
+        _check_release(previous, earlier)
+        searches = settings.otherwise is Otherwise.SEARCH
+        new = read_new_records(plan, previous, earlier, relation, searches=searches)
+        problem = new.prepared.problem
+        names = (*(each.name for each in problem.table.quasi_identifiers), *problem.table.sensitive_names)
+        attributes = _attributes_of_both(new, earlier, relation)
         self.plan = new.plan
         self.prepared = new.prepared
         self.input = facts
         self._settings = settings
         self._previous = previous
-        self._sources = sources
+        self._sources = Sources(earlier, previous.release, relation, attributes, names)
         self._new = new
         self._watch = watch
-        problem = new.prepared.problem
         alone = settings.batch is Batch.REQUIRE
         constraints = countable_constraints(new.prepared.constraints)
         self._judge = CombinedJudge(constraints, problem.limit, alone=alone)
@@ -334,13 +340,14 @@ class AppendTask(Task):
         return AppendedShape(self.plan, self._sources, self._groups)
 
     def find(self) -> Decision:
-        """Return how the new records are published.
+        """Return the recoding of the new records.
 
         Raises
         ------
-        InputError: the recoding does not fit the hierarchies.
-        ConfigError: the objective has no value for such a recoding.
-        Infeasible: the earlier release cannot go on with them.
+        InputError: the earlier recoding does not fit the hierarchies, or the distinct rows of the earlier
+            release do not fit in memory.
+        ConfigError: the objective is undefined for such a recoding.
+        Infeasible: the new records cannot be appended.
         """
         self._watch.phase("applying the earlier recoding")
         prepared = coarsened(self.prepared, self._previous.recoding)
@@ -361,18 +368,20 @@ class AppendTask(Task):
         return Combined(self._sources.earlier.name, self._groups, recoding, self._sources.attributes)
 
     def _search(self) -> Decision:
-        """Search a recoding for the new records alone, so that their own classes hold; then ask again."""
+        """Search a recoding that satisfies the constraints on the new records alone, then judge again."""
         outcome = search(self.plan, self.prepared, self._watch)
         if outcome.recoding is None:
             raise refusal(self.plan, self.prepared, outcome, self.input, self._watch)
-        gone = outcome.recoding.removed
+        removed = outcome.recoding.removed
         combined = self._combined(outcome.recoding)
-        verdict = self._judge.judge(combined, gone)
-        if verdict.reasons or (verdict.suppressed != gone).any():
-            failing = ["records recoded anew are in classes that fail beside the earlier ones"]
-            raise self._refusal(verdict.reasons or tuple(failing), verdict.records)
+        verdict = self._judge.judge(combined, removed)
+        if verdict.reasons or (verdict.suppressed != removed).any():
+            failing = (
+                "with the new recoding, new records are in classes that fail together with earlier records"
+            )
+            raise self._refusal(verdict.reasons or (failing,), verdict.records)
         kept = store_recoding(self.plan, self.prepared, outcome, self._new.sources)
-        alone = self._judge.measured(combined, gone)
+        alone = self._judge.measured(combined, removed)
         return Decision(self.prepared, outcome, self._promised(outcome), kept, searched=True, alone=alone)
 
     def _promised(self, outcome: Outcome) -> Released:
@@ -383,13 +392,13 @@ class AppendTask(Task):
         problem = self.prepared.problem
         value = None if recoding is None else problem.metric.value(released(recoding, problem.k))
         if recoding is not None and value is None:
-            what = f"{problem.metric.name} has no value for the recoding of the earlier run; accepted: loss"
+            what = f"{problem.metric.name} is undefined for the recoding of the earlier run; accepted: loss"
             raise ConfigError(self.plan.config, [ConfigProblem("objective.metric", what)])
         status = Status.INFEASIBLE if recoding is None else Status.SATISFIED
         return Outcome(status, recoding, value, None, 1, 1, reasons=(APPLIED,))
 
     def _refusal(self, reasons: tuple[str, ...], suppressed: int) -> Infeasible:
-        """Return the error for an earlier release that cannot go on with the new records."""
+        """Return the error for new records that cannot be appended."""
         problem = self.prepared.problem
         suggestions = []
         if len(reasons) == 1 and suppressed > problem.limit:
@@ -401,17 +410,15 @@ class AppendTask(Task):
         parts = report_parts(
             self.plan, self.prepared, outcome, self.input, ReleaseFacts(), None, {}, diagnosis
         )
-        lines = [f"REFUSED: the release of {self._previous.path} cannot go on with {self.input.path}"]
+        lines = [f"REFUSED: {self.input.path} cannot be appended to the release of {self._previous.path}"]
         lines += [f"  {reason}" for reason in reasons]
         lines += [f"  works: --set {suggestion}" for suggestion in suggestions]
         if self._settings.otherwise is Otherwise.REFUSE:
-            lines.append(
-                "  may work: --set apply.otherwise=search, another recoding for the new records alone"
-            )
+            lines.append("  may work: --set apply.otherwise=search, another recoding for the new records")
         return Infeasible("\n".join([*lines, "Nothing was written."]), build_report(parts))
 
     def stored(self, found: Found) -> StoredRecoding | None:
-        """Return the earlier recoding, or the one that was searched in its place."""
+        """Return the earlier recoding, or the one that was found instead."""
         assert isinstance(found, Decision)
         return found.kept
 
@@ -429,34 +436,28 @@ class AppendTask(Task):
         }
 
     def facts(self, found: Found, audited: Audited) -> Facts:
-        """Return what the page shows: the classes of the whole release, all else of the new records."""
+        """Return the facts for the page: class sizes of the whole release, all others of the new records."""
         whole = replace(found, promised=replace(found.promised, class_sizes=np.sort(audited.sizes)))
         facts = super().facts(whole, audited)
         return replace(facts, knowing=(), worst=tuple(None for _ in facts.worst))
 
 
 def batch_violations(found: Decision) -> str | None:
-    """Return what the new records do not satisfy by themselves, None where they satisfy everything."""
-    broken = [each for each in found.alone if not each.satisfied]
-    if not broken:
+    """Return a warning with the constraints that the new records alone violate; None if there are none."""
+    violated = [each for each in found.alone if not each.satisfied]
+    if not violated:
         return None
-    measured = "; ".join(_measured(each) for each in broken)
+    measured = "; ".join(_measured(each) for each in violated)
     return (
-        "whoever has the earlier release too can subtract it, and then has the new records alone: of these "
-        f"{measured}; apply.batch: require releases only records that hold by themselves"
+        f"a recipient of both releases can isolate the new records; on these alone {measured}. With "
+        "apply.batch: require, new records are released only if their own classes satisfy the constraints"
     )
 
 
 def _measured(measurement: Measurement) -> str:
     name = measurement.model + (f"({measurement.attribute})" if measurement.attribute else "")
-    asked = " ".join(f"{key}={value}" for key, value in measurement.parameters.items())
-    return f"{name} {asked} measures {_shown_measure(measurement.measured)}"
-
-
-def _shown_measure(measured: object) -> str:
-    if isinstance(measured, list):
-        return ", ".join(_shown_measure(each) for each in measured)
-    return f"{measured:.4g}" if isinstance(measured, float) else str(measured)
+    parameters = " ".join(f"{key}={value}" for key, value in measurement.parameters.items())
+    return f"{name} {parameters} measures {_shown(measurement.measured)}"
 
 
 class AppendedShape(Shape):
@@ -477,11 +478,11 @@ class AppendedShape(Shape):
         self.columns = [sources.earlier.columns]
 
     def queries(self, found: Found, scratch: Path | None) -> tuple[ReleaseQuery, ...]:
-        """Return both as one table, from the frequency tables where these tell all that is released."""
+        """Return both as one table, from the frequency tables alone if the release follows from them."""
         earlier, new, shuffled = self._sources.earlier, self._sources.new, self._plan.shuffled
         assert isinstance(earlier, EngineRelation), "a release is a file, which an engine reads"
-        assert isinstance(new, EngineRelation), "only what an engine reads is appended"
-        assert scratch is not None, "a release with an earlier one goes to files"
+        assert isinstance(new, EngineRelation), "a DataFrame is never appended"
+        assert scratch is not None, "the release is written to files"
         columns = self._plan.released(new.columns)
         own = counted_rows(new, found.recoding, found.prepared.positions, columns)
         rows = None if own is None else count_union(earlier, self._groups, self._sources.names, own)
@@ -494,7 +495,7 @@ class AppendedShape(Shape):
         return (earlier.appended_query(alone, self._sources.path, scratch, shuffled=shuffled),)
 
     def count(self, tables: Tables, found: Found) -> ReadBack:
-        """Count the release as its recipient does; its columns are those of the earlier one."""
+        """Count the whole release as its recipient does."""
         (release,), sources, prepared = tables, self._sources, found.prepared
         groups, before = (
             published_rows(prepared.engine, each, sources.names) for each in (release, sources.earlier)
@@ -508,11 +509,11 @@ class AppendedShape(Shape):
         return ReadBack(classes, measured, wrong)
 
     def check_sizes(self, release: Relation, classes: Classes, found: Found) -> None:  # noqa: ARG002
-        """Check that the records are as many as those of the earlier release and the new ones.
+        """Check that the release has as many records as the earlier release and the new ones together.
 
         Raises
         ------
-        AuditFailed: they are not.
+        AuditFailed: it has not.
         """
         earlier, added = self._sources.earlier, self._added(found)
         if release.rows != earlier.rows + added:
@@ -522,94 +523,67 @@ class AppendedShape(Shape):
             )
 
     def _added(self, found: Found) -> int:
+        """Return the number of released new records."""
         return int(found.promised.table.counts[~found.recoding.removed].sum())
 
     def check_untouched(self, release: Relation, found: Found) -> None:
-        """Check that each other column has every value of both, but those of removed new records.
+        """Check that every other column has the values of both, except those of removed new records.
 
         Raises
         ------
-        AuditFailed: one has not.
+        AuditFailed: a column has other values.
         """
         earlier, new = self._sources.earlier, self._sources.new
         for name in release.columns:
             if name not in self._sources.names:
-                # A null and an empty text count as one, which a CSV file cannot tell apart.
+                # A null and an empty text count as equal, as in a CSV file.
                 union = release.put_together(name, earlier, new)
                 if union.lacking or union.added or union.missing != new.rows - self._added(found):
                     raise AuditFailed(
-                        f"{release.name}: column '{name}' does not hold the values that were put in"
+                        f"{release.name}: column '{name}' does not contain the values that were written"
                     )
         earlier.check_unchanged()
 
     def view(self, tables: Tables, found: Found) -> AdversaryView:  # noqa: ARG002 - of any
-        """Return what adversaries have who hold the release alone: the earlier originals are not here."""
+        """Return the view of adversaries with the release alone: the earlier originals are not available."""
         return adversary_from_files(self._plan, tables[0], weights=self._plan.weights)
 
 
 class AppendSource(DataSource):
-    """The input of a config, to be appended to the release of the earlier run that the config names.
+    """The input of a config, to be appended to the release of an earlier run.
 
     Raises
     ------
-    InputError: the config or the earlier run is not as it should be.
+    InputError: the config does not fit the earlier run, or files of that run are missing or changed.
     """
 
     def __init__(self, config: Config) -> None:
         assert config.apply is not None
-        self._input = input_source(config)
+        given, previous = input_source(config), read_previous(config.folder / config.apply.report)
+        check_compatible(config, previous)
+        super().__init__(given.title, given.open, given.files, previous.files)
         self._settings = config.apply
-        self._previous = read_previous(config.folder / config.apply.report)
-        check_compatible(config, self._previous)
-        self.title, self.files = self._input.title, self._input.files
-        self.earlier = self._previous.files
-
-    def open(self, options: EngineOptions) -> Relation:
-        """Open the input."""
-        return self._input.open(options)
+        self._previous = previous
 
     @contextmanager
-    def opened(self, options: EngineOptions, watch: RunMonitor) -> Iterator[Records]:
-        """Yield the records with the earlier release."""
-        with open_release(self._previous.release, options) as earlier, super().opened(options, watch) as new:
-            yield AppendedRecords(new, earlier, self._previous, self._settings)
-
-
-class AppendedRecords(Records):
-    """The records of an input, and the earlier release.
-
-    Parameters
-    ----------
-    new: the records.
-    """
-
-    def __init__(self, new: Records, earlier: Relation, previous: Previous, settings: ApplySettings) -> None:
-        self.relation = new.relation
-        self.facts = new.facts
-        self._earlier = earlier
-        self._previous = previous
-        self._settings = settings
-
-    def prepare(self, plan: Plan, watch: RunMonitor) -> Task:
-        """Return the task of appending.
-
-        Raises
-        ------
-        InputError: the earlier release is another one, or the records do not fit it.
-        """
-        earlier, previous, relation = self._earlier, self._previous, self.relation
-        _check_release(previous, earlier)
-        searches = self._settings.otherwise is Otherwise.SEARCH
-        new = read_new_records(plan, previous, earlier, relation, searches=searches)
-        table = new.prepared.problem.table
-        names = (*(each.name for each in table.quasi_identifiers), *table.sensitive_names)
-        attributes = _attributes_of_both(new, earlier, relation)
-        sources = Sources(earlier, previous.release, relation, attributes, names)
-        return AppendTask(self._settings, previous, sources, new, self.facts, watch)
+    def task(self, plan: Plan, options: EngineOptions, watch: RunMonitor) -> Iterator[Task]:
+        """Yield the task of appending, with the input and the earlier release open."""
+        settings, previous = self._settings, self._previous
+        if not previous.release.exists():
+            raise InputError(
+                f"{previous.release}: no such file; apply needs the release of the earlier run here; put it "
+                "back, or check apply.report"
+            )
+        with (
+            open_release(previous.release, options, previous.dialect) as earlier,
+            self.opened(options, watch) as relation,
+        ):
+            facts = input_facts(self.title, relation)
+            yield AppendTask(plan, settings, previous, earlier, relation, facts, watch)
 
 
 def _check_release(previous: Previous, earlier: Relation) -> None:
-    """Check that the earlier release is the one that the report was written for.
+    """Check that the earlier release is the file of the earlier report.
 
     Raises
     ------
@@ -617,8 +591,8 @@ def _check_release(previous: Previous, earlier: Relation) -> None:
     """
     if earlier.sha256 != previous.release_sha256 or earlier.rows != previous.rows:
         raise InputError(
-            f"{previous.release}: is not the file that {previous.path.name} was written for (SHA-256 "
-            "differs); apply needs the release as it was handed over"
+            f"{previous.release}: does not match {previous.path.name} (SHA-256 differs); apply needs the "
+            "release as it was handed over"
         )
 
 

@@ -1,13 +1,13 @@
-"""Attacks and utility of a verified release: those in the config, or all that apply, each timed.
+"""Attacks and utility measures of a verified release: those in the config, or all that apply, each timed.
 
-A search proven optimal reveals to an adversary who knows its config that no release of lower loss was
-valid.
+A search proven optimal reveals to an adversary who knows its config that every release of lower loss violates
+a constraint.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from zlib import crc32
@@ -15,6 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from anonymizer.attacks.base import ATTACKS, Attack, AttackResult
+from anonymizer.attacks.pace import AttackStopped, Pace, follow
 from anonymizer.errors import InputError
 from anonymizer.loss.base import Maximum
 from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Original, SensitiveConstraint
@@ -23,7 +24,13 @@ from anonymizer.plugins import Registry
 from anonymizer.privacy.base import ClassConstraint
 from anonymizer.privacy.conditions import CountConditions
 from anonymizer.run.plan import Plan
-from anonymizer.run.prepare import RunMonitor, attack_written_release, in_order, violated_constraints
+from anonymizer.run.prepare import (
+    UNWATCHED,
+    RunMonitor,
+    attack_written_release,
+    in_order,
+    violated_constraints,
+)
 from anonymizer.run.shape import Audited, Found, Shape, Tables, verify
 from anonymizer.search.base import SearchProblem
 from anonymizer.utility.base import UTILITY_MEASURES, Comparison, Measure, UtilityFinding
@@ -36,7 +43,7 @@ class Evaluator(Protocol):
     name: ClassVar[str]
 
     def missing_requirement(self, given: Any, /) -> str | None:
-        """Return what it would need and is not there, None when it applies."""
+        """Return the missing requirement; None if it applies."""
 
 
 PlugIn = TypeVar("PlugIn", bound=Evaluator)
@@ -49,7 +56,7 @@ class Timed(Generic[Finding]):
 
     Attributes
     ----------
-    seconds: of the plug-in, those of its other findings included.
+    seconds: of the plug-in, for all its findings together.
     """
 
     finding: Finding
@@ -62,9 +69,9 @@ class EvaluatorKind(Generic[PlugIn]):
 
     Attributes
     ----------
-    key: of the config's list of them.
-    noun: what a message calls one.
-    every: all there are.
+    key: section of the config.
+    noun: name of one in messages.
+    every: all registered ones.
     """
 
     key: str
@@ -72,30 +79,28 @@ class EvaluatorKind(Generic[PlugIn]):
     every: Registry[PlugIn]
 
     def chosen(self, asked: Sequence[PlugIn], given: Any, config: str) -> list[PlugIn]:
-        """Return those that a config asks for; where it asks for none, all that apply, with their defaults.
+        """Return those of a config; without any, all that apply, with their defaults.
 
         Parameters
         ----------
-        given: what they are to look at.
-        config: what messages call it.
+        given: the release to evaluate.
+        config: its name in messages.
 
         Raises
         ------
-        InputError: the config names one that lacks something.
+        InputError: the config names one whose requirement is missing.
         """
         if not asked:
             return [plug_in for plug_in in self._all() if plug_in.missing_requirement(given) is None]
         for position, plug_in in enumerate(asked):
             lacking = plug_in.missing_requirement(given)
             if lacking is not None:
-                what = (
-                    f"{plug_in.name} needs {lacking}, which is not there; give it, or remove the {self.noun}"
-                )
+                what = f"{plug_in.name} needs {lacking}; provide it, or remove the {self.noun}"
                 raise InputError(f"{config}: {self.key}[{position}]: {what}")
         return list(asked)
 
     def lacking(self, given: Any) -> dict[str, str]:
-        """Return by name what each lacks that does not apply."""
+        """Return the missing requirement of each plug-in that does not apply, by its name."""
         lacking = {plug_in.name: plug_in.missing_requirement(given) for plug_in in self._all()}
         return {name: what for name, what in lacking.items() if what is not None}
 
@@ -103,59 +108,98 @@ class EvaluatorKind(Generic[PlugIn]):
         return [plug_in() for plug_in in self.every.values()]
 
 
-def run_timed(
-    plug_ins: Iterable[PlugIn], seed: int, look: Callable[[PlugIn, np.random.Generator], Sequence[Finding]]
+def timed(
+    plug_in: PlugIn, seed: int, look: Callable[[PlugIn, np.random.Generator], Sequence[Finding]]
 ) -> list[Timed[Finding]]:
-    """Let plug-ins look, one after the other.
+    """Run a plug-in with its own source of randomness.
 
     Parameters
     ----------
-    look: returns the findings of one, by its own source of randomness.
+    look: returns the findings of the plug-in, given that source.
     """
-    found = []
-    for plug_in in plug_ins:
-        started = time.monotonic()
-        # Each has randomness of its own: another beside it changes nothing.
-        random = np.random.default_rng([seed, crc32(plug_in.name.encode())])
-        findings = look(plug_in, random)
-        seconds = time.monotonic() - started
-        found += [Timed(finding, seconds) for finding in findings]
-    return found
+    started = time.monotonic()
+    # Each has its own randomness, which does not depend on the other plug-ins.
+    random = np.random.default_rng([seed, crc32(plug_in.name.encode())])
+    findings = look(plug_in, random)
+    seconds = time.monotonic() - started
+    return [Timed(finding, seconds) for finding in findings]
+
+
+def run_timed(
+    plug_ins: Iterable[PlugIn], seed: int, look: Callable[[PlugIn, np.random.Generator], Sequence[Finding]]
+) -> list[Timed[Finding]]:
+    """Run plug-ins, one after the other; parameters as for ``timed``."""
+    return [each for plug_in in plug_ins for each in timed(plug_in, seed, look)]
 
 
 ATTACKING: EvaluatorKind[Attack] = EvaluatorKind("attacks", "attack", ATTACKS)
 
 
-def run_attacks(plan: Plan, scene: AdversaryView) -> list[Timed[AttackResult]]:
-    """Run the attacks of a config; without any, all that apply with their defaults.
+@dataclass(frozen=True)
+class Attacked:
+    """An attack that was due.
+
+    Attributes
+    ----------
+    name: of the attack.
+    found: its results; None if the user ended the attacks before it had any.
+    """
+
+    name: str
+    found: Sequence[Timed[AttackResult]] | None
+
+
+def attack_in_turn(plan: Plan, scene: AdversaryView, watch: RunMonitor = UNWATCHED) -> Iterator[Attacked]:
+    """Run the attacks of a config, and yield each as it ends; without any, all that apply by default.
+
+    If the user ends them, the attack that runs and the others are yielded without results.
 
     Raises
     ------
-    InputError: the config names an attack that lacks something, or a column that the release has not.
+    InputError: a requirement of an attack in the config is missing, or the release lacks a column.
     """
     attacks = ATTACKING.chosen(plan.attacks, scene, plan.config)
-    return run_timed(attacks, plan.seed, lambda attack, random: attack.run(scene, random))
+    for number, attack in enumerate(attacks, 1):
+        watch.phase(f"attack {attack.name} ({number} of {len(attacks)})")
+        pace = Pace((attack.name, scene.release.records), watch.say, watch.stopped)
+        yield Attacked(attack.name, None if watch.stopped() else _followed(attack, scene, plan.seed, pace))
+
+
+def _followed(
+    attack: Attack, scene: AdversaryView, seed: int, pace: Pace
+) -> list[Timed[AttackResult]] | None:
+    """Return the results of an attack; None if the user ends it."""
+    try:
+        with follow(pace):
+            return timed(attack, seed, lambda own, random: own.run(scene, random))
+    except AttackStopped:
+        return None
+
+
+def run_attacks(plan: Plan, scene: AdversaryView) -> list[Timed[AttackResult]]:
+    """Return the results of all attacks of a config; raises as ``attack_in_turn`` does."""
+    return [each for attacked in attack_in_turn(plan, scene) for each in attacked.found or ()]
 
 
 def skipped_attacks(plan: Plan, scene: AdversaryView) -> dict[str, str]:
-    """Return what each attack lacks that does not apply; nothing where the config says which to run."""
+    """Return the missing requirements of attacks that do not apply; empty if the config lists attacks."""
     return {} if plan.attacks else ATTACKING.lacking(scene)
 
 
 def origin_warning(plan: Plan, scene: AdversaryView, *, force: bool) -> str | None:
     """Return how many records of a release can stem from the original; None without an original.
 
-    A record of the release can stem from one record of the original whose values its own stand for; no two
-    stem from the same one. Where the config says that rows are aligned, row i stems from row i.
+    A record of the release can stem from one record of the original if it generalizes the values of that
+    record; no two stem from the same record. With ``aligned: true``, row i stems from row i.
 
     Parameters
     ----------
-    force: whether an original is accepted that lacks quasi-identifiers, or that less than half of the release
-        can stem from.
+    force: whether to accept an original that lacks quasi-identifiers, or from which less than half of the
+        release can stem.
 
     Raises
     ------
-    InputError: it is such an original, and not forced.
+    InputError: the original is of this kind, without ``force``.
     """
     original, release = scene.original, scene.release
     if original is None:
@@ -164,19 +208,19 @@ def origin_warning(plan: Plan, scene: AdversaryView, *, force: bool) -> str | No
     if lacking and not force:
         columns = f"column{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}"
         raise InputError(
-            f"{original.source}: lacks the quasi-identifier {columns} of {release.source}; give the file "
-            "that the release was made from, or compare by the others with --force (Python: force=True)"
+            f"{original.source}: lacks the quasi-identifier {columns} of {release.source}; give the original "
+            "of the release, or compare the other columns with --force (Python: force=True)"
         )
     if original.aligned_links is not None and any(
         getattr(each.settings, "aligned", False) for each in plan.attacks
     ):
-        return f"row i of {release.source} is taken to stem from row i of {original.source} (aligned: true)"
+        return f"row i of {release.source} is assumed to stem from row i of {original.source} (aligned: true)"
     stemming, records = original.links.records, release.records
     if 2 * stemming < records and not force:
         raise InputError(
             f"{original.source}: only {stemming:,} of {records:,} records of {release.source} can stem from "
-            f"its records; give the file that the release was made from{_if_masked(original)}, or use this "
-            "one with --force (Python: force=True)"
+            f"its records; give the original of the release{_if_masked(original)}, or use this file with "
+            "--force (Python: force=True)"
         )
     return (
         f"{stemming:,} of {records:,} records of {release.source} can stem from a record of {original.source}"
@@ -184,7 +228,7 @@ def origin_warning(plan: Plan, scene: AdversaryView, *, force: bool) -> str | No
 
 
 def _if_masked(original: Original) -> str:
-    """Return what would do where the release has numbers that no original has, such as means."""
+    """Return a further remedy if the release has numbers that no original record has, such as means."""
     masked = any((~np.isnan(each.low) & (each.sizes == 0)).any() for each in original.meanings)
     if not masked or original.aligned_links is None:
         return ""
@@ -192,9 +236,9 @@ def _if_masked(original: Original) -> str:
 
 
 def mechanism_of(problem: SearchProblem, outcome: Outcome) -> MechanismKnowledge | None:
-    """Return how a release was made.
+    """Return an adversary's knowledge of how a release was made.
 
-    None where something finer may have been valid and not published, or where the original combinations are
+    None if a release of lower loss may have satisfied the constraints, or if the original distinct rows are
     not in memory.
     """
     recoding = outcome.recoding
@@ -211,15 +255,17 @@ def mechanism_of(problem: SearchProblem, outcome: Outcome) -> MechanismKnowledge
         tuple(each.weight > 0 for each in own),
         problem.minimum_size,
         tuple(
-            _promise(problem, each, each.attribute)
+            _sensitive_constraint(problem, each, each.attribute)
             for each in problem.class_constraints
             if each.attribute is not None
         ),
     )
 
 
-def _promise(problem: SearchProblem, constraint: ClassConstraint, name: str) -> SensitiveConstraint:
-    """Return a constraint on sensitive values, with what it asks for where that is distinct values alone."""
+def _sensitive_constraint(
+    problem: SearchProblem, constraint: ClassConstraint, name: str
+) -> SensitiveConstraint:
+    """Return a constraint on sensitive values, with its minimum of distinct values if it is nothing else."""
     if constraint.combined or constraint.model.uses_reference:
         return SensitiveConstraint(name)
     attribute = problem.table.sensitive[problem.table.sensitive_names.index(name)]
@@ -233,7 +279,7 @@ def _promise(problem: SearchProblem, constraint: ClassConstraint, name: str) -> 
 
 
 def _is_plain(asked: CountConditions) -> bool:
-    """Tell whether nothing is asked for."""
+    """Return whether the conditions are empty."""
     shares = (asked.caps, asked.floors, asked.required)
     return all(each is None for each in shares) and not (
         asked.dominances or asked.entropies or asked.deviations
@@ -244,11 +290,11 @@ MEASURING: EvaluatorKind[Measure] = EvaluatorKind("utility", "measure", UTILITY_
 
 
 def measures_of(plan: Plan, comparison: Comparison) -> list[Timed[UtilityFinding]]:
-    """Take the measures of a config; without any, all that apply with their defaults.
+    """Run the utility measures of a config; without any, all that apply with their defaults.
 
     Raises
     ------
-    InputError: the config names a measure that lacks something.
+    InputError: a requirement of a measure in the config is missing.
     """
     measures = MEASURING.chosen(plan.utility, comparison, plan.config)
     return run_timed(measures, plan.seed, lambda measure, random: measure.measure(comparison, random))
@@ -256,31 +302,30 @@ def measures_of(plan: Plan, comparison: Comparison) -> list[Timed[UtilityFinding
 
 @dataclass(frozen=True)
 class Verified:
-    """What was found in a release that was read back.
+    """A release that was read back, with its measurements, attacks and utility.
 
     Attributes
     ----------
-    audited: what it is.
-    attacks: what adversaries learn from it.
-    utility: what it is still good for.
+    unattacked: names of the attacks that the user ended or that were due after them.
     """
 
     audited: Audited
     attacks: Sequence[Timed[AttackResult]] = ()
     utility: Sequence[Timed[UtilityFinding]] = ()
+    unattacked: Sequence[str] = ()
 
 
 def assess(plan: Plan, shape: Shape, tables: Tables, found: Found, watch: RunMonitor) -> Verified:
-    """Measure a release that was read back, attack it, and measure what it is good for.
+    """Verify a release that was read back, attack it, and measure its utility.
 
     Parameters
     ----------
     tables: of the release.
-    found: what it was made of.
+    found: the release that the search found.
 
     Raises
     ------
-    AuditFailed: it is not what was promised, or does not satisfy every constraint that is counted.
+    AuditFailed: the tables differ from it, or violate a countable constraint.
     """
     audited, prepared = verify(shape, tables, found), found.prepared
     if not (prepared.problem.gate.constraints or plan.attacks or plan.utility):
@@ -294,10 +339,17 @@ def assess(plan: Plan, shape: Shape, tables: Tables, found: Found, watch: RunMon
         view = replace(view, recipe=mechanism_of(prepared.problem, found.outcome))
     attacks: list[Timed[AttackResult]] = []
     utility: list[Timed[UtilityFinding]] = []
-    if plan.attacks:
-        watch.phase("attacking the release")
-        attacks = run_attacks(plan, view)
+    unattacked: list[str] = []
+    # A Ctrl-C that ended the search does not end the attacks.
+    earlier = watch.stopped()
+    own = replace(watch, stopped=lambda: not earlier and watch.stopped())
+    for each in attack_in_turn(plan, view, own) if plan.attacks else ():
+        if each.found is None:
+            unattacked.append(each.name)
+            continue
+        attacks += each.found
+        watch.attacked([result.finding for result in each.found])
     if plan.utility:
-        watch.phase("measuring what the release is good for")
+        watch.phase("measuring utility")
         utility = measures_of(plan, comparison_of(view))
-    return Verified(audited, attacks, utility)
+    return Verified(audited, attacks, utility, unattacked)

@@ -1,7 +1,4 @@
-"""``audit``: a release verified from the file and its report alone, as a recipient would do it.
-
-A report is read again for its claims, which the audit verifies.
-"""
+"""``audit``: the claims of a report verified from the released file alone, as a recipient would do it."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,11 +22,12 @@ from anonymizer.audit.claims import ABSENT, Claims, as_reported, parse_report
 from anonymizer.audit.classes import count_classes
 from anonymizer.config.attribute import Role
 from anonymizer.config.document import distinct_keys
+from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
 from anonymizer.data.relation import Projection, Relation, changed
-from anonymizer.data.source import is_url, sha256_of
-from anonymizer.data.table import ColumnRequest, read_columns
+from anonymizer.data.source import CsvDialect, is_url, sha256_of
+from anonymizer.data.table import read_columns
 from anonymizer.errors import ConfigError, HierarchyError, InputError, OutputError
 from anonymizer.hierarchy.ready import ready_folder
 from anonymizer.loss.base import all_losses
@@ -47,14 +46,15 @@ from anonymizer.model.recoding import (
 )
 from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, SensitiveAttribute, Table, ValueType
 from anonymizer.privacy.base import Constraint
-from anonymizer.release.anatomy import AnatomyFiles, find_anatomy_files
-from anonymizer.release.folder import PUBLIC_REPORT, RECODING
-from anonymizer.release.formats import release_separator
+from anonymizer.release.anatomy import find_anatomy_files
+from anonymizer.release.folder import PUBLIC_REPORT, RECODING, release_separator
+from anonymizer.release.query import copy_table
 from anonymizer.run.adversary import read_release
 from anonymizer.run.audit_checks import CHECKS, AuditCase, missing_cells
 from anonymizer.run.plan import Plan, plan_of
-from anonymizer.run.prepare import open_as, open_release, prepare_table
+from anonymizer.run.prepare import prepare_table
 from anonymizer.run.shape import attribute_in_groups
+from anonymizer.run.source import open_as, open_release
 from anonymizer.search.anatomy import renumbered
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.mondrian.algorithm import LabelName, MondrianSettings, labelling_of
@@ -64,30 +64,30 @@ from anonymizer.search.mondrian.regions import Regions, Segments
 TextArray = NDArray[np.object_]
 
 AGGREGATING = ("microaggregation",)
-"""Algorithms whose published numbers stand for no value of the input, so that records cannot be matched."""
+"""Algorithms that publish numbers which are not in the input, so records cannot be matched."""
 
 
 def check_input(case: AuditCase, report: Path) -> list[str]:
-    """Compare a release with the input, where the report is the internal one and the input is at hand.
+    """Compare a release with the input, if the report is internal and the input is available.
 
     Parameters
     ----------
-    report: where the report lies.
+    report: path of the report.
 
     Returns
     -------
-    What of the release was not compared.
+    Names of the comparisons that were not made.
 
     Raises
     ------
-    InputError: the input cannot be read as the config says.
+    InputError: the input cannot be read with the config.
     """
     nothing = [AGAINST_THE_INPUT, *([GROUP_ORDER] if case.in_groups else [])]
     folder = None if case.appended else _folder_of_input(case, report)
     if folder is None:
         return [*nothing, COLUMN_ORDER]
     config = case.config.located(Origin(str(report), folder))
-    with _opened_input(config) as source:
+    with open_as(config, config.folder / str(config.input.path)) as source:
         _check_facts(case, source)
         _check_column_order(case, source)
         _check_untouched(case, source)
@@ -110,11 +110,11 @@ def check_input(case: AuditCase, report: Path) -> list[str]:
 
 
 def check_recoding_file(case: AuditCase, report: Path) -> None:
-    """Compare the hash of the file that further records are recoded by, where it lies beside the report.
+    """Compare the hash of recoding.json, if it is next to the report.
 
     Parameters
     ----------
-    report: where the report lies.
+    report: path of the report.
     """
     claims, key = case.claims, ("recoding_file",)
     path = report.parent / RECODING
@@ -127,7 +127,7 @@ def check_recoding_file(case: AuditCase, report: Path) -> None:
 
 
 def _folder_of_input(case: AuditCase, report: Path) -> Path | None:
-    """Return the folder that the path of the input starts from, None where the input is not at hand."""
+    """Return the folder that the path of the input is relative to; None if the input is not available."""
     claims, given = case.claims, case.config.input.path
     if given is None or "://" in given or not claims.internal:
         return None
@@ -137,12 +137,6 @@ def _folder_of_input(case: AuditCase, report: Path) -> Path | None:
         if path.is_file() and sha256_of(path) == sha256:
             return folder
     return None
-
-
-@contextmanager
-def _opened_input(config: Config) -> Iterator[Relation]:
-    with open_as(config, config.folder / str(config.input.path)) as relation:
-        yield relation
 
 
 def _check_facts(case: AuditCase, source: Relation) -> None:
@@ -156,24 +150,24 @@ def _check_facts(case: AuditCase, source: Relation) -> None:
 
 
 def _check_column_order(case: AuditCase, source: Relation) -> None:
-    """Refuse columns in another order than the input's, which could tell anything.
+    """Check that the columns are in the order of the input; another order could disclose something.
 
     Raises
     ------
-    InputError: they are.
+    InputError: they are not.
     """
     release = case.relations[0]
     own = [name for name in release.columns if name in source.columns]
     if own != [name for name in source.columns if name in release.columns]:
-        raise InputError(f"{release.name}: the columns are in another order than those of the input")
+        raise InputError(f"{release.name}: the columns are in another order than in the input")
 
 
 def _check_untouched(case: AuditCase, source: Relation) -> None:
-    """Compare the columns that are released as they are.
+    """Compare the columns that are released unchanged.
 
     Raises
     ------
-    InputError: one holds other values, or other missing cells as nulls or as empty texts.
+    InputError: a column has other values, or nulls instead of empty texts, or the reverse.
     """
     release, roles = case.relations[0], case.config.attributes
     removed = source.rows - release.rows
@@ -181,22 +175,22 @@ def _check_untouched(case: AuditCase, source: Relation) -> None:
         if name not in roles or roles[name].role is Role.QUASI_IDENTIFIER:
             continue
         if source.changed_records(name, release) != (0, removed):
-            raise InputError(f"{release.name}: column '{name}' does not hold the values of the input")
+            raise InputError(f"{release.name}: column '{name}' does not contain the values of the input")
         if release.separator is None and any(
             own > given
             for own, given in zip(missing_cells(release, name), missing_cells(source, name), strict=True)
         ):
             raise InputError(
-                f"{release.name}: column '{name}' has nulls where the input has empty texts, or the reverse"
+                f"{release.name}: column '{name}' has nulls instead of empty texts, or the reverse"
             )
 
 
 def _check_lowest(case: AuditCase, table: Table) -> None:
-    """Compare the quasi-identifiers of records in groups, which are published at their lowest levels.
+    """Compare the quasi-identifiers of an Anatomy release, which are published at their lowest levels.
 
     Raises
     ------
-    InputError: one holds other values.
+    InputError: a column has other values.
     """
     release, nothing = case.relations[0], np.zeros(table.combinations, dtype=bool)
     lowest = [each.minimum for each in table.quasi_identifiers]
@@ -204,19 +198,20 @@ def _check_lowest(case: AuditCase, table: Table) -> None:
         records = count(column.codes.astype(np.int64), table.counts, len(column.labels)).tolist()
         known = zip(column.labels, records, strict=True)
         if changed(known, release.dictionary(column.name)) != (0, table.records - release.rows):
-            raise InputError(f"{release.name}: column '{column.name}' does not hold the values of the input")
+            what = f"column '{column.name}' does not contain the values of the input"
+            raise InputError(f"{release.name}: {what}")
 
 
 @dataclass(frozen=True, eq=False)
 class _Matched:
-    """Which records of the input became which of the release.
+    """A match of the records of the input with those of the release.
 
     Attributes
     ----------
-    table: of the input, its combinations in parts.
-    owner: combination of each part, shape (parts,), ascending.
-    published: combination of the release for each part, -1 for records that are not in it, shape (parts,).
-    possible: all pairs of a combination of the input and one of the release that can stand for it.
+    table: of the input, its distinct rows split into parts.
+    owner: distinct row of each part, shape (parts,), ascending.
+    published: distinct row of the release for each part, -1 for removed records, shape (parts,).
+    possible: all pairs of a distinct row of the input and one of the release that generalizes it.
     """
 
     table: Table
@@ -226,13 +221,13 @@ class _Matched:
 
 
 def _matched(case: AuditCase, table: Table) -> _Matched:
-    """Find a record of the input for every record of the release, each another one.
+    """Match every record of the release with a different record of the input.
 
-    The values of the one stand for those of the other, and sensitive values are the same.
+    A released record generalizes the quasi-identifiers of its match and has the same sensitive values.
 
     Raises
     ------
-    InputError: no record of the input fits.
+    InputError: a record has no match.
     """
     own = case.scene.release
     meanings = [
@@ -249,16 +244,14 @@ def _matched(case: AuditCase, table: Table) -> _Matched:
     links = linked(possible, table.counts, own.counts)
     lacking = own.records - links.records
     if lacking:
-        raise InputError(
-            f"{own.source}: {lacking:,} records stand for no record of the input that no other stands for"
-        )
+        raise InputError(f"{own.source}: {lacking:,} records cannot be matched with records of the input")
     return _parts(table, links, possible)
 
 
 def _meaning(case: AuditCase, attribute: QuasiIdentifier, labels: Sequence[str | None]) -> ValueCoverage:
-    """Return what published texts stand for, by the recoding of the report.
+    """Return the values that published texts cover, by the recoding in the report.
 
-    A tree may repeat a label on several levels for other values, so the text alone does not tell.
+    A hierarchy may repeat a label at several levels for other values, so texts alone are ambiguous.
     """
     read = meaning_of(attribute, labels, case.config.input.missing)
     level = case.claims.get(("recoding", "levels", attribute.name))
@@ -274,7 +267,7 @@ def _meaning(case: AuditCase, attribute: QuasiIdentifier, labels: Sequence[str |
 
 
 def _values_at(attribute: QuasiIdentifier, level: int) -> Mapping[str | None, IntArray]:
-    """Return the codes of the values that each label of a level stands for."""
+    """Return the codes of the values that each label of a level covers."""
     nodes = attribute.nodes(level)
     labels = attribute.column.texts if level == 0 else attribute.hierarchy.labels
     names = labels if level == 0 else [labels[node] for node in nodes.tolist()]
@@ -285,7 +278,7 @@ def _values_at(attribute: QuasiIdentifier, level: int) -> Mapping[str | None, In
 
 
 def _values_by_node(attribute: QuasiIdentifier) -> Mapping[str | None, IntArray]:
-    """Return the codes of the values that each label stands for where recoding is not full-domain."""
+    """Return the codes of the values that each label covers in a local recoding."""
     canonical, labels = distinct_nodes(attribute)
     tree, leaves = attribute.hierarchy, attribute.leaf
     order = np.argsort(leaves, kind="stable")
@@ -298,9 +291,9 @@ def _values_by_node(attribute: QuasiIdentifier) -> Mapping[str | None, IntArray]
 
 
 def _check_group_order(case: AuditCase, table: Table) -> None:
-    """Compare the numbers of groups with the order of what is published of them, all that they may tell."""
+    """Compare the numbers of buckets with the order of their published rows, all that they may disclose."""
     grouped = case.scene.grouped
-    assert grouped is not None, "of records in groups"
+    assert grouped is not None, "an Anatomy release has buckets"
     nodes = []
     for position, name in enumerate(grouped.names):
         attribute = next(each for each in table.quasi_identifiers if each.name == name)
@@ -312,18 +305,18 @@ def _check_group_order(case: AuditCase, table: Table) -> None:
     values = np.repeat(grouped.sensitive.values, grouped.sensitive.counts)
     published = (np.repeat(ranks, grouped.counts), values)
     if (renumbered(group, len(grouped.groups), published) != group).any():
-        what = "groups are not numbered by what is published of them, so that the numbers can tell more"
+        what = "buckets are not numbered in the order of their published rows, so numbers can disclose more"
         case.claims.refute(("recoding", "groups"), what)
 
 
 def _parts(table: Table, links: Links, possible: tuple[IntArray, IntArray]) -> _Matched:
-    """Return the combinations of a table in parts that became one combination of the release each."""
+    """Return the distinct rows of a table in parts, each linked to one distinct row of the release."""
     left = table.counts - count(links.original, links.counts, table.combinations)
-    gone = np.flatnonzero(left)
-    owner = np.concatenate([links.original, gone])
-    published = np.concatenate([links.release, np.full(len(gone), -1)])
+    removed_rows = np.flatnonzero(left)
+    owner = np.concatenate([links.original, removed_rows])
+    published = np.concatenate([links.release, np.full(len(removed_rows), -1)])
     order = np.argsort(owner, kind="stable")
-    counts = np.concatenate([links.counts, left[gone]])[order]
+    counts = np.concatenate([links.counts, left[removed_rows]])[order]
     return _Matched(table.split(owner[order], counts), owner[order], published[order], possible)
 
 
@@ -332,19 +325,19 @@ def _check_losses(case: AuditCase, problem: SearchProblem, matched: _Matched) ->
 
     Returns
     -------
-    whether the published texts were compared with what the recoding makes of the input.
+    Whether the published texts were compared with a recoding of the input.
     """
     claims, own, table = case.claims, case.scene.release, problem.table
     removed = matched.published < 0
     texts = _texts(own, table, matched)
     kept_suppressed = np.zeros(len(removed), dtype=bool)
     if case.config.suppression.keep_rows:
-        starred = np.logical_and.reduce([each == SUPPRESSED for each in texts]) & ~removed
+        all_stars = np.logical_and.reduce([each == SUPPRESSED for each in texts]) & ~removed
         number = _kept_suppressed(case, matched)
-        if number is None or number == int(matched.table.counts[starred].sum()):
-            kept_suppressed = starred
+        if number is None or number == int(matched.table.counts[all_stars].sum()):
+            kept_suppressed = all_stars
         elif number:
-            # Some are of a class at all roots, and the release does not tell which.
+            # Some of these rows belong to a class at all roots, indistinguishable from suppressed ones.
             return False
     fate = (removed | kept_suppressed, removed)
     along_hierarchies = _recoding(case, matched, texts, fate)
@@ -353,14 +346,13 @@ def _check_losses(case: AuditCase, problem: SearchProblem, matched: _Matched) ->
     recoding = regions or along_hierarchies
     if recoding is None:
         if case.config.algorithm.name == "local":
-            case.claims.refute(
-                ("search", "algorithm"), "local publishes nodes of the hierarchies; other texts found"
-            )
+            what = "local publishes generalized values of the hierarchies; found other texts"
+            case.claims.refute(("search", "algorithm"), what)
         return False
     for column, shown in zip(recoding.published(), texts, strict=True):
         promised = np.array(column.labels, dtype=object)[column.codes]
         if (promised != shown)[~removed].any():
-            what = "the published texts are not of the level that the report says"
+            what = "the published texts are not of the reported level"
             claims.refute(("recoding", "levels", column.name), what)
             return True
     for name in claims.section(("recoding", "levels")):
@@ -374,7 +366,7 @@ def _check_losses(case: AuditCase, problem: SearchProblem, matched: _Matched) ->
 
 
 def _kept_suppressed(case: AuditCase, matched: _Matched) -> int | None:
-    """Return how many rows of ``*`` alone are suppressed by the report; None where all of them must be."""
+    """Return how many rows of ``*`` alone are suppressed in the report; None if all of them must be."""
     levels = case.claims.section(("recoding", "levels"))
     attributes = matched.table.quasi_identifiers
     suppressed = case.claims.number(("release", "suppressed_records"))
@@ -386,9 +378,9 @@ def _kept_suppressed(case: AuditCase, matched: _Matched) -> int | None:
 
 
 def _mondrian_settings(case: AuditCase, along_hierarchies: Recoding | None) -> MondrianSettings | None:
-    """Return how Mondrian labelled the release, None where another algorithm made it.
+    """Return the settings of Mondrian; None for another algorithm.
 
-    Where ``auto`` chose Mondrian it has either nodes or intervals.
+    Mondrian chosen by ``auto`` publishes either nodes or intervals.
     """
     given = case.config.algorithm
     if given.name == "mondrian":
@@ -401,7 +393,7 @@ def _mondrian_settings(case: AuditCase, along_hierarchies: Recoding | None) -> M
 
 
 def _texts(own: PublishedTable, table: Table, matched: _Matched) -> list[TextArray]:
-    """Return what is published of each part by quasi-identifier; of records that are not in it, anything."""
+    """Return the published texts of the parts by quasi-identifier; those of removed records are arbitrary."""
     found = []
     for each in table.quasi_identifiers:
         position = own.names.index(each.name)
@@ -418,11 +410,11 @@ def _regions(
     texts: Sequence[TextArray],
     fate: tuple[BoolArray, BoolArray],
 ) -> Recoding | None:
-    """Return what Mondrian makes of the values in each class, where that is what is published.
+    """Return the recoding that Mondrian derives from the values in each class, if it is the published one.
 
     Returns
     -------
-    None where records that can be of several classes leave it open.
+    None if the match is ambiguous, because records fit several classes.
 
     Raises
     ------
@@ -439,14 +431,12 @@ def _regions(
     return recoding
 
 
-def _refuse_wide_labels(
-    case: AuditCase, labelling: Labelling[Any, Any], matched: _Matched, table: Table
-) -> None:
-    """Refuse labels that cover more than those of all records that can be in their class.
+def _refuse_wide_labels(case: AuditCase, labelling: Labelling[Any], matched: _Matched, table: Table) -> None:
+    """Check that labels cover no more than the values of all records that can be in their class.
 
     Raises
     ------
-    InputError: naming a column and a label.
+    InputError: a label covers more.
     """
     own, (source, target) = case.scene.release, matched.possible
     classes, class_of = np.unique(own.codes, axis=0, return_inverse=True)
@@ -460,24 +450,24 @@ def _refuse_wide_labels(
         wide = (np.array(column.labels, dtype=object)[column.codes] != shown) & (shown != SUPPRESSED)
         if wide.any():
             raise InputError(
-                f"{own.source}: column '{column.name}' holds '{shown[wide][0]}', which is wider than the "
+                f"{own.source}: column '{column.name}' contains '{shown[wide][0]}', which is wider than the "
                 "values of the input in its class"
             )
 
 
 def _by_regions(
-    labelling: Labelling[Any, Any],
+    labelling: Labelling[Any],
     table: Table,
     region_of: IntArray,
     fate: tuple[BoolArray, BoolArray] | None = None,
 ) -> Recoding:
-    """Return what Mondrian publishes of regions.
+    """Return the recoding that Mondrian derives from regions.
 
     Parameters
     ----------
-    table: of the input, its combinations in parts.
+    table: of the input, its distinct rows split into parts.
     region_of: region of each part, shape (parts,), every region with at least one.
-    fate: which parts are suppressed, and which of these are removed, whole regions each.
+    fate: the suppressed parts, and the removed ones among them, whole regions each.
     """
     order, number = np.argsort(region_of, kind="stable"), int(region_of.max(initial=-1)) + 1
     regions = Regions(order, table.counts[order], Segments(region_of[order], number))
@@ -490,11 +480,11 @@ def _by_regions(
 def _recoding(
     case: AuditCase, matched: _Matched, texts: Sequence[TextArray], fate: tuple[BoolArray, BoolArray]
 ) -> Recoding | None:
-    """Return the recoding that publishes the parts so; None where it publishes other than nodes.
+    """Return the recoding with the published texts; None if a text is not a node of its hierarchy.
 
     Parameters
     ----------
-    fate: which parts are suppressed, and which of these are removed.
+    fate: the suppressed parts, and the removed ones among them.
     """
     levels = case.claims.get(("recoding", "levels"))
     attributes = matched.table.quasi_identifiers
@@ -505,10 +495,10 @@ def _recoding(
             type(level) is not int or not 0 <= level <= height
             for level, height in zip(own, heights, strict=True)
         ):
-            case.claims.refute(("recoding", "levels"), "has a level that the hierarchy has not")
+            case.claims.refute(("recoding", "levels"), "has a level that is not in its hierarchy")
             return None
         full = FullDomainRecoding(matched.table, [int(level) for level in own if level is not None], *fate)
-        return _blanked(case, full, texts, fate[1])
+        return _with_suppressed_cells(case, full, texts, fate[1])
     found = [_nodes(each, shown, fate[0]) for each, shown in zip(attributes, texts, strict=True)]
     nodes = [each for each in found if each is not None]
     if len(nodes) < len(attributes):
@@ -516,9 +506,10 @@ def _recoding(
     return NodeRecoding(matched.table, np.column_stack(nodes), *fate)
 
 
-def _blanked(
+def _with_suppressed_cells(
     case: AuditCase, full: FullDomainRecoding, texts: Sequence[TextArray], removed: BoolArray
 ) -> Recoding:
+    """Return a full-domain recoding with the local suppression of the published texts, if there is one."""
     if case.config.suppression.method.value != "cells":
         return full
     nothing = np.zeros(len(removed), dtype=bool)
@@ -529,20 +520,20 @@ def _blanked(
 
 
 def _nodes(attribute: QuasiIdentifier, shown: TextArray, suppressed: BoolArray) -> CodeArray | None:
-    """Return the node of each published text; None where one is not a node of the hierarchy."""
+    """Return the node of each published text; None if a text is not a node of the hierarchy."""
     canonical, labels = distinct_nodes(attribute)
     known = {labels[node]: node for node in np.unique(canonical).tolist()}
-    found = [0 if gone else known.get(text) for text, gone in zip(shown, suppressed, strict=True)]
+    found = [0 if hidden else known.get(text) for text, hidden in zip(shown, suppressed, strict=True)]
     return None if None in found else np.array(found, dtype=np.int32)
 
 
 def _certain(matched: _Matched, recoding: Recoding) -> bool:
-    """Tell whether the match is the only one as far as it says which values are gone."""
+    """Return whether all matches agree on the suppressed values."""
     if not (matched.published < 0).any():
         return True
     if recoding.levels is None:
         return False
-    # Where all records that look alike are released, or none, no other match releases other values.
+    # If all or none of the records with equal published rows are released, every match releases the same.
     kept = np.zeros_like(recoding.suppressed)
     everything = FullDomainRecoding(recoding.table, recoding.levels, kept, kept)
     return recoding.merged.table.combinations == everything.merged.table.combinations
@@ -552,13 +543,13 @@ ACCEPTED = "accepted: report.public.json or report.json of a run that ended with
 
 
 class ReportedTable(BaseModel):
-    """The second file of a release in two tables."""
+    """The sensitive table of an Anatomy release."""
 
     sha256: str
 
 
-class ReportedRelease(BaseModel):
-    """The file that was released; a count that the public report leaves out is None."""
+class ReportedRelease(ReportedText):
+    """The released file; counts that the public report hides are None."""
 
     sha256: str
     rows: int | None
@@ -573,7 +564,7 @@ class ReportedAttribute(BaseModel):
 
 
 class ReportedConstraint(BaseModel):
-    """A constraint and what was measured of it; infinite is the text ``Infinity``."""
+    """A constraint with its measurement; infinity is the text ``Infinity``."""
 
     model: str
     attribute: str | None
@@ -598,27 +589,27 @@ def read_reported(path: Path) -> ReportClaims:
 
     Raises
     ------
-    InputError: there is none, it is not JSON, or it is no report of a release.
+    InputError: it is missing, not JSON, or not the report of a release.
     """
     try:
         content = path.read_bytes()
     except OSError:
         raise InputError(
-            f"{path}: no such report, and a release without its report is unverified; run writes it beside "
-            "the release: ask the publisher for it, put it there, or name it with --report"
+            f"{path}: report not found; a release cannot be verified without it. run writes it next to the "
+            "release: ask the publisher for it, put it there, or give its path with --report"
         ) from None
     return parse_report(ReportClaims, path, content, ACCEPTED)
 
 
 LARGEST_NUMBER = 1e30
-"""No figure of a report is as large."""
+"""Above every number in a report."""
 
 MOST_CHARACTERS = 40
-"""Of a number in a report."""
+"""Maximum length of a number in a report."""
 
 
 def read_content(path: Path) -> dict[str, Any]:
-    """Return all that a report says, in plain JSON types; of one that ``read_reported`` accepts."""
+    """Return the content of a report that ``read_reported`` accepts, in plain JSON types."""
     try:
         content: dict[str, Any] = json.loads(
             path.read_bytes(),
@@ -633,7 +624,7 @@ def read_content(path: Path) -> dict[str, Any]:
 
 
 def _plain_number(text: str, kind: type[int] | type[float] | None = None) -> float:
-    """Refuse numbers that no run writes: infinite ones, and those beyond all counts of records squared."""
+    """Refuse numbers that no run writes: infinite ones, and those above every squared number of records."""
     number = None if kind is None or len(text) > MOST_CHARACTERS else kind(text)
     if number is None or not abs(number) < LARGEST_NUMBER:
         shown = text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
@@ -642,52 +633,52 @@ def _plain_number(text: str, kind: type[int] | type[float] | None = None) -> flo
 
 
 JUDGED = ("input", "attributes", "constraints", "reference", "suppression", "output")
-"""Sections of a config that say what a release promises; most others say how it was found."""
+"""Sections of a config that state the promises of a release; most others concern the search."""
 
 OF_PLUG_INS = ("algorithm", "attacks")
-"""Sections that can name what only the publisher has installed; they are left out then."""
+"""Sections that may name plug-ins which only the publisher has installed; they are skipped then."""
 
 LEFT_OUT = "optional keys that config leaves out"
-"""What is never checked: whether the run was asked for more than its config in the report says."""
+"""Never checked: whether the run had settings that the config in the report omits."""
 
 BY_NAME = (
     "run names hierarchy files without folders in the public report: ask the publisher for the report as run "
-    "wrote it, and put the files beside it"
+    "wrote it, and put the files next to it"
 )
-"""What to do about a path that only somebody else can have written."""
+"""Remedy for a path that ``run`` does not write."""
 
 AGAINST_THE_INPUT = "values of the release against the input"
-"""What is not checked where the input is not at hand."""
+"""Not checked without the input."""
 
 AROUND_VALUES = "bytes of the files around their values"
-"""What is not checked where values are written otherwise: quotes, metadata of Parquet, gzip's header."""
+"""Not checked if values are written differently: quotes, metadata of Parquet, the header of gzip."""
 
 COLUMN_ORDER = "order of the columns"
-"""What is not checked where the input is not at hand."""
+"""Not checked without the input."""
 
 COLUMN_TYPES = "types of the columns"
-"""What is not checked of files that have types, such as Parquet, but for recoded columns."""
+"""Not checked for files with types, such as Parquet, except in recoded columns."""
 
 MISSING_CELLS = "missing cells: null or empty text"
-"""What is not checked where a column of the release has both."""
+"""Not checked if a column of the release has both."""
 
 MOST_REWRITTEN = 1_000_000
-"""Rows of a file that is written again for its bytes."""
+"""Maximum number of rows of a file that is rewritten to compare its bytes."""
 
 GROUP_ORDER = "order of the numbers of groups"
-"""What is not checked of records in groups where the input is not at hand."""
+"""Not checked for an Anatomy release without the input."""
 
 
 @dataclass
 class ReleaseAudit:
-    """What was found of a release.
+    """The result of an audit.
 
     Attributes
     ----------
-    constraints: measured on the file; for those that the file alone cannot tell, what the report claims.
-    findings: what does not agree, or could not be told; the first kind makes ``verified`` False.
-    not_checked: keys of the report that nothing was compared with, a section without any that was as one; and
-        what else the files cannot tell.
+    constraints: measured on the file; claims of the report for those that need more than the file.
+    findings: disagreements, which make ``verified`` False, and unverifiable constraints.
+    not_checked: keys of the report that were not compared, a section as one if none of its keys was; and
+        further properties that the files do not show.
     """
 
     verified: bool = True
@@ -696,7 +687,7 @@ class ReleaseAudit:
     not_checked: list[str] = field(default_factory=list)
 
     def refute(self, finding: str) -> None:
-        """Note something that the release is not as reported."""
+        """Add a disagreement."""
         self.verified = False
         self.findings.append(finding)
 
@@ -706,13 +697,13 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
 
     Parameters
     ----------
-    report: public or internal report; default: ``report.public.json`` beside the release. Hierarchies that it
-        names are looked for beside it, and the input of an internal one beside it, in the folder above, and
-        in the current folder.
+    report: public or internal report; default: ``report.public.json`` next to the release. Paths of
+        hierarchies are relative to its folder; the path of the input of an internal report to that folder,
+        its parent, or the current folder.
 
     Raises
     ------
-    InputError: the report is missing or is none, or the release is missing.
+    InputError: the report is missing or not a report, or the release is missing.
     """
     pair = find_anatomy_files(path)
     if pair is None and not is_url(str(path)) and not path.exists():
@@ -724,12 +715,17 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     if _same_files(files, given, reported, claims, found):
         with _noting(found), ExitStack() as stack:
             config = _judged(reported, given, claims)
-            case = _opened(stack, pair, path, reported, config, found, claims)
+            dialect = reported.release.dialect
+            relations = [stack.enter_context(open_release(file, dialect=dialect)) for file in files]
+            claims.compare(("release", "separator"), relations[0].separator)
+            claims.agree(("release", "encoding"))
+            counted = _counted if pair is None else _counted_pair
+            case = counted(relations, reported, config, found, claims)
             if case is not None:
                 for check in CHECKS:
                     with _noting(found):
                         check(case)
-                if not all(map(_is_as_written, case.relations, files)):
+                if not all(map(partial(_is_as_written, dialect=dialect), case.relations, files)):
                     found.not_checked.append(AROUND_VALUES)
                 found.not_checked += _of_types(case)
                 with _noting(found):
@@ -742,21 +738,23 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
 
 
 def _of_types(case: AuditCase) -> list[str]:
-    """Return what is not checked of files whose columns have types and nulls."""
+    """Return the unchecked properties of files with types and nulls."""
     typed = [each for each in case.relations if each.separator is None]
     both = any(all(missing_cells(each, name)) for each in typed for name in each.columns)
     return [*([COLUMN_TYPES] if typed else []), *([MISSING_CELLS] if both else [])]
 
 
-def _is_as_written(relation: Relation, path: Path) -> bool:
-    """Tell whether a file has the very bytes that its values are written as here, by this version."""
+def _is_as_written(relation: Relation, path: Path, dialect: CsvDialect | None) -> bool:
+    """Return whether a file has exactly the bytes that this version writes for its values."""
     if is_url(str(path)) or path.is_dir() or not relation.ordered or relation.rows > MOST_REWRITTEN:
         return False
     everything = Projection(tuple(relation.columns), {}, np.ones(relation.rows, dtype=bool))
     with TemporaryDirectory() as folder:
         copy = Path(folder) / path.name
         try:
-            relation.records_query(everything).copy(copy, release_separator(path))
+            copy_table(
+                relation.records_query(everything), copy, dialect or CsvDialect(release_separator(path))
+            )
         except (OSError, OutputError):
             return False
         return sha256_of(copy) == sha256_of(path)
@@ -764,7 +762,7 @@ def _is_as_written(relation: Relation, path: Path) -> bool:
 
 @contextmanager
 def _noting(found: ReleaseAudit) -> Iterator[None]:
-    """Take what cannot be read or does not fit as something that refutes the report."""
+    """Treat an error of reading the release as a disagreement."""
     try:
         yield
     except InputError as error:
@@ -774,25 +772,26 @@ def _noting(found: ReleaseAudit) -> Iterator[None]:
 def _same_files(
     files: Sequence[Path], given: Path, reported: ReportClaims, claims: Claims, found: ReleaseAudit
 ) -> bool:
-    """Compare the hashes; tell whether a report is of a release in as many files."""
+    """Compare the hashes; return whether the report describes the same number of files."""
     second = reported.release.sensitive_table
     promised = [reported.release.sha256, *([] if second is None else [second.sha256])]
     if len(files) != len(promised):
-        found.refute(f"{given.name} is of a release in {len(promised)} files, not of {files[0].name}")
+        files_of_report = "one file" if len(promised) == 1 else f"{len(promised)} files"
+        found.refute(f"{given.name} describes a release of {files_of_report}, not {files[0].name}")
         return False
     for position, (file, sha256) in enumerate(zip(files, promised, strict=True)):
         claims.agree(("release", *(("sensitive_table",) if position else ()), "sha256"))
         if _hash(file) != sha256:
-            found.refute(f"{file.name} is not the file that {given.name} was written for (SHA-256 differs)")
+            found.refute(f"{file.name} is not the file that {given.name} describes (SHA-256 differs)")
     return True
 
 
 def _judged(reported: ReportClaims, given: Path, claims: Claims) -> Config:
-    """Return the config of a report, without sections that name plug-ins which are not here.
+    """Return the config of a report, without sections that name plug-ins which are not installed.
 
     Raises
     ------
-    ConfigError: it says something else that cannot be.
+    ConfigError: it has another problem.
     """
     wanted = [*JUDGED, *OF_PLUG_INS]
     while True:
@@ -814,11 +813,11 @@ def _judged(reported: ReportClaims, given: Path, claims: Claims) -> Config:
 
 
 def _check_paths(config: Config, given: Path, claims: Claims) -> None:
-    """Refuse hierarchy files that are no files, or lie elsewhere than a public report can say.
+    """Check that the hierarchies are regular files, for a public report in its folder, before reading any.
 
     Raises
     ------
-    InputError: naming the first; nothing of it was read.
+    InputError: a hierarchy is not.
     """
     public = not claims.internal or given.name == PUBLIC_REPORT
     for path in plan_of(config).hierarchy_files:
@@ -835,31 +834,15 @@ def _check_paths(config: Config, given: Path, claims: Claims) -> None:
 
 
 def _lies_in(path: Path, folder: Path) -> bool:
-    """Tell whether a path is below a folder, wherever links lead."""
+    """Return whether a path is below a folder, after resolving links."""
     try:
         return path.resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError):
         return False
 
 
-def _opened(
-    stack: ExitStack,
-    pair: AnatomyFiles | None,
-    path: Path,
-    reported: ReportClaims,
-    config: Config,
-    found: ReleaseAudit,
-    claims: Claims,
-) -> AuditCase | None:
-    """Open and count a release; None where it has not the columns that it should have."""
-    files = [path] if pair is None else [pair.records, pair.values]
-    relations = [stack.enter_context(open_release(file)) for file in files]
-    counted = _counted if pair is None else _counted_pair
-    return counted(relations, reported, config, found, claims)
-
-
 def _hash(path: Path) -> str | None:
-    """Return the SHA-256 of a released file or folder, on whatever file system it is."""
+    """Return the SHA-256 of a released file or folder, on any file system."""
     if not is_url(str(path)):
         return sha256_of(path)
     with open_release(path) as relation:
@@ -873,7 +856,7 @@ def _counted(
     found: ReleaseAudit,
     claims: Claims,
 ) -> AuditCase | None:
-    """Count a release in one table; None where it has not the columns that it should have."""
+    """Count a release in one table; None if it has other columns than expected."""
     (relation,) = relations
     if not _as_expected(relation, _released(config), found):
         return None
@@ -903,7 +886,7 @@ def _counted_pair(
     found: ReleaseAudit,
     claims: Claims,
 ) -> AuditCase | None:
-    """Count a release in two tables; None where they have not the columns that they should have."""
+    """Count an Anatomy release; None if a table has other columns than expected."""
     records, values = relations
     plan = plan_of(config)
     name = attribute_in_groups(plan)
@@ -925,37 +908,27 @@ def _counted_pair(
         tuples = read_release(_of_release(plan, [attribute]), records, plan.weights)
         return AdversaryView(tuples, grouped=grouped)
 
-    return AuditCase(
-        claims,
-        config,
-        plan,
-        relations,
-        grouped.values.classes(),
-        judged,
-        [name],
-        look,
-        found.constraints,
-        found.findings,
-    )
+    classes, notes, measured = grouped.values.classes(), found.findings, found.constraints
+    return AuditCase(claims, config, plan, relations, classes, judged, [name], look, measured, notes)
 
 
 def _of_release(plan: Plan, attributes: Sequence[SensitiveAttribute]) -> Plan:
-    """Return a plan without the sensitive hierarchies that are not at hand, or that grew from the input."""
+    """Return a plan without the sensitive hierarchies that are missing or built from the input."""
     return plan.without_hierarchies({each.name for each in attributes if each.hierarchy is None} | plan.grown)
 
 
 def _released(config: Config) -> set[str]:
-    return {name for name, each in config.attributes.items() if each.role is not Role.IDENTIFIER}
+    return {name for name, each in config.attributes.items() if each.released}
 
 
 def _as_expected(
     relation: Relation, expected: set[str], found: ReleaseAudit, last: tuple[str, ...] = ()
 ) -> bool:
-    """Tell whether a file has the columns that it should have, and note where it has not.
+    """Return whether a file has the expected columns, and note a disagreement otherwise.
 
     Parameters
     ----------
-    last: the columns that are the last ones, in their order.
+    last: the expected last columns, in their order.
     """
     ordered = tuple(relation.columns)[len(relation.columns) - len(last) :] == last
     if set(relation.columns) != expected or not ordered:
@@ -972,21 +945,21 @@ def _sensitive(
     *,
     as_texts: bool = False,
 ) -> list[SensitiveAttribute]:
-    """Read the sensitive columns by the types in the report; a public report has only declared types.
+    """Read the sensitive columns with the types in the report; a public report has only declared types.
 
     Parameters
     ----------
-    as_texts: whether columns of no reported type are read as texts rather than as what the release has.
+    as_texts: whether columns without a reported type are read as texts instead of by type detection.
     """
     types = {name: each.type for name, each in reported.attributes.items()}
     default = ValueType.TEXT if as_texts else None
-    requests = [ColumnRequest(name, types.get(name) or default, plan.numerals) for name in names]
+    requests = [plan.request(name, types.get(name) or plan.columns[name].type or default) for name in names]
     read = read_columns(relation, requests, plan.missing)
     columns = {name: each.column for name, each in read.items()}
     try:
         return list(plan.sensitive_attributes(columns))
     except HierarchyError as error:
-        found.findings.append(f"without its hierarchy, distances along it are not measured: {error}")
+        found.findings.append(f"distances along a hierarchy that is not available are not measured: {error}")
         return [
             SensitiveAttribute(column, distance=plan.columns[name].distance)
             for name, column in columns.items()

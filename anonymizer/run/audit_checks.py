@@ -1,7 +1,7 @@
-"""The checks of an audit: each compares some figures of a report with what the files show.
+"""The checks of an audit: each compares some figures of a report with the files.
 
-A check says which figures it looked at by comparing them, see ``Claims``; what none compares is listed as not
-checked. So a new figure of the report needs a check, or lists itself.
+A figure that no check compares is listed as not checked, see ``Claims``. So a new figure of the report either
+gets a check or appears in that list.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from anonymizer.config.model import Config
 from anonymizer.data.relation import Relation
 from anonymizer.errors import HierarchyError, InputError
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
+from anonymizer.loss.base import loss_key
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes
@@ -31,12 +32,12 @@ from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import MISSING, SUPPRESSED
 from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
 from anonymizer.release.anatomy import pair_named
-from anonymizer.report.build import ATTACK_KEYS, attack_entry, attack_matrix
+from anonymizer.report.build import ATTACK_KEYS, PUBLIC_DETAILS, attack_entry, attack_matrix
 from anonymizer.run.assessment import run_timed
 from anonymizer.run.plan import Plan, PlannedHierarchy
 
 IDENTITY = ("model", "attribute", "parameters")
-"""The keys of a reported constraint that say which of the config it is."""
+"""The keys that identify a reported constraint in the config."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +50,13 @@ class AuditCase:
     config: the one in the report.
     plan: of that config.
     relations: the released tables, one or two.
-    classes: its equivalence classes; of records in groups, the groups.
-    judged: gives what a constraint judges: the classes, or of records in groups the exact tuples; with True,
-        by sensitive values read as texts.
+    classes: its equivalence classes; for Anatomy, the buckets.
+    judged: returns the classes that a constraint judges, for Anatomy the buckets or the exact rows; with
+        True, by sensitive values read as texts.
     sensitive: names of the sensitive attributes.
-    look: counts what somebody has who holds the release alone.
-    constraints: gets what was measured of each constraint.
-    notes: gets what could not be told.
+    look: returns the view of an adversary with the release alone.
+    constraints: receives the measurement of each constraint.
+    notes: receives unverifiable claims.
     """
 
     claims: Claims
@@ -71,22 +72,22 @@ class AuditCase:
 
     @cached_property
     def scene(self) -> AdversaryView:
-        """What somebody has who holds the release alone; counted when it is first asked for."""
+        """The view of an adversary with the release alone, counted on first use."""
         return self.look()
 
     @property
     def in_groups(self) -> bool:
-        """Whether the release is one of records in groups."""
+        """Whether this is an Anatomy release."""
         return len(self.relations) == 2
 
     @property
     def appended(self) -> bool:
-        """Whether losses and suppressed records are those of further records, not of the whole release."""
+        """Whether losses and suppressed records are those of appended records, not of the whole release."""
         return self.claims.get(("applied",)) is not ABSENT
 
     @property
     def quasi_identifiers(self) -> Mapping[str, Mapping[str, int]]:
-        """The records of each published text, by quasi-identifier; a null is the empty text."""
+        """The number of records of each published text, by quasi-identifier; a null is the empty text."""
         return {
             name: {text or "": records for text, records in self.relations[0].dictionary(name)}
             for name in self.relations[0].columns
@@ -95,21 +96,21 @@ class AuditCase:
 
 
 def check_verdict(case: AuditCase) -> None:
-    """A report of a release says that the release satisfies its constraints and was verified."""
+    """The report states that the release satisfies its constraints and was verified."""
     case.claims.agree(("schema",))
     case.claims.compare(("status",), "satisfied")
     case.claims.compare(("release", "verified"), found=True)
 
 
 def check_names(case: AuditCase) -> None:
-    """The files have the names that the config gives them, in the folder that is handed over."""
+    """The files have the names in the config, and are in share/."""
     output, claims = case.config.output, case.claims
     if output.path is None or "://" in output.path:
         return
     path = PurePath(output.path)
     names = list(pair_named(Path(path.name)).names) if case.in_groups else [path.name]
     own = claims.get(("release", "path"))
-    # An internal report of a release elsewhere has the whole path; the recipient has the name.
+    # An internal report of a release on another file system has the whole path, the public one the name.
     elsewhere = claims.internal and isinstance(own, str) and "://" in own and own.endswith(f"/{names[0]}")
     found = own if elsewhere else f"share/{names[0]}"
     if claims.compare(("release", "path"), found):
@@ -135,7 +136,7 @@ def check_attributes(case: AuditCase) -> None:
 
 
 def _check_type(claims: Claims, settings: AttributeSettings, name: str) -> None:
-    """A type is the declared one; the public report has no other, the internal one that of all values."""
+    """A type is the declared one; only the internal report has detected types."""
     key = ("attributes", name, "type")
     if settings.role not in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         claims.compare(key, None)
@@ -152,7 +153,7 @@ def _check_hierarchy(claims: Claims, planned: PlannedHierarchy | None, name: str
         claims.compare(key, None)
         return
     if claims.get(key) is None:
-        claims.refute(key, "the config of the report has a hierarchy, found no digest of one")
+        claims.refute(key, "the config of the report has a hierarchy, but its digest is missing")
         return
     try:
         digest = planned.digest()
@@ -163,7 +164,7 @@ def _check_hierarchy(claims: Claims, planned: PlannedHierarchy | None, name: str
 
 
 def check_counts(case: AuditCase) -> None:
-    """Rows and classes are as many as counted."""
+    """The numbers of rows and classes are correct."""
     claims = case.claims
     claims.compare(("release", "rows"), case.classes.records)
     claims.compare(("release", "classes"), case.classes.number)
@@ -178,29 +179,29 @@ def check_counts(case: AuditCase) -> None:
 
 
 def _check_group_numbers(case: AuditCase) -> None:
-    """Groups are numbered from 1 without gaps, in digits alone; both tables have the same ones."""
+    """Buckets are numbered from 1 without gaps, in digits alone."""
     found = {text or "" for text, _ in case.relations[0].dictionary(GROUP)}
     strange = sorted(found - {str(number) for number in range(1, len(found) + 1)})
     if strange:
-        what = f"groups are numbered from 1 to {len(found)}, found a group '{strange[0]}'"
+        what = f"buckets should be numbered from 1 to {len(found)}, found '{strange[0]}'"
         case.claims.refute(("recoding", "groups"), what)
 
 
 def check_order(case: AuditCase) -> None:
-    """A sorted release is in the order of its values, so that the order says nothing that these do not."""
+    """A sorted release is in the order of its values, so the order discloses nothing more."""
     key = ("config", "output", "order")
     if case.config.output.order.value != "sorted" or not all(each.ordered for each in case.relations):
         return
     for relation in case.relations:
         if not rows_ascend(relation, (GROUP, COUNT) if case.in_groups else ()):
-            what = 'the report says "sorted", found rows in another order, which can carry what values hide'
+            what = 'the report says "sorted", found rows in another order, which can disclose hidden values'
             case.claims.refute(key, what)
             return
     case.claims.agree(key)
 
 
 def rows_ascend(relation: Relation, counted: Collection[str] = ()) -> bool:
-    """Tell whether the rows of a file are sorted by all columns, left to right, texts by code point.
+    """Return whether the rows of a file are sorted by all columns, left to right, texts by code point.
 
     Parameters
     ----------
@@ -213,7 +214,7 @@ def rows_ascend(relation: Relation, counted: Collection[str] = ()) -> bool:
         if column in counted:
             codes = _ranks([(len(text or ""), text or "") for text in texts])[codes]
         elif None in texts:
-            # A null is the last in the order of values, but written as the empty text it is the first.
+            # Nulls are sorted last as values, but first if they are written as the empty text.
             first = _ranks([text or "" for text in texts])[codes]
             if not (tied & (first[1:] < first[:-1])).any():
                 codes = first
@@ -229,28 +230,29 @@ def _ranks(values: Sequence[Any]) -> IntArray:
 
 
 def check_texts(case: AuditCase) -> None:
-    """Recoded columns are texts, without nulls, where a file has types.
+    """In a file with types, recoded columns are texts without nulls.
 
     Raises
     ------
-    InputError: one is not.
+    InputError: a recoded column is not.
     """
     relation = case.relations[0]
     if relation.separator is not None:
         return
     for name in case.quasi_identifiers:
         if not relation.is_text(name) or missing_cells(relation, name)[0]:
-            raise InputError(f"{relation.name}: column '{name}' was recoded, but holds other than texts")
+            what = f"column '{name}' is recoded, but does not contain texts only"
+            raise InputError(f"{relation.name}: {what}")
 
 
 def missing_cells(relation: Relation, name: str) -> tuple[int, int]:
-    """Return how many cells of a column are null, and how many are the empty text."""
+    """Return the numbers of nulls and of empty texts in a column."""
     nulls = relation.profiling.spread(name, 1).nulls
     return nulls, relation.profiling.count_matching(name, "") if relation.is_text(name) else 0
 
 
 def check_suppression(case: AuditCase) -> None:
-    """Suppressed records are those that the input has and the release has not, and within the limit."""
+    """Suppressed records are those of the input that are not in the release, and within the limit."""
     claims, settings = case.claims, case.config.suppression
     key, rows = ("release", "suppressed_records"), case.classes.records
     if case.appended:
@@ -265,25 +267,27 @@ def check_suppression(case: AuditCase) -> None:
             claims.compare(key, removed)
         elif suppressed is not None:
             kept_suppressed = int(suppressed) - removed
-            if removed < 0 or not 0 <= kept_suppressed <= _starred(case):
-                claims.refute(key, f"the report says {suppressed}, found {_starred(case)} rows of * alone")
-            elif not _starred(case):
-                # A class at all roots is published as suppressed records are.
+            if removed < 0 or not 0 <= kept_suppressed <= _rows_of_stars(case):
+                claims.refute(
+                    key, f"the report says {suppressed}, found {_rows_of_stars(case)} rows of * alone"
+                )
+            elif not _rows_of_stars(case):
+                # A class at all roots is published like suppressed records.
                 claims.agree(key)
         if suppressed is not None and suppressed > settings.most(int(records)):
-            what = f"{suppressed} is more than suppression.limit {settings.limit} allows of {records} records"
+            what = f"{suppressed} of {records} records exceed suppression.limit {settings.limit}"
             claims.refute(key, what)
-    _check_blanks(case)
+    _check_suppressed_cells(case)
 
 
-def _starred(case: AuditCase) -> int:
+def _rows_of_stars(case: AuditCase) -> int:
     """Count the records whose quasi-identifiers are all ``*``."""
     table = case.scene.release
     return int(table.counts[table.blanks.all(axis=1)].sum())
 
 
-def _check_blanks(case: AuditCase) -> None:
-    """Blanked cells are the ``*`` of columns that also publish other values, but for rows of ``*`` alone."""
+def _check_suppressed_cells(case: AuditCase) -> None:
+    """Suppressed cells are the ``*`` in columns with other values too, except in rows of ``*`` alone."""
     claims = case.claims
     table = case.scene.release
     blanks = table.blanks
@@ -293,38 +297,35 @@ def _check_blanks(case: AuditCase) -> None:
         claims.compare(("release", "suppressed_cells"), 0)
         for name, found in cells.items():
             if found and _at_the_lowest(claims, name):
-                claims.refute(
-                    ("release", "suppressed_cells"), f"nothing blanks cells, found {found} in '{name}'"
-                )
+                what = f"the config does not suppress cells, found {found} in '{name}'"
+                claims.refute(("release", "suppressed_cells"), what)
         return
     claims.expect(("recoding",), ("blanked_cells",))
     claims.expect(("recoding", "blanked_cells"), cells)
     if blanks.all(axis=0).any() or (alone.any() and not case.config.suppression.keep_rows):
-        # A column of * alone can be at its root, so that its blanks cannot be told.
+        # A column of * alone can be at its root, so its suppressed cells cannot be counted.
         return
     certain = {name for name, found in cells.items() if not found or _at_the_lowest(claims, name)}
-    _compare_blanks(claims, ("release", "suppressed_cells"), sum(cells.values()), exact=certain == set(cells))
+    _compare_cells(claims, ("release", "suppressed_cells"), sum(cells.values()), exact=certain == set(cells))
     for name in claims.section(("recoding", "blanked_cells")):
-        _compare_blanks(
-            claims, ("recoding", "blanked_cells", name), cells.get(name, 0), exact=name in certain
-        )
+        _compare_cells(claims, ("recoding", "blanked_cells", name), cells.get(name, 0), exact=name in certain)
 
 
 def _at_the_lowest(claims: Claims, name: str) -> bool:
-    """Return whether a column publishes its own values, so that no level of its hierarchy gives a ``*``."""
+    """Return whether a column is published at level 0, so a ``*`` is not from its hierarchy."""
     levels = claims.get(("recoding", "levels"))
     return isinstance(levels, dict) and levels.get(name) == 0
 
 
-def _compare_blanks(claims: Claims, key: Key, found: int, *, exact: bool) -> None:
-    """Compare a number of blanked cells; a hierarchy may hold ``*`` below its top, so some may be none."""
+def _compare_cells(claims: Claims, key: Key, found: int, *, exact: bool) -> None:
+    """Compare a number of suppressed cells; an upper bound if a hierarchy has ``*`` below its top."""
     claimed = claims.number(key)
     if exact or (claimed is not None and claimed > found):
         claims.compare(key, found)
 
 
 def check_constraints(case: AuditCase) -> None:
-    """Every constraint of the config holds, and measures what the report says."""
+    """Every constraint of the config is satisfied, with the reported measurement."""
     claims = case.claims
     bound = case.plan.constraints(case.sensitive)
     claimed = claims.get(("constraints",))
@@ -347,7 +348,7 @@ def _differs(claims: Claims, position: int, constraint: Constraint) -> bool:
 
 
 def _judge(case: AuditCase, constraint: Constraint, position: int) -> None:
-    """Measure one constraint, or take over what is reported where the file cannot tell."""
+    """Measure one constraint, or note the claim of the report if the file does not suffice."""
     claims, key = case.claims, ("constraints", position)
     claim = dict(claims.get(key))
     title = constraint.model.name + (f" of {constraint.attribute}" if constraint.attribute else "")
@@ -360,14 +361,14 @@ def _judge(case: AuditCase, constraint: Constraint, position: int) -> None:
         claims.compare((*key, "verifiable_from_release"), found=False)
     if isinstance(constraint, ReleaseConstraint) or not (at_hand and verifiable(classes, constraint)):
         case.constraints.append({**claim, "verifiable_from_release": False})
-        holds = "holds" if claim.get("satisfied") is True else "does not hold"
-        case.notes.append(f"{title}: the release alone cannot tell; the report says it {holds}")
+        holds = "holds" if claim.get("satisfied") is True else "fails"
+        case.notes.append(f"{title}: not verifiable from the release alone; the report says it {holds}")
         return
     found = asdict(measure(classes, [constraint])[0])
     if _type_is_hidden(case, constraint) and not agrees(
         claim.get("measured"), as_reported(found["measured"])
     ):
-        # A value that the release lacks can make texts of numbers.
+        # A value that is only in the input can turn the type from number to text.
         read = asdict(measure(case.judged(constraint, True), [constraint])[0])
         hidden = claim.get("measured") is None and not found["satisfied"]
         if hidden or agrees(claim.get("measured"), as_reported(read["measured"])):
@@ -378,13 +379,13 @@ def _judge(case: AuditCase, constraint: Constraint, position: int) -> None:
         for name in ("measured", "worst_classes", "verifiable_from_release")
     ]
     if not found["satisfied"]:
-        claims.refute(key, f"{title} measures {found['measured']}, which does not hold")
+        claims.refute(key, f"{title} is violated, measured {found['measured']}")
     elif same[0] and _uses_reference(constraint):
         claims.agree(("config", "reference"))
 
 
 def _type_is_hidden(case: AuditCase, constraint: Constraint) -> bool:
-    """Tell whether the report does not say as what the values that a constraint is about were read."""
+    """Return whether the report hides the type of the attribute of a constraint."""
     name = constraint.attribute
     return name is not None and case.claims.get(("attributes", name, "type")) is None
 
@@ -394,7 +395,7 @@ def _uses_reference(constraint: CountedConstraint) -> bool:
 
 
 def _reference_at_hand(plan: Plan, constraint: CountedConstraint, classes: Classes) -> bool:
-    """Tell whether neither the input's distribution nor a tree that grew from the input is needed."""
+    """Return whether a constraint needs neither the input's distribution nor a hierarchy built from it."""
     if not plan.moving_reference and _uses_reference(constraint):
         return False
     if constraint.attribute not in plan.grown:
@@ -404,7 +405,7 @@ def _reference_at_hand(plan: Plan, constraint: CountedConstraint, classes: Class
 
 
 def check_levels(case: AuditCase) -> None:
-    """The published texts are of the level that is reported, as far as the hierarchy is at hand."""
+    """The published texts are of the reported level, if the hierarchy is available."""
     claims, config = case.claims, case.config
     levels = claims.get(("recoding", "levels"))
     if not isinstance(levels, Mapping):
@@ -413,15 +414,17 @@ def check_levels(case: AuditCase) -> None:
     if set(levels) != set(texts):
         claims.refute(("recoding", "levels"), "has other columns than the quasi-identifiers")
         return
-    blanking = config.suppression.keep_rows or config.suppression.method.value == "cells"
+    suppresses_cells = config.suppression.keep_rows or config.suppression.method.value == "cells"
     for name, level in levels.items():
         if case.appended:
             continue
         settings = config.attributes[name].hierarchy
+        if not config.attributes[name].dates.days:  # the column may have months or years itself
+            continue
         source = FlatSource() if settings is None else settings.build()
         shown = [text for text in texts[name] if text not in ("", SUPPRESSED, MISSING)]
-        # Where * is not the root alone, and nothing else is published, it does not tell the level.
-        if not shown and (SUPPRESSED not in texts[name] or blanking):
+        # A column of * alone does not determine its level if * is not only the root.
+        if not shown and (SUPPRESSED not in texts[name] or suppresses_cells):
             continue
         try:
             possible = source.levels_of(shown, config.folder)
@@ -429,7 +432,7 @@ def check_levels(case: AuditCase) -> None:
             continue
         if possible is None or (not possible and settings is not None and settings.unknown.value == "top"):
             continue
-        if shown and not blanking and _has_wrong_stars(case, name, level, source):
+        if shown and not suppresses_cells and _has_wrong_stars(case, name, level, source):
             what = f"the report says {level}, which has no '{SUPPRESSED}'"
             claims.refute(("recoding", "levels", name), what)
             continue
@@ -443,18 +446,18 @@ def check_levels(case: AuditCase) -> None:
 
 
 def _has_wrong_stars(case: AuditCase, name: str, level: Any, source: HierarchySource[Any]) -> bool:
-    """Return whether a column publishes ``*`` at a level of its hierarchy that surely has none."""
+    """Return whether a column publishes ``*`` at a level of its hierarchy without ``*``."""
     settings = case.config.attributes[name].hierarchy
     if SUPPRESSED not in case.quasi_identifiers[name]:
         return False
     if settings is not None and settings.unknown.value == "top":
         return False
-    starred = source.levels_of([SUPPRESSED], case.config.folder)
-    return starred is not None and level not in starred
+    levels_with_star = source.levels_of([SUPPRESSED], case.config.folder)
+    return levels_with_star is not None and level not in levels_with_star
 
 
 def check_losses(case: AuditCase) -> None:
-    """Losses of the sizes of classes and of levels are those of the release."""
+    """Losses that follow from class sizes and levels are those of the release."""
     claims, levels = case.claims, case.claims.get(("recoding", "levels"))
     known: dict[str, Any] = {} if case.appended else _losses_of_sizes(case)
     if isinstance(levels, Mapping) and all(type(each) is int for each in levels.values()):
@@ -482,22 +485,22 @@ def _losses_of_sizes(case: AuditCase) -> dict[str, Any]:
 
 
 def _check_objective(case: AuditCase, known: Mapping[str, Any]) -> None:
-    """The objective is the loss of its name, and the gap is that between it and the bound.
+    """The objective equals the loss of its name, and the gap follows from objective and bound.
 
     Parameters
     ----------
-    known: losses that were found, unrounded; the others are as reported.
+    known: recomputed losses, unrounded; the others are as reported.
     """
     claims, key, shown = case.claims, ("search", "objective"), case.claims.section(("loss",))
     aggregate = claims.get(("config", "objective", "aggregate"))
-    metric = str(claims.get(("config", "objective", "metric"))).replace("-", "_")
+    metric = loss_key(str(claims.get(("config", "objective", "metric"))))
     losses = {name: known.get(name, claims.number(("loss", name))) for name in shown}
     if aggregate in ("arithmetic-mean", ABSENT) and losses.get(metric) is not None:
         # A search can count in floats, and these are rounded.
         if isinstance(claims.get(key), float):
             losses = {name: loss if loss is None else float(loss) for name, loss in losses.items()}
         same = claims.compare(key, losses[metric])
-        # Where another loss is as large, by chance or after rounding, the objective does not tell the metric.
+        # If another loss is equal, by chance or after rounding, the objective does not determine the metric.
         digits = None if claims.internal else PUBLIC_DIGITS
         tied = [name for name, loss in losses.items() if agrees(claims.get(key), loss, digits)]
         if same and tied == [metric]:
@@ -513,25 +516,25 @@ def _check_objective(case: AuditCase, known: Mapping[str, Any]) -> None:
 
 
 def check_attacks(case: AuditCase) -> None:
-    """An attack that needs the release alone reaches what is reported."""
+    """An attack that needs only the release has the reported success."""
     claims, attacks = case.claims, case.config.attacks
     entries = claims.get(("attacks",))
     written = claims.get(("config", "attacks"))
-    # The config has none of those that are of a plug-in which is not here.
+    # The config lacks attacks of plug-ins that are not installed.
     if not isinstance(entries, list) or not isinstance(written, list) or len(written) != len(attacks):
         return
     for position in range(len(entries)):
         claims.expect(("attacks", position), ATTACK_KEYS if claims.internal else ATTACK_KEYS[:-2])
     if not attacks:
         if entries:
-            claims.refute(("attacks",), "has attacks that the config of the report does not ask for")
+            claims.refute(("attacks",), "has attacks that are not in the config of the report")
         claims.agree(("attacks",))
         claims.agree(("config", "attacks"))
         return
     asked = {each.attack for each in attacks}
     named = {str(each.get("attack")) if isinstance(each, Mapping) else str(each) for each in entries}
     if asked != named:
-        claims.refute(("attacks",), f"has {_names(named)}, the config of the report asks for {_names(asked)}")
+        claims.refute(("attacks",), f"has {_names(named)}, the config of the report has {_names(asked)}")
         return
     built = [each.build() for each in attacks]
     own = [
@@ -552,9 +555,9 @@ def check_attacks(case: AuditCase) -> None:
 
 
 def _agree_options(claims: Claims, position: int, attack: str) -> None:
-    """Take those options of a repeated attack as checked that an entry of it shows.
+    """Note the options of a repeated attack that its entries show as checked.
 
-    What others do, such as the size of a population, stands in the details, which the internal report has.
+    The effect of other options, such as the size of a population, is in the details of the internal report.
     """
     key = ("config", "attacks", position)
     entries = claims.get(("attacks",))
@@ -568,18 +571,19 @@ def _agree_options(claims: Claims, position: int, attack: str) -> None:
     if claims.internal or not options:
         claims.agree(key)
     for name, value in options.items():
-        told = "attributes" if name == "knowledge" else name
-        if name == "attack" or value is None or any(_same_option(each.get(told), value) for each in known):
+        key_shown = "attributes" if name == "knowledge" else name
+        same = any(_same_option(each.get(key_shown), value) for each in known)
+        if name == "attack" or value is None or same:
             claims.agree((*key, name))
 
 
 def _same_option(shown: Any, value: Any) -> bool:
-    """Tell whether an entry shows an option so; it has exact decimals as texts."""
+    """Return whether an entry shows an option; exact decimals are texts in it."""
     return agrees(shown, value) or (isinstance(value, (int, float)) and shown == str(value))
 
 
 def _trees_missing(case: AuditCase) -> bool:
-    """Tell whether a sensitive attribute has a hierarchy that is not at hand, or that grew from the input."""
+    """Return whether a sensitive attribute has a hierarchy that is missing or built from the input."""
     known = case.scene.disclosing.sensitive
     return any(
         case.config.attributes[name].hierarchy is not None and own.attribute.hierarchy is None
@@ -592,7 +596,7 @@ def _compare_findings(
 ) -> None:
     """Compare the entries of repeated attacks with their findings, which are in the same order."""
     if not all(isinstance(each, Mapping) for each in entries):
-        claims.refute(("attacks",), "has an entry that is no mapping")
+        claims.refute(("attacks",), "has an entry that is not a mapping")
         return
     places = [at for at, each in enumerate(entries) if each.get("attack") in repeated]
     for position in set(range(len(entries))) - set(places):
@@ -606,6 +610,9 @@ def _compare_findings(
             claims.compare(("attacks", position, name), entry[name])
         if claims.internal:
             claims.compare(("attacks", position, "details"), entry["details"])
+        for name in PUBLIC_DETAILS:
+            if not claims.internal and name in entry["details"]:
+                claims.compare(("attacks", position, "details", name), entry["details"][name])
 
 
 def _names(names: set[str]) -> str:
@@ -613,57 +620,66 @@ def _names(names: set[str]) -> str:
 
 
 def check_matrix(case: AuditCase) -> None:
-    """The table of threats follows from the constraints and the attacks that are reported."""
+    """The table of threats follows from the reported constraints and attacks."""
     claims, entries = case.claims, case.claims.get(("attacks",))
     rows = claims.get(("attack_matrix",))
     if not isinstance(entries, list) or not isinstance(rows, list):
         return
     try:
-        # As low and as high as rounding lets the figures be, and with the hidden ones at either end.
+        # The lowest and highest figures before rounding, with hidden ones at either end.
         bounds = [_matrix(case, entries, slack, hidden) for slack in (-1.0, 1.0) for hidden in (0.0, 1.0)]
     except (KeyError, TypeError, AttributeError):
-        # An entry is not one that a run writes.
+        # A run does not write such an entry.
         return
     if len(rows) != len(bounds[0]):
         claims.refute(("attack_matrix",), f"has {len(rows)} rows, found {len(bounds[0])}")
         return
     for position, found in enumerate(zip(*bounds, strict=True)):
         row = found[0]
-        claims.expect(("attack_matrix", position), row)
+        names = [name for name in row if claims.internal or name != "contradictions"]
+        claims.expect(("attack_matrix", position), names)
         certain = {name for name in row if all(each[name] == row[name] for each in found)}
-        for name in ("threat", "claimed_by", "success", "contradicted"):
-            if name in certain:
+        for name in ("threat", "claimed_by", "success", "contradicted", "contradictions"):
+            if name in certain and name in names:
                 claims.compare(("attack_matrix", position, name), row[name])
         verdict = ("attack_matrix", position, "contradicted")
         if "success" in certain and row["success"] is None and claims.get(verdict) is None:
-            # The public report has no verdict on a threat that nothing measured.
+            # The public report has no verdict on a threat without a measurement.
             claims.agree(verdict)
         if {"success", "baseline"} <= certain:
             _check_baseline(claims, position, row)
 
 
 FIGURES = ("success", "baseline", "low", "high")
-"""Of an attack; the public report hides those that would tell of the input."""
+"""Figures of an attack; the public report hides those that would disclose the input."""
 
 
 def _matrix(case: AuditCase, entries: Sequence[Any], slack: float, hidden: float) -> list[dict[str, Any]]:
-    """Return the table of reported entries, each as low or as high as its rounding lets it be.
+    """Return the table of reported entries, with the lowest or highest figures before rounding.
 
     Parameters
     ----------
-    slack: -1 for as low, 1 for as high as can be.
-    hidden: taken for every figure that the report hides.
+    slack: -1 for the lowest, 1 for the highest.
+    hidden: value of every figure that the report hides.
     """
-    models = [each.model for each in case.plan.constraints(case.sensitive)]
-    # Half a unit in the third digit is at most 0.5 %, of the lower end as of what it is compared with.
+    constraints = case.plan.constraints(case.sensitive)
+    # Half a unit in the third digit is at most 0.5 %, for both sides of a comparison.
     share = 0.0 if case.claims.internal else 0.02 * slack
     shown = [each | {name: hidden for name in FIGURES if each[name] is None} for each in entries]
-    shown = [each | {"low": each["low"] * (1 + share)} for each in shown]
-    return attack_matrix(models, shown, case.plan.k)
+    shown = [each | {"low": each["low"] * (1 + share), "details": _scaled(each, 1 + share)} for each in shown]
+    return attack_matrix(constraints, shown, case.plan.k)
+
+
+def _scaled(entry: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    """Return the details of an attack with the figure that decides about a claim before rounding."""
+    details = dict(entry.get("details") or {})
+    if details.get("beyond_guess") is not None:
+        details["beyond_guess"] *= factor
+    return details
 
 
 def _check_baseline(claims: Claims, position: int, row: Mapping[str, Any]) -> None:
-    """Compare the baseline of the worst attack; rounding can make others of the threat as bad."""
+    """Compare the baseline of the worst attack; after rounding, other attacks may be equally bad."""
     if row["success"] is None or claims.internal:
         claims.compare(("attack_matrix", position, "baseline"), row["baseline"])
         return

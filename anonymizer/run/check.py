@@ -1,45 +1,43 @@
-"""``check``: every privacy model measured on a file without recoding, including Anatomy releases.
-
-The QIT and ST of Anatomy are opened, measured and attacked from their files alone.
-"""
+"""``check``: every privacy model measured on a file or an Anatomy release, without recoding."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from anonymizer.attacks.adversary_view import truth_of_tuples
 from anonymizer.audit.anatomy import measure_pair, read_pair
 from anonymizer.audit.classes import count_classes, measure
 from anonymizer.config.attribute import Role
-from anonymizer.data.csv import index_warnings
-from anonymizer.data.open import OPTIONS
+from anonymizer.config.model import Acknowledgement, Config
 from anonymizer.data.relation import Relation
-from anonymizer.data.source import EngineOptions
 from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.errors import InputError, suggestion
 from anonymizer.model.adversary import AdversaryView, AnatomyRelease
 from anonymizer.model.classes import Measurement
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.privacy.base import PRIVACY_MODELS, ReleaseConstraint
+from anonymizer.privacy.base import PRIVACY_MODELS, CountedConstraint, ReleaseConstraint
 from anonymizer.release.anatomy import AnatomyFiles
 from anonymizer.run.adversary import original_of_files, read_release
 from anonymizer.run.plan import Plan, probes
-from anonymizer.run.prepare import countable_constraints, in_order, open_release, unmeasured
+from anonymizer.run.prepare import countable_constraints, in_order, unmeasured
+from anonymizer.run.repeated_keys import check_warnings
 from anonymizer.run.shape import RelationPair, attribute_in_groups
+from anonymizer.run.source import open_foreign_release
 
 
 @dataclass(frozen=True)
 class Check:
-    """What a file satisfies.
+    """The measurements of a file.
 
     Attributes
     ----------
-    constraints: those of the config, measured as far as the file can tell; empty without one.
+    constraints: those of the config, attack-based ones unmeasured; empty without a config.
     measures: every privacy model, measured with neutral thresholds.
-    warnings: what of the file was not measured.
+    warnings: parts of the file that were not measured.
     """
 
     rows: int
@@ -50,29 +48,43 @@ class Check:
 
 
 def check_names(relation: Relation, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Check:
-    """Measure a file by the names of its quasi-identifiers and sensitive attributes; it is its own reference.
+    """Measure a file by the names of its quasi-identifiers and sensitive attributes.
+
+    The file is its own reference distribution.
 
     Raises
     ------
     InputError: no quasi-identifier, an unknown column, or one with two roles.
     """
-    if not quasi_identifiers:
-        raise InputError(f"{relation.name}: no quasi-identifier given; name at least one column")
-    for name in (*quasi_identifiers, *sensitive):
-        if name not in relation.columns:
-            raise InputError(f"{relation.name}: no column '{name}'; {suggestion(name, relation.columns)}")
+    _check_columns(relation, quasi_identifiers, sensitive)
     both = sorted(set(quasi_identifiers) & set(sensitive))
     if both:
-        raise InputError(f"{relation.name}: '{both[0]}' is given both as quasi-identifier and as sensitive")
+        raise InputError(
+            f"{relation.name}: '{both[0]}' is given both as quasi-identifier and as sensitive; "
+            "name it in only one of them"
+        )
     columns = read_columns(relation, [ColumnRequest(name) for name in sensitive])
     attributes = [SensitiveAttribute(read.column) for read in columns.values()]
-    return _check_table(relation, quasi_identifiers, attributes, None)
+    known: dict[str, Role | None] = dict.fromkeys(relation.columns)
+    known |= dict.fromkeys(quasi_identifiers, Role.QUASI_IDENTIFIER) | dict.fromkeys(
+        sensitive, Role.SENSITIVE
+    )
+    return _check_table(relation, quasi_identifiers, attributes, None, known)
+
+
+def _check_columns(relation: Relation, quasi_identifiers: Sequence[str], others: Sequence[str]) -> None:
+    if not quasi_identifiers:
+        raise InputError(f"{relation.name}: no quasi-identifier given; name at least one column")
+    for name in (*quasi_identifiers, *others):
+        if name not in relation.columns:
+            raise InputError(f"{relation.name}: no column '{name}'; {suggestion(name, relation.columns)}")
 
 
 def check_config(relation: Relation, plan: Plan) -> Check:
-    """Measure a file by the roles, distances and constraints of a config; the reference is the file.
+    """Measure a file by the roles, distances and constraints of a config.
 
-    The file may be an input or a release: its quasi-identifiers are compared as texts.
+    The file is its own reference distribution. It may be an input or a release: its quasi-identifiers are
+    compared as texts.
 
     Raises
     ------
@@ -84,7 +96,8 @@ def check_config(relation: Relation, plan: Plan) -> Check:
     own = plan.requests(plan.with_role(Role.SENSITIVE))
     columns = read_columns(relation, own, plan.missing)
     attributes = plan.sensitive_attributes({name: read.column for name, read in columns.items()})
-    return _check_table(relation, plan.with_role(Role.QUASI_IDENTIFIER), attributes, plan)
+    known = {name: plan.columns[name].role if name in plan.columns else None for name in relation.columns}
+    return _check_table(relation, plan.with_role(Role.QUASI_IDENTIFIER), attributes, plan, known)
 
 
 def _check_table(
@@ -92,90 +105,87 @@ def _check_table(
     quasi_identifiers: Sequence[str],
     attributes: Sequence[SensitiveAttribute],
     plan: Plan | None,
+    known: Mapping[str, Role | None],
 ) -> Check:
     classes = count_classes(relation, quasi_identifiers, attributes)
+    constraints, measures = _measured(partial(measure, classes), attributes, plan)
+    warnings = [*relation.header_warnings]
+    if plan is None or Acknowledgement.ROWS_ARE_PERSONS not in plan.acknowledged:
+        k = None if plan is None else plan.k
+        warnings += check_warnings(relation, quasi_identifiers, known.items(), k)
+    return Check(relation.rows, classes.number, constraints, measures, warnings)
+
+
+def _measured(
+    measure_all: Callable[[Sequence[CountedConstraint]], list[Measurement]],
+    attributes: Sequence[SensitiveAttribute],
+    plan: Plan | None,
+) -> tuple[list[Measurement], list[Measurement]]:
+    """Return the measurements of the constraints of a config, and those of every privacy model."""
     models = list(PRIVACY_MODELS.values())
-    asked = [] if plan is None else plan.constraints([each.name for each in attributes])
+    own = [] if plan is None else plan.constraints([each.name for each in attributes])
     wanted = [probe for attribute in (None, *attributes) for probe in probes(attribute, models)]
-    own = measure(classes, countable_constraints(asked))
-    attacked = [unmeasured(each) for each in asked if isinstance(each, ReleaseConstraint)]
-    held = in_order(asked, own, attacked)
-    return Check(
-        relation.rows,
-        classes.number,
-        held,
-        measure(classes, countable_constraints(wanted)),
-        index_warnings(relation.index_columns),
-    )
+    attacked = [unmeasured(each) for each in own if isinstance(each, ReleaseConstraint)]
+    constraints = in_order(own, measure_all(countable_constraints(own)), attacked)
+    return constraints, measure_all(countable_constraints(wanted))
 
 
 @contextmanager
-def open_pair(pair: AnatomyFiles, options: EngineOptions = OPTIONS) -> Iterator[RelationPair]:
-    """Open both files of a release in two tables."""
-    with open_release(pair.records, options) as records, open_release(pair.values, options) as values:
+def open_pair(pair: AnatomyFiles, config: Config | None = None) -> Iterator[RelationPair]:
+    """Open the QIT and the ST of an Anatomy release, written as a config writes them, or as usual."""
+    with (
+        open_foreign_release(pair.records, config) as records,
+        open_foreign_release(pair.values, config) as values,
+    ):
         yield records, values
 
 
-def attribute_of_pair(plan: Plan, tables: RelationPair) -> SensitiveAttribute:
-    """Return the sensitive attribute of a config with the values that a release in groups has.
-
-    Raises
-    ------
-    InputError: the config has not exactly one, or the sensitive table lacks it.
-    """
-    name = attribute_in_groups(plan)
-    _, values = tables
-    values.position(name)
-    read = read_columns(values, plan.requests([name]), plan.missing)
-    return plan.sensitive_attributes({name: read[name].column})[0]
-
-
 def grouped_of_config(plan: Plan, tables: RelationPair) -> AnatomyRelease:
-    """Count a release in groups by the roles of a config.
+    """Count an Anatomy release by the roles of a config.
 
     Raises
     ------
+    InputError: the config has not exactly one sensitive attribute.
     DataError: a column is missing, or the tables do not belong together.
     """
     records, values = tables
     names = plan.with_role(Role.QUASI_IDENTIFIER)
     for name in (*names, GROUP):
         records.position(name)
+    sensitive = attribute_in_groups(plan)
+    values.position(sensitive)
+    read = read_columns(values, plan.requests([sensitive]), plan.missing)
+    (attribute,) = plan.sensitive_attributes({sensitive: read[sensitive].column})
     own = [name for name in records.columns if name in names]
-    return read_pair(records, values, own, attribute_of_pair(plan, tables))
+    return read_pair(records, values, own, attribute)
 
 
 def check_pair_config(tables: RelationPair, plan: Plan) -> Check:
-    """Measure a release in groups by the roles and constraints of a config; the reference is the release.
+    """Measure an Anatomy release by the roles and constraints of a config; it is its own reference.
 
     Raises
     ------
     InputError: a file lacks a column of the config, or the files do not belong together.
     """
-    grouped = grouped_of_config(plan, tables)
-    return _check_groups(grouped, plan)
+    return _check_groups(grouped_of_config(plan, tables), plan)
 
 
 def check_pair_names(
     tables: RelationPair, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
 ) -> Check:
-    """Measure a release in groups by the names of its columns.
+    """Measure an Anatomy release by the names of its columns.
 
     Raises
     ------
-    InputError: a column is missing, or the sensitive attribute is not the one of the second table.
+    InputError: a column is missing, or the sensitive attribute is not in the ST.
     """
     records, values = tables
-    if not quasi_identifiers:
-        raise InputError(f"{records.name}: no quasi-identifier given; name at least one column")
-    for name in (*quasi_identifiers, GROUP):
-        if name not in records.columns:
-            raise InputError(f"{records.name}: no column '{name}'; {suggestion(name, records.columns)}")
+    _check_columns(records, quasi_identifiers, [GROUP])
     own = [name for name in values.columns if name not in (GROUP, COUNT)]
     if len(own) != 1 or list(sensitive or own) != own:
         raise InputError(
-            f"{values.name}: has the columns {', '.join(values.columns)}, one of which beside {GROUP} and "
-            f"{COUNT} is sensitive; leave --sensitive out, or name that one"
+            f"{values.name}: has the columns {', '.join(values.columns)}; expected {GROUP}, {COUNT} and the "
+            "sensitive attribute; leave --sensitive out, or name that column"
         )
     read = read_columns(values, [ColumnRequest(own[0])])
     attribute = SensitiveAttribute(read[own[0]].column)
@@ -183,15 +193,8 @@ def check_pair_names(
 
 
 def _check_groups(grouped: AnatomyRelease, plan: Plan | None) -> Check:
-    attribute = grouped.sensitive.attribute
-    models = list(PRIVACY_MODELS.values())
-    asked = [] if plan is None else plan.constraints([attribute.name])
-    wanted = [probe for each in (None, attribute) for probe in probes(each, models)]
-    attacked = [unmeasured(each) for each in asked if isinstance(each, ReleaseConstraint)]
-    held = in_order(asked, measure_pair(grouped, countable_constraints(asked)), attacked)
-    return Check(
-        grouped.records, len(grouped.groups), held, measure_pair(grouped, countable_constraints(wanted))
-    )
+    found = _measured(partial(measure_pair, grouped), [grouped.sensitive.attribute], plan)
+    return Check(grouped.records, len(grouped.groups), *found)
 
 
 def scene_of_pair(
@@ -200,15 +203,15 @@ def scene_of_pair(
     original: Relation | None = None,
     weights: Sequence[str] = (),
 ) -> AdversaryView:
-    """Return the scene of who has a release in groups, and perhaps original records.
+    """Return the view of an adversary with an Anatomy release, and optionally original records.
 
     Parameters
     ----------
-    weights: columns of the quasi-identifier table with sampling weights.
+    weights: columns of the QIT with sampling weights.
 
     Raises
     ------
-    InputError: a column is missing, the files do not belong together, or share nothing with the original.
+    InputError: a column is missing, the files do not belong together, or the original has other columns.
     """
     records, _ = tables
     grouped = grouped_of_config(plan, tables)
@@ -223,13 +226,13 @@ def scene_of_pair(
 
 
 def refused_second(source: str) -> InputError:
-    """Return the error for another release beside one in groups.
+    """Return the error for a second release next to an Anatomy release.
 
     Parameters
     ----------
-    source: what the message calls the one in groups.
+    source: name of the Anatomy release in messages.
     """
     return InputError(
-        f"{source}: is of a release in groups, which no attack compares with a second release; leave the "
-        "second one out"
+        f"{source}: is an Anatomy release, which no attack compares with a second release; leave the second "
+        "release out"
     )

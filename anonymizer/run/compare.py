@@ -1,29 +1,50 @@
-"""Comparison of algorithms and settings: many runs of one config, none of them leaving a release.
+"""Comparison of algorithms and settings: many runs of one config in worker processes, none leaving a release.
 
-Results are kept in a folder for the next time. A fingerprint of input, config and version identifies a
-result; with another input, config or version it is not the same result.
+Results are cached in a folder. The fingerprint of a result covers input, config and version, so a change of
+one of them makes another result.
+
+A worker process reads one line of JSON from standard input, the job, and writes one to standard output, the
+result of the run in plain types. Standard input stays open as long as the parent process lives; at its end
+the run is aborted.
 """
 
 from __future__ import annotations
 
+import _thread
 import hashlib
 import json
 import os
+import subprocess
+import sys
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from importlib.metadata import distributions
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from anonymizer.config.load import Variation, load_config
-from anonymizer.config.model import Config
+from anonymizer.config.model import Config, Origin
 from anonymizer.config.plugin_sections import AttackSettings
 from anonymizer.data.source import FileSource
 from anonymizer.distribution import FOLDER
-from anonymizer.errors import ConfigError, ConfigProblem, InputError, Interrupted, OutputError
+from anonymizer.errors import (
+    AuditFailed,
+    ConfigError,
+    ConfigProblem,
+    Infeasible,
+    InputError,
+    Interrupted,
+    OutputError,
+    ReportLike,
+)
+from anonymizer.model.report import Report
+from anonymizer.privacy.base import WHO
 from anonymizer.report.build import environment
 from anonymizer.report.comparison import (
     IN_GROUPS,
@@ -35,20 +56,237 @@ from anonymizer.report.comparison import (
 )
 from anonymizer.run.engine import engine_options
 from anonymizer.run.job import anonymize_frame
+from anonymizer.run.job import run as run_job
 from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import input_path
-from anonymizer.run.workers import RunResult, WorkerPool, job_of, run_to_result
+from anonymizer.run.source import input_path
 from anonymizer.search.base import SEARCH_ALGORITHMS
-from anonymizer.system import new_path_fault, replace_whole, same_file
+from anonymizer.system import Closing, new_path_fault, process_apart, replace_whole, same_file
 
 if TYPE_CHECKING:
     import pandas
 
+VERDICTS = ("INFEASIBLE: ", "UNDECIDED: ")
+NOTHING_WRITTEN = "Nothing was written."
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """The result of a run.
+
+    Attributes
+    ----------
+    reason: why there is no release; empty if there is one.
+    report: of the run, without its steps; None if the run ended before its report.
+    """
+
+    status: RunStatus
+    seconds: float
+    reason: str = ""
+    report: dict[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result in plain JSON types."""
+        return {
+            "status": self.status.value,
+            "seconds": round(self.seconds, 3),
+            "reason": self.reason,
+            "report": self.report,
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> RunResult:
+        """Return the result that ``to_dict`` made.
+
+        Raises
+        ------
+        KeyError, ValueError: the content is not from ``to_dict``.
+        """
+        return cls(
+            RunStatus(content["status"]), float(content["seconds"]), content["reason"], content["report"]
+        )
+
+
+def run_to_result(work: Callable[[], Report]) -> RunResult:
+    """Return the result of a run; only unexpected errors are raised."""
+    started = time.monotonic()
+
+    def after() -> float:
+        return time.monotonic() - started
+
+    try:
+        report = work()
+    except Infeasible as error:
+        content = _without_steps(error.report)
+        return RunResult(RunStatus(content["status"]), after(), _reason(str(error)), content)
+    except InputError as error:
+        return RunResult(RunStatus.REFUSED, after(), _reason(str(error)))
+    except AuditFailed as error:
+        return RunResult(RunStatus.FAILED, after(), f"verification failed: {_reason(str(error))}")
+    return RunResult(RunStatus.SATISFIED, after(), "", _without_steps(report))
+
+
+def _without_steps(report: ReportLike) -> dict[str, Any]:
+    """Return a report without its steps, of which there may be one for every candidate."""
+    return {key: value for key, value in report.to_dict().items() if key != "steps"}
+
+
+def _reason(message: str) -> str:
+    lines = [line.strip() for line in message.splitlines() if line.strip() != NOTHING_WRITTEN]
+    for prefix in VERDICTS:
+        lines[0] = lines[0].removeprefix(prefix)
+    return "; ".join(lines)
+
+
+POLL = 0.1
+"""Seconds between two checks of whether the user wants to stop."""
+
+
+class WorkerPool(Closing):
+    """Worker processes, at most ``workers`` at a time; closing the pool ends them."""
+
+    def __init__(self, workers: int) -> None:
+        self._threads = ThreadPoolExecutor(workers)
+        self._running: set[subprocess.Popen[str]] = set()
+        self._closed = False
+
+    def close(self) -> None:
+        """End the workers; a second call does nothing."""
+        self._closed = True
+        for process in list(self._running):
+            process.kill()
+        self._threads.shutdown(cancel_futures=True)
+
+    def results(
+        self, jobs: Mapping[int, Mapping[str, Any]], stopped: Callable[[], bool]
+    ) -> Iterator[tuple[int, RunResult]]:
+        """Yield the number and result of each job, in the order in which they end; fewer when stopped."""
+        numbers: dict[Future[RunResult], int] = {
+            self._threads.submit(self._do, job): number for number, job in jobs.items()
+        }
+        left = set(numbers)
+        while left and not stopped():
+            done, left = wait(left, timeout=POLL, return_when=FIRST_COMPLETED)
+            for future in sorted(done, key=numbers.__getitem__):
+                yield numbers[future], future.result()
+
+    def _do(self, job: Mapping[str, Any]) -> RunResult:
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as messages:
+            try:
+                process = self._started(messages)
+            except OSError as error:
+                return RunResult(RunStatus.FAILED, 0.0, f"its process could not be started: {error.strerror}")
+            assert process.stdin is not None
+            assert process.stdout is not None
+            try:
+                process.stdin.write(json.dumps(job) + "\n")
+                process.stdin.flush()
+                answer = process.stdout.read()
+            except OSError:  # a broken pipe, under another name on Windows
+                answer = ""
+            finally:
+                process.stdout.close()
+                code = process.wait()
+                self._running.discard(process)
+                _close(process.stdin)
+            messages.seek(0)
+            return _ended(answer, code, messages.read())
+
+    def _started(self, messages: IO[str]) -> subprocess.Popen[str]:
+        # Ctrl-C on the terminal reaches the comparison only, which then ends its workers.
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "anonymizer.run.compare"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=messages,
+            text=True,
+            encoding="utf-8",
+            # The worker finds modules in the same folders as this process.
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                "PYTHONIOENCODING": "utf-8:backslashreplace",
+            },
+            **process_apart(),
+        )
+        self._running.add(process)
+        if self._closed:
+            process.kill()
+        return process
+
+
+def _close(stream: IO[str]) -> None:
+    try:
+        stream.close()
+    except OSError:
+        return
+
+
+def _ended(answer: str, code: int, messages: str) -> RunResult:
+    """Return the answer of a worker; without an answer, the end of its process."""
+    try:
+        return RunResult.from_dict(json.loads(answer))
+    except (ValueError, KeyError, TypeError):
+        return RunResult(RunStatus.FAILED, 0.0, _death(code, messages))
+
+
+def _death(code: int, messages: str) -> str:
+    if code < 0:
+        return f"its process was ended by signal {-code}; with too little memory, try --workers 1"
+    lines = messages.strip().splitlines()
+    return f"its process ended with code {code}: {lines[-1] if lines else 'no message'}"
+
+
+PATIENCE = 5.0
+"""Seconds for cleaning up after the parent process has ended."""
+
+
+def job_of(config: Config, folder: Path) -> dict[str, Any]:
+    """Return the job of a run.
+
+    Parameters
+    ----------
+    folder: for the release until it is verified.
+    """
+    return {
+        "config": config.to_dict(),
+        "name": config.source,
+        "beside": str(config.folder.absolute()),
+        "folder": str(folder),
+    }
+
+
+def main() -> None:
+    """Do the job on standard input."""
+    job = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with, args=(sys.stdin,), daemon=True).start()
+    answer = _own_output()
+    config = load_config(job["config"]).located(Origin(job["name"], Path(job["beside"])))
+    with tempfile.TemporaryDirectory(dir=job["folder"]) as folder:
+        found = run_to_result(lambda: run_job(config, Path(folder) / "release"))
+    with answer:
+        json.dump(found.to_dict(), answer)
+
+
+def _own_output() -> TextIO:
+    """Return standard output for the answer alone; output of libraries goes to standard error."""
+    own = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return own
+
+
+def _end_with(stream: TextIO) -> None:
+    """Wait for the end of a stream, then end this process, by force after some seconds."""
+    stream.read()
+    _thread.interrupt_main()
+    threading.Event().wait(PATIENCE)
+    os._exit(1)
+
+
 FORMAT = 2
-"""Of the kept results."""
+"""Version of the cached results."""
 
 PLUG_INS = "anonymizer."
-"""How the name of every entry-point group begins."""
+"""Prefix of the names of entry-point groups."""
 
 
 class Fingerprints:
@@ -60,7 +298,7 @@ class Fingerprints:
         self._programs = self._of_programs()
 
     def of(self, config: Config) -> str:
-        """Return the hash of a run's config, of every file that it reads, and of the programs it runs on.
+        """Return the hash of a run's config, of the files that it reads, and of the programs that it runs.
 
         Raises
         ------
@@ -78,11 +316,11 @@ class Fingerprints:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _of_programs(self) -> list[tuple[str, ...]]:
-        """Return the modules of this package and the plug-ins of others: one may change between versions."""
+        """Return this package's modules and all plug-ins, as both may change without a new version."""
         own = [
             (path.relative_to(FOLDER).as_posix(), self._file(path)) for path in sorted(FOLDER.rglob("*.py"))
         ]
-        # A folder that is on the path twice tells of its distributions twice.
+        # A folder that is on the path twice lists its distributions twice.
         return [*own, *sorted(set(self._plug_ins()))]
 
     def _plug_ins(self) -> Iterator[tuple[str, ...]]:
@@ -107,20 +345,20 @@ class Fingerprints:
 RUNS = "runs"
 SHOWN = ("compare.csv", "compare.html")
 KEPT = (RunStatus.SATISFIED, RunStatus.INFEASIBLE, RunStatus.UNDECIDED)
-"""What another run of the same would find again; what was refused or failed is tried once more."""
+"""Results that are cached; a run that was refused or failed is repeated."""
 
 
 class ComparisonFolder:
-    """Where a comparison keeps each result as soon as it is there, by the fingerprint of its run.
+    """Caches each result of a comparison by the fingerprint of its run.
 
     Parameters
     ----------
-    directory: made when it does not exist.
+    directory: created if it does not exist.
     inputs: every file that the runs read; none may be part of the output.
 
     Raises
     ------
-    OutputError: the folder cannot be written, or holds something else.
+    OutputError: the folder cannot be written, or contains other files.
     """
 
     def __init__(self, directory: Path, inputs: Sequence[Path]) -> None:
@@ -141,14 +379,16 @@ class ComparisonFolder:
             own = any(same_file(given, path) for path in outputs)
             if own or given.resolve().is_relative_to(runs.resolve()):
                 raise OutputError(
-                    f"{given}: is an input and stands where output goes; choose another with -o"
+                    f"{given}: is an input and would be replaced by the output; choose another folder with -o"
                 )
         strange = next((path for path in outputs if os.path.lexists(path)), None)
         if strange is not None and not runs.is_dir():
-            raise OutputError(f"{strange}: is not of a comparison; move it away, or choose another with -o")
+            raise OutputError(
+                f"{strange}: is not from a comparison; move it away, or choose another folder with -o"
+            )
 
     def kept(self, fingerprint: str) -> RunResult | None:
-        """Return the result of a run, None when there is none that can be read."""
+        """Return the cached result of a run; None if there is none, or it cannot be read."""
         try:
             content = json.loads(self._path(fingerprint).read_text(encoding="utf-8"))
             return RunResult.from_dict(content) if content["fingerprint"] == fingerprint else None
@@ -156,7 +396,7 @@ class ComparisonFolder:
             return None
 
     def keep(self, fingerprint: str, found: RunResult) -> None:
-        """Keep the result of a run, if another would find the same.
+        """Cache the result of a run, unless it was refused or failed.
 
         Raises
         ------
@@ -167,7 +407,7 @@ class ComparisonFolder:
             self._write(self._path(fingerprint), json.dumps(content, ensure_ascii=False) + "\n")
 
     def show(self, name: str, text: str) -> None:
-        """Write one of the files that are shown, replacing an earlier one.
+        """Write compare.csv or compare.html, replacing an earlier one.
 
         Raises
         ------
@@ -179,7 +419,7 @@ class ComparisonFolder:
         return self.directory / RUNS / f"{fingerprint[:32]}.json"
 
     def _write(self, path: Path, text: str) -> None:
-        """Write a file that appears whole or not at all."""
+        """Write a file completely or not at all."""
         try:
             replace_whole(path, text)
         except OSError as error:
@@ -192,24 +432,25 @@ def _refusal(directory: Path, error: OSError) -> OutputError:
 
 
 CHOOSES = "auto"
-"""Picks one of the others, so that beside them it would be the same run twice."""
+"""Runs one of the other algorithms, so a comparison of all leaves it out."""
 
 ATTACKS = ("vulnerability", "linkage")
-"""What releases are compared by when the config lists no attacks; the first is always among them."""
+"""Attacks of a comparison if the config lists none; the first is always run."""
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run that is to be made.
+    """One run of a comparison.
 
     Attributes
     ----------
     number: from 1.
     algorithm: its name.
-    settings: what varies, key and value as ``--set`` takes them.
-    overrides: all that differs from the config, the algorithm too.
-    config: the whole config of the run, with the attacks that all runs share.
-    asked: names of the attacks that risk may be measured by.
+    settings: keys that vary, with their values as for ``--set``.
+    overrides: all differences from the config, including the algorithm.
+    config: of the run, with the attacks that all runs share.
+    asked: names of the attacks that may measure risk.
+    limit: largest re-identification risk that the config allows, before variations; None without one.
     """
 
     number: int
@@ -218,6 +459,16 @@ class PlannedRun:
     overrides: tuple[str, ...]
     config: Config
     asked: tuple[str, ...]
+    limit: float | None = None
+
+
+def risk_limit(config: Config) -> float | None:
+    """Return the largest re-identification risk that the constraints of a config allow; None without one."""
+    models = [each.build() for each in config.constraints]
+    who = [each for each in models if each.mitigates & WHO]
+    limits = [float(each.allowed_success) for each in who if each.allowed_success is not None]
+    sizes = [each.settings.k for each in who if hasattr(each.settings, "k")]
+    return min(limits or [1 / k for k in sizes], default=None)
 
 
 def planned(
@@ -229,15 +480,15 @@ def planned(
 
     Parameters
     ----------
-    algorithms: names; none for that of the config, or all that suit it when nothing varies either.
+    algorithms: names; if empty, the config's algorithm with variations, or all suitable ones without.
 
     Raises
     ------
-    ConfigError: all that is wrong with the config, or with it under some algorithm and values.
+    ConfigError: all problems of the config, or of its combination with an algorithm and values.
     """
     base = load_config(source)
     if base.apply is not None:
-        what = "searches nothing that could be compared; remove it"
+        what = "applies an earlier recoding, so there is no search to compare; remove it"
         raise ConfigError(base.source, [ConfigProblem("apply", what)])
     names = _algorithms(base, algorithms, vary=bool(variations))
     measures = _measures(base) if IN_GROUPS in names else ()
@@ -254,7 +505,8 @@ def planned(
                 continue
             asked = tuple(dict.fromkeys(each.attack for each in config.attacks)) or ATTACKS
             number = len(runs) + 1
-            runs.append(PlannedRun(number, name, settings, overrides, _with_attacks(config), asked))
+            own = _with_attacks(config)
+            runs.append(PlannedRun(number, name, settings, overrides, own, asked, risk_limit(base)))
     if problems:
         raise ConfigError(base.source, list(problems.values()))
     return runs
@@ -281,14 +533,14 @@ def _algorithm(base: Config, name: str) -> tuple[str, ...]:
 
 
 def _measures(base: Config) -> tuple[str, ...]:
-    """Return the override that measures the query error, which releases of every kind have."""
+    """Return the override that measures the query error, which every kind of release has."""
     listed: list[Any] = base.to_dict().get("utility", [])
     known = {each["measure"] for each in listed}
     return () if QUERY_ERROR in known else (f"utility={json.dumps([*listed, QUERY_ERROR])}",)
 
 
 def _with_attacks(config: Config) -> Config:
-    """Return a config whose release is attacked, by one attack at least that applies to every release."""
+    """Return a config with at least one attack that applies to every release."""
     listed = [each.attack for each in config.attacks]
     missing = ATTACKS if not listed else [name for name in ATTACKS[:1] if name not in listed]
     more = (AttackSettings.model_validate(name) for name in missing)
@@ -297,13 +549,13 @@ def _with_attacks(config: Config) -> Config:
 
 @dataclass(frozen=True)
 class ComparisonWatch:
-    """How a comparison is watched.
+    """Callbacks that follow a comparison and may stop it.
 
     Attributes
     ----------
-    begun: told how many runs there are, and how many of them were kept from an earlier time.
-    finished: told of each run that ended now.
-    stopped: asked whether the user wants an end.
+    begun: receives the number of runs and of cached results.
+    finished: receives each run as it ends.
+    stopped: returns whether the user wants to stop.
     """
 
     begun: Callable[[int, int], None] = lambda _runs, _kept: None
@@ -312,7 +564,7 @@ class ComparisonWatch:
 
 
 PLAIN_LOSS = {"metric": "loss", "aggregate": "arithmetic-mean"}
-"""The objective that is the loss in every comparison."""
+"""The objective that a comparison calls loss."""
 
 UNWATCHED = ComparisonWatch()
 
@@ -331,17 +583,17 @@ def open_folder(directory: Path, plan: Sequence[PlannedRun]) -> ComparisonFolder
 def compare(
     plan: Sequence[PlannedRun], folder: ComparisonFolder, workers: int, watch: ComparisonWatch = UNWATCHED
 ) -> Comparison:
-    """Do the runs that are not kept from an earlier time, each verified as ``run`` does it.
+    """Do the runs that are not cached, each verified like a single run.
 
     Parameters
     ----------
-    folder: where each result is kept as soon as it is there.
-    workers: processes at a time.
+    folder: caches each result as soon as it is available.
+    workers: maximum number of processes at a time.
 
     Raises
     ------
     InputError: a file cannot be read, or every run refused the input.
-    Interrupted: the user ended it; what had ended is kept.
+    Interrupted: the user stopped the comparison; the results of finished runs are cached.
     """
     watched = _watched(plan)
     hashes = Fingerprints()
@@ -357,7 +609,7 @@ def compare(
         jobs = {run.number: job_of(run.config, Path(work)) for run in missing}
         by_number = {run.number: run for run in plan}
         for number, result in pool.results(jobs, watch.stopped):
-            # Runs on different data are no comparison, and no result of the data that was hashed.
+            # Runs on different data cannot be compared, nor cached by the hash of the earlier data.
             for each in watched:
                 each.check()
             folder.keep(prints[number], result)
@@ -365,14 +617,14 @@ def compare(
             watch.finished(_compared(by_number[number], result))
     if len(found) < len(plan):
         raise Interrupted(
-            f"interrupted: {len(found)} of {len(plan)} runs are done and kept in {folder.directory}; "
-            "the same command goes on from there"
+            f"interrupted: {len(found)} of {len(plan)} runs are done, with results in {folder.directory}; "
+            "the same command resumes the comparison"
         )
     return comparison_of(plan, found)
 
 
 def compare_frame(frame: pandas.DataFrame, plan: Sequence[PlannedRun]) -> Comparison:
-    """Do runs on a DataFrame, one after the other; nothing is kept.
+    """Do runs on a DataFrame, one after the other, without a cache.
 
     Raises
     ------
@@ -386,7 +638,7 @@ def compare_frame(frame: pandas.DataFrame, plan: Sequence[PlannedRun]) -> Compar
 
 
 def comparison_of(plan: Sequence[PlannedRun], found: Mapping[int, RunResult]) -> Comparison:
-    """Return what runs found, side by side.
+    """Return the results of runs, side by side.
 
     Raises
     ------
@@ -404,6 +656,7 @@ def comparison_of(plan: Sequence[PlannedRun], found: Mapping[int, RunResult]) ->
         config.seed,
         tuple(_compared(run, found[run.number]) for run in plan),
         plan[0].asked,
+        own_limit=plan[0].limit,
     )
 
 
@@ -419,11 +672,12 @@ def _compared(run: PlannedRun, result: RunResult) -> ComparedRun:
         result.reason,
         _bound_on_loss(result.report),
         measured_of(result.report) if satisfied and result.report is not None else None,
+        risk_limit(run.config),
     )
 
 
 def _bound_on_loss(report: Mapping[str, Any] | None) -> float | None:
-    """Return the bound of a search for the least loss; that of another objective bounds something else."""
+    """Return the lower bound on the loss; None for another objective, whose bound is not comparable."""
     if report is None or report["config"]["objective"] != PLAIN_LOSS:
         return None
     bound = report["search"]["bound"]
@@ -431,7 +685,7 @@ def _bound_on_loss(report: Mapping[str, Any] | None) -> float | None:
 
 
 def _watched(plan: Sequence[PlannedRun]) -> list[FileSource]:
-    """Look at the data and the hierarchy files that runs read.
+    """Return the data and hierarchy files of runs, each of which can report a later change.
 
     Raises
     ------
@@ -453,3 +707,10 @@ def _files_read(config: Config) -> list[Path]:
 
 def _data_files(config: Config) -> list[Path]:
     return [input_path(config), *plan_of(config).hierarchy_files]
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(1)

@@ -1,4 +1,4 @@
-"""Why there is no release: what each constraint can reach, which pair blocks, and what would work."""
+"""Diagnosis of infeasibility: attainable thresholds, pairs of constraints that conflict, working settings."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from anonymizer.privacy.base import (
 from anonymizer.search.base import Control, SearchAlgorithm, SearchProblem
 
 STEPS = 14
-"""Halvings of the range of a threshold that is not whole."""
+"""Halvings of the range of a decimal threshold."""
 
 
 @dataclass
 class Diagnosis:
-    """What stands in the way of a release.
+    """Why there is no release.
 
     Attributes
     ----------
-    reasons: sentences, the most telling first.
-    suggestions: ``path=value`` overrides that were found to work, each by itself.
-    complete: whether the time sufficed for all questions.
+    reasons: sentences, the most important first.
+    suggestions: ``path=value`` overrides, each of which alone makes the problem feasible.
+    complete: whether the time sufficed for all searches.
     """
 
     reasons: list[str] = field(default_factory=list)
@@ -49,20 +49,13 @@ class Diagnosis:
         return {"reasons": self.reasons, "suggestions": self.suggestions, "complete": self.complete}
 
 
-@dataclass(frozen=True, eq=False)
-class _Answer:
-    """What a search for any release found; None when the time ended first."""
-
-    found: bool | None
-
-
 class Diagnostician:
-    """Asks the search simpler questions about a problem that has no answer.
+    """Searches relaxed versions of an infeasible problem.
 
     Parameters
     ----------
     constraints: of the problem, each with its position in the config.
-    seconds: for all questions together.
+    seconds: for all searches together.
     """
 
     def __init__(
@@ -81,7 +74,7 @@ class Diagnostician:
         self._diagnosis = Diagnosis()
 
     def diagnose(self) -> Diagnosis:
-        """Return what stands in the way, as far as the time allows."""
+        """Return the diagnosis, as far as the time allows."""
         blocking = [each for each in self._constraints if self._feasible([each[1]]) is False]
         for position, constraint in blocking:
             self._explain_alone(position, constraint)
@@ -97,14 +90,17 @@ class Diagnostician:
             if value is not None:
                 found.append(f"{threshold.parameter} = {value}")
                 self._suggest(position, constraint, threshold, value)
-        asked = ", ".join(
+        requested = ", ".join(
             f"{each.parameter} = {getattr(constraint.model.settings, each.parameter)}"
             for each in constraint.model.thresholds
         )
-        known = "reachable" if self._diagnosis.complete else "reachable, as far as the time allowed to see"
-        reached = f"{known}: {' or '.join(found)}" if found else "no other value that holds was found"
+        known = (
+            "attainable" if self._diagnosis.complete else "attainable, as far as the time allowed to search"
+        )
+        attained = f"{known}: {' or '.join(found)}" if found else "no attainable value was found"
         self._diagnosis.reasons.append(
-            f"{name} cannot hold even alone at this suppression limit: asked {asked}; {reached}"
+            f"{name} cannot be satisfied even alone at this suppression limit: requested {requested}; "
+            f"{attained}"
         )
 
     def _explain_together(self) -> None:
@@ -114,12 +110,13 @@ class Diagnostician:
             if len(names) > 2 and self._feasible(pair) is not False:
                 continue
             self._diagnosis.reasons.append(
-                f"{names[one]} and {names[other]} hold each alone but not together at this suppression limit"
+                f"{names[one]} and {names[other]} can each be satisfied alone, but not together, at this "
+                "suppression limit"
             )
             self._loosen_within_all()
             return
         self._diagnosis.reasons.append(
-            f"no pair blocks; {', '.join(names)} hold in pairs but not all together at this suppression limit"
+            f"{', '.join(names)} can be satisfied in pairs, but not all together, at this suppression limit"
         )
         self._loosen_within_all()
 
@@ -134,13 +131,13 @@ class Diagnostician:
                     )
 
     def _suggest(self, position: int, loose: Constraint, threshold: Threshold, value: int | Decimal) -> None:
-        """Suggest a value if it suffices with all other constraints in place."""
+        """Suggest a value if it makes the problem with all constraints feasible."""
         others = [each for _, each in self._constraints if each is not loose]
         if self._feasible([*others, _with_threshold(loose, threshold, value)]):
             self._diagnosis.suggestions.append(f"constraints.{position}.{threshold.parameter}={value}")
 
     def _suggest_limit(self) -> None:
-        """Find the least suppression with which all constraints hold."""
+        """Suggest the least suppression limit that makes the problem feasible."""
         table = self._problem.table
         outcome = self._search(replace(self._problem, limit=table.records, metric=SuppressedRecords()))
         if outcome is None or outcome.objective is None:
@@ -157,18 +154,20 @@ class Diagnostician:
     def _reachable(
         self, constraint: Constraint, threshold: Threshold, others: Sequence[Constraint] = ()
     ) -> int | Decimal | None:
-        """Return the strictest value at which the constraint holds, as far as bisection tells."""
+        """Return the strictest attainable value that bisection finds; None without one."""
 
         def holds(value: int | Decimal) -> bool:
             return self._feasible([*others, _with_threshold(constraint, threshold, value)]) is True
 
         asked = getattr(constraint.model.settings, threshold.parameter)
+        if threshold.whole and isinf(threshold.loosest):
+            return _smallest_whole(int(asked), self._problem.table.records, holds)
         if threshold.whole:
             return _largest_whole(int(asked), holds)
         return _nearest_decimal(Decimal(asked), threshold.loosest, holds)
 
     def _feasible(self, constraints: Sequence[Constraint]) -> bool | None:
-        """Tell whether some release satisfies the constraints, None when the time ended first."""
+        """Return whether some release satisfies the constraints; None if the time ended first."""
         outcome = self._search(
             replace(
                 self._problem,
@@ -191,7 +190,7 @@ class Diagnostician:
         try:
             outcome = self._algorithm.search(problem, Control(seconds=left))
         except TooManyDistinctRows:
-            # Looser constraints are asked about finer nodes.
+            # Looser constraints lead to lower levels, with more distinct rows.
             self._diagnosis.complete = False
             return None
         if outcome.status is Status.UNDECIDED:
@@ -206,12 +205,23 @@ def _with_threshold(constraint: Constraint, threshold: Threshold, value: int | D
 
 
 def _largest_whole(asked: int, holds: Callable[[int], bool]) -> int | None:
-    """Return the largest whole number below ``asked`` that holds, None when not even 1 does."""
+    """Return the largest whole number below ``asked`` that holds, None if even 1 does not."""
     low, high = 0, asked
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low or None
+
+
+def _smallest_whole(asked: int, largest: int, holds: Callable[[int], bool]) -> int | None:
+    """Return the smallest whole number above ``asked`` that holds, None when not even ``largest`` does."""
+    if largest <= asked or not holds(largest):
+        return None
+    low, high = asked, largest
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def _nearest_decimal(asked: Decimal, loosest: float, holds: Callable[[Decimal], bool]) -> Decimal | None:
@@ -246,17 +256,17 @@ def explanation(outcome: Outcome, diagnosis: Diagnosis) -> str:
     """Return the message of a run without a release."""
     if outcome.status is Status.UNDECIDED and outcome.evaluated >= outcome.candidates:
         head = (
-            f"UNDECIDED: none of {outcome.evaluated:,} candidates tried satisfies all constraints, "
-            "which does not prove that none does; raise the budget if it ended, loosen a constraint, or use "
+            f"UNDECIDED: none of the {outcome.evaluated:,} candidates evaluated satisfies all constraints, "
+            "but infeasibility is not proven; if the budget ended, raise it; or relax a constraint, or use "
             "another algorithm"
         )
     elif outcome.status is Status.UNDECIDED:
         head = (
             f"UNDECIDED: the budget ended after {outcome.evaluated:,} of {outcome.candidates:,} candidates "
-            "and none satisfied every constraint; raise budget.seconds or budget.nodes"
+            "without one that satisfies all constraints; raise budget.seconds or budget.nodes"
         )
     else:
-        head = "INFEASIBLE: no release of this family satisfies every constraint (proven)"
+        head = "INFEASIBLE: no recoding in the search space satisfies all constraints (proven)"
     lines = [head, *(f"  {reason}" for reason in diagnosis.reasons)]
     lines += [f"  works: --set {suggestion}" for suggestion in diagnosis.suggestions]
     return "\n".join([*lines, "Nothing was written."])

@@ -1,18 +1,17 @@
 """The earlier run that a batch is appended to: its report, stored recoding and release, checked to agree.
 
-The config must request what the earlier run requested. The values of the batch are placed as equal ones
-were in the earlier run. If distinct rows do not fit in memory, they are distinguished as far as the earlier
-recoding does.
+The config must request the same as the earlier run. Values of the batch are placed in the hierarchies like
+equal values in the earlier run. If distinct rows do not fit in memory, they are distinguished only as far as
+the earlier recoding does.
 
-The file recoding.json stores a recoding, with cuts and compact arrays, to be applied to further records.
+The file recoding.json stores a recoding, with cuts and compact arrays, to be applied to new records.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,11 +22,13 @@ from pydantic import BaseModel, Field, PlainValidator, TypeAdapter, ValidationEr
 
 from anonymizer.audit.claims import parse_report
 from anonymizer.config.attribute import Role
+from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin, Reference
 from anonymizer.data.relation import Relation
+from anonymizer.data.source import CsvDialect
 from anonymizer.data.table import Key, ReadColumn, key_of, recoded_as
-from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, suggestion
+from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, plural, suggestion
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.outcome import CutTree, Outcome
@@ -35,56 +36,34 @@ from anonymizer.model.recoding import FullDomainRecoding, NodeRecoding, Recoding
 from anonymizer.model.report import Report
 from anonymizer.model.table import Column, Hierarchy, QuasiIdentifier, Table, ValueType
 from anonymizer.privacy.base import AttackModel, ClassModel
-from anonymizer.release.folder import PUBLIC_REPORT, SHARE
+from anonymizer.release.folder import PUBLIC_REPORT, RECODING, SHARE
 from anonymizer.report.public import public_report
 from anonymizer.run.plan import NO_SOURCES, Plan, plan_of
 from anonymizer.run.prepare import Prepared, check_search, problem_of, read_attributes, row_limit_message
 
 
-class Applied(ABC):
-    """An earlier recoding on a table of other records.
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """An earlier recoding on a table of new records.
 
     Attributes
     ----------
-    uncovered: combinations for which it has nothing to publish, shape (combinations,), bool.
+    uncovered: distinct rows that the earlier recoding cannot publish, shape (rows,), bool.
+    recoding: returns the recoding of the table without some distinct rows, shape (rows,), bool.
     """
 
     uncovered: BoolArray
-
-    @abstractmethod
-    def recoding(self, suppressed: BoolArray) -> Recoding:
-        """Return the recoding of the table with some combinations removed, shape (combinations,), bool."""
-
-
-class AppliedLevels(Applied):
-    """One level for each quasi-identifier, which has a node for every value."""
-
-    def __init__(self, table: Table, levels: list[int]) -> None:
-        self.uncovered = np.zeros(table.combinations, dtype=np.bool_)
-        self._table = table
-        self._levels = levels
-
-    def recoding(self, suppressed: BoolArray) -> Recoding:
-        """Return the full-domain recoding."""
-        return FullDomainRecoding(self._table, self._levels, suppressed, suppressed)
-
-
-class AppliedNodes(Applied):
-    """A node for each combination and quasi-identifier."""
-
-    def __init__(self, table: Table, nodes: CodeArray, uncovered: BoolArray) -> None:
-        self.uncovered = uncovered
-        self._table = table
-        self._nodes = nodes
-
-    def recoding(self, suppressed: BoolArray) -> Recoding:
-        """Return the recoding by nodes."""
-        return NodeRecoding(self._table, self._nodes, suppressed, suppressed)
+    recoding: Callable[[BoolArray], Recoding]
 
 
 def applied_levels(kept: Mapping[str, int], table: Table) -> Applied:
-    """Return a full-domain recoding on a table; raises as ``levels_of`` does."""
-    return AppliedLevels(table, levels_of(kept, table.quasi_identifiers))
+    """Return a full-domain recoding on a table, which covers all rows; raises as ``levels_of`` does."""
+    levels = levels_of(kept, table.quasi_identifiers)
+
+    def recoding(suppressed: BoolArray) -> Recoding:
+        return FullDomainRecoding(table, levels, suppressed, suppressed)
+
+    return Applied(np.zeros(table.combinations, dtype=np.bool_), recoding)
 
 
 def levels_of(kept: Mapping[str, int], attributes: Sequence[QuasiIdentifier]) -> list[int]:
@@ -106,7 +85,7 @@ def levels_of(kept: Mapping[str, int], attributes: Sequence[QuasiIdentifier]) ->
 
 
 AT_ONCE = 1 << 16
-"""Numbers, or rows of them, that are written together: as objects they take several times their memory."""
+"""Numbers, or rows of them, that are written at a time: Python objects take several times their memory."""
 
 
 def _array(value: Any, adapter: TypeAdapter[Any]) -> IntArray:
@@ -151,11 +130,11 @@ def _dumped(value: Any) -> bytes:
 
 
 Named = tuple[int, str]
-"""A node of a hierarchy by its level and its label, which are the same for whatever values it is built."""
+"""A node of a hierarchy by level and label, which do not depend on the values it is built from."""
 
 
 class KeptCuts(BaseModel):
-    """A tree of cuts; nodes are named by their place in ``nodes``.
+    """A tree of cuts; nodes are given by their place in ``nodes``.
 
     Attributes
     ----------
@@ -165,7 +144,7 @@ class KeptCuts(BaseModel):
     first: nodes of each of the first regions.
     axis: quasi-identifier of each cut, -1 for a region that was not cut.
     left: the left side of each cut; the right one is the next region.
-    listed_right: 1 where the parts listed go to the right, and all others to the left.
+    listed_right: 1 if the listed parts go to the right and all others to the left.
     starts, parts: the parts of region i are ``parts[starts[i]:starts[i + 1]]``.
     published: nodes of each region that was not cut, in the order of the regions.
     """
@@ -182,18 +161,18 @@ class KeptCuts(BaseModel):
     published: Rows
 
     def leaves(self, name: str) -> list[str]:
-        """Return the values of an attribute that occur as they are."""
+        """Return the values of an attribute that are nodes of the cuts themselves."""
         own = self.nodes[self.attributes.index(name)] if name in self.attributes else []
         return [label for level, label in own if level == 0]
 
     def finest(self, attributes: Sequence[QuasiIdentifier]) -> list[int]:
-        """Return for each quasi-identifier the lowest level that a node of the cuts is of.
+        """Return for each quasi-identifier the lowest level of a node in the cuts.
 
-        Values that lie under the same node at this level go the same way down the cuts.
+        Values under the same node at this level go to the same region.
 
         Raises
         ------
-        InputError: the cuts are not of these quasi-identifiers.
+        InputError: the cuts have other quasi-identifiers.
         """
         self.check(attributes)
         return [
@@ -202,11 +181,11 @@ class KeptCuts(BaseModel):
         ]
 
     def check(self, attributes: Sequence[QuasiIdentifier]) -> None:
-        """Check that the cuts are of these quasi-identifiers.
+        """Check the quasi-identifiers of the cuts.
 
         Raises
         ------
-        InputError: they are not.
+        InputError: the cuts have other ones, or in another order.
         """
         if self.attributes != [each.name for each in attributes]:
             raise InputError(f"recoding.json: has cuts of {', '.join(self.attributes)}, in this order")
@@ -241,15 +220,15 @@ def keep_cuts(tree: CutTree, attributes: Sequence[QuasiIdentifier]) -> KeptCuts:
 
 
 def applied_cuts(kept: KeptCuts, table: Table) -> Applied:
-    """Return what the regions of earlier records publish of the combinations of a table.
+    """Return the recoding of a table by the regions of earlier records.
 
-    A combination goes down the cuts. Where one of its values was in no earlier record that came to a cut, it
-    goes to the side that is published more generally. At the end, it must lie under all nodes that its region
-    is published as; where it does not, or is in no region from the start, nothing can be published of it.
+    A distinct row goes down the cuts. If no earlier record at a cut had its value, it goes to the side that
+    is published more generally. At the end, it must lie under all nodes that its region publishes; otherwise,
+    or if it is outside all first regions, it is uncovered.
 
     Raises
     ------
-    InputError: the cuts are not of these quasi-identifiers.
+    InputError: the cuts have other quasi-identifiers, or contradict each other.
     """
     kept.check(table.quasi_identifiers)
     try:
@@ -258,11 +237,15 @@ def applied_cuts(kept: KeptCuts, table: Table) -> Applied:
         nodes, covered = walk.published(region)
     except IndexError:
         raise InputError("recoding.json: its cuts do not fit each other") from None
-    return AppliedNodes(table, nodes, ~covered)
+
+    def recoding(suppressed: BoolArray) -> Recoding:
+        return NodeRecoding(table, nodes, suppressed, suppressed)
+
+    return Applied(~covered, recoding)
 
 
 class _Walk:
-    """The way of combinations down the cuts."""
+    """Assigns the distinct rows of a table to regions."""
 
     def __init__(self, kept: KeptCuts, table: Table) -> None:
         self._kept = kept
@@ -273,7 +256,7 @@ class _Walk:
         self._axis, self._left = kept.axis, kept.left
 
     def regions(self) -> IntArray:
-        """Return the region that each combination ends in, -1 without one, shape (combinations,)."""
+        """Return the uncut region of each distinct row, -1 without one, shape (rows,)."""
         region = self._first()
         listed = self._listed()
         while True:
@@ -288,16 +271,11 @@ class _Walk:
                 tree = self._table.quasi_identifiers[position].hierarchy
                 part = tree.ancestors[level[cuts], self._leaf[position][moving[mine]]]
                 known = _among(cuts * len(tree.labels) + part, keys)
-                right[mine] = known == self._listed_right[cuts]
+                right[mine] = known == self._kept.listed_right[cuts].astype(np.bool_)
             region[moving] = self._left[here] + right
 
-    @property
-    def _listed_right(self) -> BoolArray:
-        flags: BoolArray = self._kept.listed_right.astype(np.bool_)
-        return flags
-
     def _first(self) -> IntArray:
-        """Return the region that each combination begins in, -1 without one."""
+        """Return the first region of each distinct row, -1 without one."""
         key: dict[tuple[int, ...], int] = {}
         for number, nodes in enumerate(self._kept.first):
             found = tuple(int(own[node]) for own, node in zip(self._nodes, nodes, strict=True))
@@ -329,7 +307,7 @@ class _Walk:
         return found
 
     def published(self, region: IntArray) -> tuple[CodeArray, BoolArray]:
-        """Return the nodes that each combination is published as, and whether it lies under all of them."""
+        """Return the published nodes of each distinct row, and whether it lies under all of them."""
         place = np.cumsum(self._axis < 0) - 1
         kept = self._kept.published.reshape(-1, len(self._nodes))
         covered = region >= 0
@@ -338,7 +316,7 @@ class _Walk:
         for position, (own, leaf) in enumerate(zip(self._nodes, self._leaf, strict=True)):
             tree = self._table.quasi_identifiers[position].hierarchy
             found = own[kept[place[region[rows]], position]]
-            # A node that no value lies under is not in the tree of these values.
+            # A hierarchy has no node without values under it.
             there = np.maximum(found, 0)
             under = (tree.first_leaf[there] <= leaf[rows]) & (leaf[rows] < tree.last_leaf[there])
             covered[rows] &= under & (found >= 0)
@@ -347,7 +325,7 @@ class _Walk:
 
 
 def _found(names: Sequence[Named], tree: Hierarchy) -> IntArray:
-    """Return the node of each name, -1 for what the tree lacks."""
+    """Return the node of each name, -1 if the hierarchy lacks it."""
     nodes = {
         (int(level), label): node
         for node, (level, label) in enumerate(zip(tree.level, tree.labels, strict=True))
@@ -356,7 +334,7 @@ def _found(names: Sequence[Named], tree: Hierarchy) -> IntArray:
 
 
 def _among(keys: IntArray, known: IntArray) -> BoolArray:
-    """Tell which keys are among sorted ones."""
+    """Return the keys that are among sorted ones, shape (keys,), bool."""
     if not len(known):
         return np.zeros(len(keys), dtype=np.bool_)
     place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
@@ -365,15 +343,15 @@ def _among(keys: IntArray, known: IntArray) -> BoolArray:
 
 
 class StoredRecoding(BaseModel):
-    """A recoding without the records that it was found for.
+    """A recoding without its records.
 
     Attributes
     ----------
-    version: of this shape.
-    levels: the generalization level of each quasi-identifier; None where regions were cut.
-    cuts: of regions; None where there are levels.
-    depends_on: what each quasi-identifier's hierarchy depended on beside the values themselves, such as the
-        length of the longest one where shorter ones are padded.
+    version: of the file format.
+    levels: the generalization level of each quasi-identifier; None for regions.
+    cuts: of regions; None for levels.
+    depends_on: properties of the data that each quasi-identifier's hierarchy depends on, such as the length
+        of the longest value if shorter ones are padded.
     """
 
     version: Literal[1] = Field(default=1, alias="schema")
@@ -383,9 +361,9 @@ class StoredRecoding(BaseModel):
 
     @cached_property
     def encoded(self) -> bytes:
-        """The bytes of recoding.json; the same recoding gives the same.
+        """The bytes of recoding.json; equal recodings have equal bytes.
 
-        A million regions take seconds, so they are made once and for all.
+        A million regions take seconds, so the bytes are cached.
         """
         content = self.model_dump(by_alias=True, exclude_none=True, exclude={"cuts", "depends_on"})
         if self.cuts is not None:
@@ -393,13 +371,13 @@ class StoredRecoding(BaseModel):
         return b"".join(encoded({**content, "depends_on": self.depends_on})) + b"\n"
 
     def spellings(self, name: str) -> list[str] | None:
-        """Return spellings of values that cuts tell apart; None where no value may be published as it is."""
+        """Return spellings of values that cuts distinguish; None if every value is generalized."""
         if self.cuts is not None:
             return self.cuts.leaves(name)
         return [] if self.levels is not None and self.levels.get(name) == 0 else None
 
     def finest(self, attributes: Sequence[QuasiIdentifier]) -> list[int]:
-        """Return levels of generalization at which records that are recoded alike may be one.
+        """Return levels at which values of equal generalization are recoded equally.
 
         Raises
         ------
@@ -410,7 +388,7 @@ class StoredRecoding(BaseModel):
         return levels_of(self.levels or {}, attributes)
 
     def applied_to(self, table: Table) -> Applied:
-        """Return what becomes of the combinations of a table.
+        """Return the recoding on another table.
 
         Raises
         ------
@@ -427,7 +405,7 @@ def store_recoding(
     outcome: Outcome,
     sources: Mapping[str, HierarchySource[Any]] = NO_SOURCES,
 ) -> StoredRecoding | None:
-    """Return what is kept of a recoding; None where it is of no use for other records.
+    """Return a recoding without its records; None if it cannot be applied to others.
 
     Parameters
     ----------
@@ -436,7 +414,7 @@ def store_recoding(
     recoding, levels, cuts = outcome.recoding, None, None
     if outcome.cuts is not None:
         cuts = keep_cuts(outcome.cuts, prepared.problem.table.quasi_identifiers)
-    # A subclass publishes something else than the levels alone, such as groups.
+    # A subclass publishes more than the levels, such as buckets.
     elif type(recoding) is FullDomainRecoding:
         names = [each.name for each in recoding.table.quasi_identifiers]
         levels = dict(zip(names, recoding.levels, strict=True))
@@ -452,31 +430,32 @@ def store_recoding(
 
 
 def parse_kept(name: str, content: bytes) -> StoredRecoding:
-    """Return what recoding.json holds.
+    """Return the recoding in recoding.json.
 
     Parameters
     ----------
-    name: what messages call the file.
+    name: of the file in messages.
 
     Raises
     ------
-    InputError: it is none.
+    InputError: the content is not a recoding.
     """
     try:
         kept = StoredRecoding.model_validate_json(content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the whole"
-        raise InputError(f"{name}: is no recoding of an earlier run, see {where}") from None
+        where = ".".join(str(part) for part in first["loc"]) or "the whole file"
+        raise InputError(f"{name}: is not the recoding of an earlier run, see {where}") from None
     if (kept.levels is None) == (kept.cuts is None):
-        raise InputError(f"{name}: is no recoding of an earlier run: it has neither levels nor cuts, or both")
+        what = "is not the recoding of an earlier run; accepted: a file with either levels or cuts"
+        raise InputError(f"{name}: {what}")
     return kept
 
 
 ACCEPTED = "accepted: report.json of a run that ended with a release"
 
 COMPARED = ("config", "attributes", "release", "constraints", "recoding")
-"""What the public report of the earlier run must say as its internal report does."""
+"""Sections that must agree in the public and the internal report of the earlier run."""
 
 
 class _File(BaseModel):
@@ -484,7 +463,7 @@ class _File(BaseModel):
     sha256: str
 
 
-class _Release(_File):
+class _Release(_File, ReportedText):
     rows: int
     verified: Literal[True]
 
@@ -517,14 +496,15 @@ class Previous:
     Attributes
     ----------
     path: of its report.
-    config: of that run, as its report has it.
+    config: of that run, from its report.
     release: path of the released file.
-    release_sha256: what the report says of the file.
+    release_sha256: of the file, from the report.
     rows: in the released file.
-    recoding: what is applied.
-    types: of the columns by name, None where the type plays no part.
+    dialect: of the released file if it is text, else None.
+    recoding: to apply.
+    types: of the columns by name, None if the type has no effect.
     hierarchies: digest of each column's hierarchy, None without one.
-    files: all that was read, or will be.
+    files: every file of the earlier run that is read.
     """
 
     path: Path
@@ -532,6 +512,7 @@ class Previous:
     release: Path
     release_sha256: str
     rows: int
+    dialect: CsvDialect | None
     recoding: StoredRecoding
     types: dict[str, ValueType | None]
     hierarchies: dict[str, str | None]
@@ -543,14 +524,18 @@ def read_previous(path: Path) -> Previous:
 
     Raises
     ------
-    InputError: there is no such report, its recoding is of no use for other records, or the files of the
+    InputError: the report is missing, its recoding cannot be applied to other records, or the files of the
         earlier run do not belong together.
     """
     content = _read(path, ACCEPTED)
     found = parse_report(_Previous, path, content, ACCEPTED)
     if found.recoding_file is None:
+        if (path.parent / RECODING).exists():
+            raise InputError(
+                f"{path}: has no entry for {RECODING} next to it; use the unchanged report of the earlier run"
+            )
         raise InputError(
-            f"{path}: what algorithm {found.search.algorithm} found cannot be applied to other records; "
+            f"{path}: the recoding by algorithm {found.search.algorithm} cannot be applied to new records; "
             "accepted: a run of lattice, or of mondrian in strict mode with labels hierarchy, without "
             "suppressed cells"
         )
@@ -565,7 +550,7 @@ def read_previous(path: Path) -> Previous:
     _compare_reports(path, content, config)
     parsed = parse_kept(str(kept), recoding)
     if parsed.levels != found.recoding.get("levels"):
-        raise InputError(f"{kept}: has other levels than {path.name}")
+        raise InputError(f"{kept}: its levels differ from those in {path.name}")
     release = folder / found.release.path
     return Previous(
         path,
@@ -573,6 +558,7 @@ def read_previous(path: Path) -> Previous:
         release,
         found.release.sha256,
         found.release.rows,
+        found.release.dialect,
         parsed,
         {name: each.type for name, each in found.attributes.items()},
         {name: each.hierarchy_sha256 for name, each in found.attributes.items()},
@@ -588,10 +574,13 @@ def _read(path: Path, accepted: str) -> bytes:
 
 
 def _whole(kept: Path, sha256: str, report: str) -> bytes:
-    """Return the recoding, checked to be the one that the report was written with."""
-    content = _read(kept, "it is written beside the report")
+    """Return the content of recoding.json, checked against the SHA-256 in the report."""
+    content = _read(kept, "run writes it next to the report")
     if hashlib.sha256(content).hexdigest() != sha256:
-        raise InputError(f"{kept}: is not the recoding that {report} was written with (SHA-256 differs)")
+        raise InputError(
+            f"{kept}: is not the recoding that belongs to {report} (SHA-256 differs); "
+            "restore the file of that run"
+        )
     return content
 
 
@@ -600,41 +589,42 @@ def _config(path: Path, content: dict[str, Any]) -> Config:
         return load_config(content).located(Origin(str(path), path.parent))
     except ConfigError as error:
         first = error.problems[0]
-        raise InputError(f"{path}: its config is not accepted: {first}") from None
+        raise InputError(f"{path}: its config has a problem: {first}") from None
 
 
 def _compare_reports(path: Path, content: bytes, config: Config) -> None:
-    """Check that the recipient's report says of the release what the internal one says.
+    """Check that the public report of a release agrees with the internal one.
 
     Raises
     ------
-    InputError: it does not, or is missing; one of the two was changed.
+    InputError: the public report is missing, or one of the two was changed.
     """
     public = path.parent / SHARE / PUBLIC_REPORT
     try:
-        told = json.loads(_read(public, "it stands beside the release"))
+        claimed = json.loads(_read(public, "run writes it next to the release"))
     except ValueError:
         raise InputError(f"{public}: is not JSON") from None
     try:
         expected = public_report(Report(json.loads(content)), plan_of(config).k).to_dict()
     except (KeyError, TypeError, AttributeError):
-        raise InputError(f"{path}: is no report of a release; {ACCEPTED}") from None
+        raise InputError(f"{path}: is not the report of a release; {ACCEPTED}") from None
     for key in COMPARED:
-        if not isinstance(told, dict) or told.get(key) != expected[key]:
+        if not isinstance(claimed, dict) or claimed.get(key) != expected[key]:
             raise InputError(
-                f"{public}: does not say of '{key}' what {path.name} says; one of them was changed"
+                f"{public}: '{key}' differs from {path.name}; one of the two files was changed; "
+                "restore both from the earlier run"
             )
 
 
 @dataclass(frozen=True, eq=False)
 class NewRecords:
-    """The records that are to be added.
+    """The records to append.
 
     Attributes
     ----------
-    plan: with the types that the earlier run read.
+    plan: with the column types of the earlier run.
     prepared: the records as a problem.
-    sources: of the hierarchies, which place values as those of the earlier run.
+    sources: hierarchies by name, which place values like those of the earlier run.
     """
 
     plan: Plan
@@ -645,18 +635,17 @@ class NewRecords:
 def read_new_records(
     plan: Plan, previous: Previous, earlier: Relation, relation: Relation, *, searches: bool
 ) -> NewRecords:
-    """Read further records as the earlier run read its own.
+    """Read new records with the types and hierarchies of the earlier run.
 
     Parameters
     ----------
     earlier: the earlier release.
-    searches: whether another recoding may have to be searched.
+    searches: whether another recoding may be searched.
 
     Raises
     ------
-    InputError: a value is not of the column's type, or stands nowhere in its hierarchy, or the hierarchy
-        would be another one for these records, or another recoding may have to be searched which cannot be
-        found without every combination in memory.
+    InputError: a value is not of the column's type or not in its hierarchy, the hierarchy would differ for
+        these records, or a search that may follow needs all distinct rows in memory.
     """
     typed = plan.typed(previous.types)
     columns = read_attributes(typed, relation)
@@ -673,30 +662,30 @@ def read_new_records(
 
 
 def check_columns_of(earlier: Relation, relation: Relation, plan: Plan) -> None:
-    """Check that the earlier release has the columns that would be released now.
+    """Check that the earlier release and the new records have the same released columns.
 
     Raises
     ------
-    DataError: it has not.
+    DataError: they differ.
     """
     expected = set(plan.released(relation.columns))
     if set(earlier.columns) != expected:
         raise DataError(
-            f"{earlier.name}: has columns {', '.join(earlier.columns)}, of {relation.name} would be released "
-            f"{', '.join(sorted(expected))}"
+            f"{earlier.name}: has columns {', '.join(earlier.columns)}; {relation.name} would be released "
+            f"with {', '.join(sorted(expected))}"
         )
 
 
 def _respelled(read: ReadColumn, earlier: Relation, spellings: Sequence[str]) -> ReadColumn:
-    """Spell values that may be published as they are like the earlier run spelled equal ones.
+    """Return a column whose values are spelled like equal values in the earlier run.
 
     Parameters
     ----------
     earlier: the earlier release.
-    spellings: further ones.
+    spellings: of values in the earlier recoding.
     """
     column = read.column
-    key = key_of(column.type, column.numerals)
+    key = key_of(column.type, column.numerals, column.dates)
     known: dict[Key, str] = {}
     published = [text for text, _ in earlier.dictionary(column.name) if text is not None]
     for text in (*spellings, *published):
@@ -711,7 +700,7 @@ def _respelled(read: ReadColumn, earlier: Relation, spellings: Sequence[str]) ->
 
 
 def _spelling(text: str, column: Column, known: Mapping[Key, str]) -> str:
-    found = key_of(column.type, column.numerals)(text)
+    found = key_of(column.type, column.numerals, column.dates)(text)
     return text if found is None else known.get(found, text)
 
 
@@ -727,14 +716,14 @@ def _sources(
 
 
 def coarsened(prepared: Prepared, recoding: StoredRecoding) -> Prepared:
-    """Return records whose table tells records apart as far as a recoding does; itself where all fits.
+    """Return the records with a coarser table if the distinct rows do not fit in memory.
 
-    A value stands in the table as the lowest one of its node at the finest level that the recoding knows of
-    the attribute. What is published of either is the same, and so is whatever is measured.
+    Each value is replaced by the lowest one under its node at the finest level of the recoding. Both are
+    published equally, so all measures are the same.
 
     Raises
     ------
-    InputError: the recoding does not fit the hierarchies, or even such a table does not fit in memory.
+    InputError: the recoding does not fit the hierarchies, or even the coarser table does not fit in memory.
     """
     problem = prepared.problem
     if problem.source is None:
@@ -745,27 +734,27 @@ def coarsened(prepared: Prepared, recoding: StoredRecoding) -> Prepared:
     if table is None:
         named = ", ".join(f"{each.name} {level}" for each, level in zip(attributes, levels, strict=True))
         raise InputError(
-            f"{row_limit_message(prepared.counted)}; even told apart no further than by the recoding of the "
-            f"earlier run (levels: {named}) they do not fit; allow more (engine.memory_limit, "
-            "engine.options.combinations), or apply to parts of the records, one after the other"
+            f"{row_limit_message(prepared.counted)}, and at the levels of the earlier recoding ({named}) it "
+            f"still has more than {problem.most:,}; raise engine.memory_limit or "
+            "engine.options.combinations, or append the records in several parts"
         )
     encoded = recoded_as(prepared.encoded, table)
-    # The levels that may be published are those of the attributes, whatever the table tells apart.
+    # The levels that may be published are those of the attributes, not of the coarser table.
     whole = replace(table, quasi_identifiers=attributes)
     return replace(
         prepared, problem=replace(problem, table=whole, source=None, placing=False), encoded=encoded
     )
 
 
-REMEDY = "write as the earlier run has it, or run without apply"
+REMEDY = "use the value of the earlier run, or run without apply"
 
 
 def check_compatible(config: Config, previous: Previous) -> None:
-    """Check that the promise of the earlier release is the promise of the one that goes on.
+    """Check that the config promises the same as the earlier run.
 
     Raises
     ------
-    ConfigError: all that differs, or that cannot be told without the earlier records.
+    ConfigError: settings differ, or a constraint needs the earlier original records.
     """
     problems = [*_attributes(config, previous), *_constraints(config, previous)]
     if problems:
@@ -775,7 +764,8 @@ def check_compatible(config: Config, previous: Previous) -> None:
 def _attributes(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
     for name in previous.config.attributes:
         if name not in config.attributes:
-            yield ConfigProblem(f"attributes.{name}", f"missing; the earlier run has this column; {REMEDY}")
+            what = "missing; the earlier run has this column; add it, or run without apply"
+            yield ConfigProblem(f"attributes.{name}", what)
     plan = plan_of(config)
     for name, settings in config.attributes.items():
         where = f"attributes.{name}"
@@ -785,22 +775,24 @@ def _attributes(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
             )
             continue
         own, other = settings.to_dict(), previous.config.attributes[name].to_dict()
-        for key in ("role", "type", "levels", "distance"):
+        # Two spellings of dates that are not generalized would reveal which records are new.
+        spelled = ("format", "pivot") if settings.role is Role.SENSITIVE else ()
+        for key in ("role", "type", *spelled, "levels", "distance"):
             if own.get(key) != other.get(key) and not (
                 key == "type" and own.get(key) == previous.types.get(name)
             ):
                 yield ConfigProblem(f"{where}.{key}", _differs(own.get(key), other.get(key)))
         if plan.digest(name) != previous.hierarchies.get(name):
-            yield ConfigProblem(
-                f"{where}.hierarchy", f"is not that of the earlier run (SHA-256 differs); {REMEDY}"
-            )
+            what = "differs from the hierarchy of the earlier run (SHA-256)"
+            yield ConfigProblem(f"{where}.hierarchy", f"{what}; use that one, or run without apply")
 
 
 def _constraints(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
     own = [each.to_dict() for each in config.constraints]
     other = [each.to_dict() for each in previous.config.constraints]
     if len(own) != len(other):
-        what = f"are {len(own)}, the earlier run has {len(other)}; {REMEDY}"
+        number = plural(len(own), "constraint")
+        what = f"{number}, the earlier run has {len(other)}; use those, or run without apply"
         yield ConfigProblem("constraints", what)
     for position, (one, before) in enumerate(zip(own, other, strict=False)):
         if one != before:
@@ -817,13 +809,12 @@ def _constraints(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
     for position, settings in enumerate(config.constraints):
         model = settings.build()
         if isinstance(model, AttackModel):
-            what = f"{model.name} asks attackers who hold all originals, and the earlier ones are not here"
+            what = f"{model.name} needs all original records, and the earlier ones are not available"
             yield ConfigProblem(f"constraints[{position}]", f"{what}; run on all records without apply")
         if config.reference is Reference.INPUT and isinstance(model, ClassModel) and model.uses_reference:
-            what = f"{model.name} compares with all original records, and the earlier ones are not here"
-            yield ConfigProblem(
-                f"constraints[{position}]", f"{what}; accepted: reference: release, from the start"
-            )
+            what = f"{model.name} compares with all original records, and the earlier ones are not available"
+            remedy = "run on all records without apply, with reference: release if you append later"
+            yield ConfigProblem(f"constraints[{position}]", f"{what}; {remedy}")
 
 
 def _differs(own: Any, other: Any) -> str:

@@ -6,7 +6,6 @@ Spark counts out of core and writes folders of Parquet files; settings it does n
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,43 +24,41 @@ from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table
 
 
 def plugged_engine(config: Config) -> Engine | None:
-    """Return the engine of a config that is a plug-in; None for memory, DuckDB and the choice among them."""
+    """Return the plug-in engine of a config; None for memory, DuckDB and auto."""
     return None if config.engine.name in set(EngineName) else engine_named(config.engine.name)
 
 
 def _problems_without_plug_in(config: Config) -> Iterator[ConfigProblem]:
-    """Yield what of a config only an engine that is a plug-in can do."""
+    """Yield the paths of a config that only a plug-in engine can read or write."""
     for key, path in (("input.path", config.input.path), ("output.path", config.output.path)):
         if path is not None and URL.match(path):
-            yield ConfigProblem(
-                key, f"{path}: is on another file system, which engine.name: {REMOTE} reaches"
-            )
+            yield ConfigProblem(key, f"{path}: is on another file system; set engine.name: {REMOTE}")
 
 
 OPTION_KINDS: Mapping[str, tuple[type, str]] = {
     "threads": (int, f"a whole number from 1 to {MOST_THREADS}"),
     "temp_directory": (str, "a folder, relative to the config file"),
-    "combinations": (int, "a whole number of distinct combinations, at least 1"),
+    "combinations": (int, "a whole number of distinct rows, at least 1"),
 }
-"""What ``engine.options`` may hold, and how a message describes its values."""
+"""The options of every engine, with their types and a description of accepted values."""
 
 PROGRAM_BYTES = 200_000_000
-"""What the interpreter and the libraries take before anything is read."""
+"""Memory of the interpreter and the libraries before anything is read."""
 
 DATABASE_SHARE = 0.5
-"""Of what is left of the limit: the database uses more than it is told, and the search needs the rest."""
+"""Of the free memory, for the database, which exceeds its limit somewhat; the search needs the rest."""
 
 SEARCH_SHARE = 0.4
-"""Of what is left of the memory, for the distinct combinations and what a search holds beside them."""
+"""Of the free memory, for the distinct rows and the arrays of a search."""
 
 SEARCHED_BYTES = 60
-"""What a search holds for each combination beside its codes: keys, numbers of classes, counts."""
+"""Memory of a search for each distinct row besides its codes: keys, numbers of classes, counts."""
 
 CODE_BYTES = 4
-"""A code in the frequency table."""
+"""Memory of a code in the frequency table."""
 
 UNITS = {"K": 1, "M": 2, "G": 3, "T": 4}
-"""Thousands in what a unit of memory stands for, or in binary as many times 1024."""
+"""The power of 1000 of each unit of memory, or of 1024 for binary units."""
 
 
 def engine_options(config: Config) -> EngineOptions:
@@ -69,7 +66,7 @@ def engine_options(config: Config) -> EngineOptions:
 
     Raises
     ------
-    ConfigError: naming every option that the engine has not, or not with this value.
+    ConfigError: options are unknown to the engine, or have wrong values.
     """
     options = config.engine.options
     plugged = plugged_engine(config)
@@ -98,11 +95,12 @@ def engine_options(config: Config) -> EngineOptions:
         None if plugged is None else plugged.name,
         tuple(sorted(_as_texts(own))),
         frozenset(config.attributes),
+        config.input.strict_header,
     )
 
 
 def _temp_directory(config: Config) -> Path | None:
-    """Return where what does not fit in memory goes; None for the system's folder."""
+    """Return the folder for data that does not fit in memory; None for the system's."""
     folder = config.engine.options.get("temp_directory")
     return None if folder is None else config.folder / str(folder)
 
@@ -114,7 +112,7 @@ def _as_texts(options: Mapping[str, bool | int | str]) -> Iterator[tuple[str, st
 
 
 def _misplaced(config: Config) -> list[ConfigProblem]:
-    """Return what is wrong with the number of combinations."""
+    """Return the problems of ``engine.options.combinations``."""
     combinations = config.engine.options.get("combinations")
     where = "engine.options.combinations"
     if combinations is None:
@@ -122,7 +120,9 @@ def _misplaced(config: Config) -> list[ConfigProblem]:
     if int(combinations) < 1:
         return [ConfigProblem(where, f"{combinations!r}; accepted: {OPTION_KINDS['combinations'][1]}")]
     if config.engine.name == EngineName.MEMORY:
-        what = "for engines that keep what does not fit in memory; remove it, or set engine.name: duckdb"
+        what = (
+            "not an option of engine.name: memory, which has no limit; remove it, or set engine.name: duckdb"
+        )
         return [ConfigProblem(where, what)]
     return []
 
@@ -138,15 +138,15 @@ def bytes_of(limit: str) -> int:
 
 
 def memory_of(config: Config) -> int:
-    """Return the bytes that a run should stay within: the limit, and at most what there are."""
+    """Return the bytes that a run may use: the limit, and at most the memory of the machine."""
     limit, machine = config.engine.memory_limit, memory_of_machine()
     return machine if limit is None else min(bytes_of(limit), machine)
 
 
 def free_of(memory: int, program: int = PROGRAM_BYTES) -> int:
-    """Return the bytes of a limit that are left beside what a program takes, half of it at least.
+    """Return the bytes of a limit minus those of the program, at least half of the limit.
 
-    A limit below twice what the program takes cannot be kept; what it holds is then kept small.
+    A limit below twice the memory of the program cannot be met; data is then kept as small as possible.
 
     >>> free_of(500_000_000), free_of(100_000_000)
     (300000000, 50000000)
@@ -155,26 +155,26 @@ def free_of(memory: int, program: int = PROGRAM_BYTES) -> int:
 
 
 def _free(config: Config) -> int:
-    """Return the bytes that are left beside this program and those of an engine that is a plug-in."""
+    """Return the bytes that this program and a plug-in engine leave free."""
     plugged = plugged_engine(config)
     return free_of(memory_of(config), PROGRAM_BYTES + (0 if plugged is None else plugged.program_bytes))
 
 
 def combination_bytes(columns: int) -> int:
-    """Return what a search holds for each combination of some columns."""
+    """Return the bytes that a search needs for each distinct row of some columns."""
     return SEARCHED_BYTES + CODE_BYTES * columns
 
 
 @dataclass(frozen=True)
 class EngineLimits:
-    """What a search may hold in memory, and where the rest goes.
+    """Memory of a search, and the folder for data that does not fit.
 
     Attributes
     ----------
     name: of the engine, as in the config.
     space: bytes.
-    combinations: distinct ones, where the config says so.
-    temp_directory: for what does not fit; None for the system's.
+    combinations: maximum number of distinct rows; None to derive it from ``space``.
+    temp_directory: None for the system's.
     """
 
     name: str
@@ -183,14 +183,14 @@ class EngineLimits:
     temp_directory: Path | None
 
     def room(self, columns: int) -> int:
-        """Return how many combinations of some columns a search may hold in memory, at least 1."""
+        """Return the maximum number of distinct rows of some columns in memory, at least 1."""
         if self.combinations is not None:
             return self.combinations
         return max(1, self.space // combination_bytes(columns))
 
 
 def limits_of(config: Config) -> EngineLimits:
-    """Return what a search may hold as a config says."""
+    """Return the limits of a config."""
     given = config.engine.options.get("combinations")
     space = int(_free(config) * SEARCH_SHARE)
     most = None if given is None else int(given)
@@ -198,17 +198,17 @@ def limits_of(config: Config) -> EngineLimits:
 
 
 KEY_BYTES = 16
-"""Held for each record while it is counted in memory: its key and the column being added."""
+"""Memory for each record while it is counted: its key and the column being added."""
 
 
 @dataclass(frozen=True)
 class EngineChoice:
-    """Which engine counts.
+    """The engine that counts.
 
     Attributes
     ----------
     name: as in the config, never auto.
-    because: a sentence that may name numbers of records and combinations.
+    because: a sentence that may contain numbers of records and distinct rows.
     """
 
     name: str
@@ -217,11 +217,11 @@ class EngineChoice:
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """The distinct combinations of an input, wherever they are kept.
+    """The distinct rows of an input, in memory or in the engine.
 
     Attributes
     ----------
-    most: that a search may hold in memory.
+    most: maximum number in memory.
     beyond: whether there are more.
     """
 
@@ -231,72 +231,28 @@ class Counted:
     choice: EngineChoice
 
 
-class CountingEngine(ABC):
-    """Counts the combinations of an input."""
-
-    @abstractmethod
-    def counted(self, limits: EngineLimits, relation: Relation, codings: Sequence[Coding]) -> Counted:
-        """Return the combinations of some columns."""
-
-
-class MemoryEngine(CountingEngine):
-    """Counts in memory, whatever their number."""
-
-    def counted(
-        self,
-        limits: EngineLimits,  # noqa: ARG002 - whatever they are
-        relation: Relation,
-        codings: Sequence[Coding],
-    ) -> Counted:
-        """Return the combinations in memory."""
-        return _in_memory(relation, codings, "engine.name says so")
-
-
-class OutOfCoreEngine(CountingEngine):
-    """Lets the engine of the relation count and keep what does not fit.
-
-    Parameters
-    ----------
-    name: of that engine.
-    """
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def counted(self, limits: EngineLimits, relation: Relation, codings: Sequence[Coding]) -> Counted:
-        """Return the combinations, fetched only where they fit."""
-        return _kept(limits, relation, codings, EngineChoice(self._name, "engine.name says so"))
-
-
-class EstimatingEngine(CountingEngine):
-    """Counts in memory what surely fits there, or is estimated to; lets DuckDB keep the rest."""
-
-    def counted(self, limits: EngineLimits, relation: Relation, codings: Sequence[Coding]) -> Counted:
-        """Return the combinations where an estimate of their number suggests."""
-        each = combination_bytes(len(codings))
-        space, most = limits.space, limits.room(len(codings))
-        if relation.rows <= most and relation.rows * (KEY_BYTES + each) <= space:
-            return _in_memory(relation, codings, f"all {relation.rows:,} records would fit")
-        estimate = relation.estimated_combinations([coding.name for coding in codings])
-        what = f"about {estimate:,} distinct combinations of {relation.rows:,} records"
-        if estimate <= most and relation.rows * KEY_BYTES + estimate * each <= space:
-            return _in_memory(relation, codings, f"{what} fit")
-        because = f"{what} may not fit in the memory, which has room for {most:,}"
-        return _kept(limits, relation, codings, EngineChoice(EngineName.DUCKDB.value, because))
-
-
-ENGINES: Mapping[str, CountingEngine] = {
-    EngineName.AUTO: EstimatingEngine(),
-    EngineName.MEMORY: MemoryEngine(),
-    EngineName.DUCKDB: OutOfCoreEngine(EngineName.DUCKDB.value),
-}
-"""What each name in a config stands for; any other is that of a plug-in, which counts out of core."""
-
-
 def count_distinct_rows(limits: EngineLimits, relation: Relation, codings: Sequence[Coding]) -> Counted:
-    """Count the distinct combinations of the codes of columns as the limits say."""
+    """Count the distinct rows of the codes of columns with the engine of a config."""
     name = limits.name
-    return ENGINES.get(name, OutOfCoreEngine(name)).counted(limits, relation, codings)
+    if name == EngineName.MEMORY:
+        return _in_memory(relation, codings, "engine.name says so")
+    if name == EngineName.AUTO:
+        return _estimated(limits, relation, codings)
+    return _stored(limits, relation, codings, EngineChoice(name, "engine.name says so"))
+
+
+def _estimated(limits: EngineLimits, relation: Relation, codings: Sequence[Coding]) -> Counted:
+    """Count in memory if the rows certainly fit or are estimated to; DuckDB stores them otherwise."""
+    each = combination_bytes(len(codings))
+    space, most = limits.space, limits.room(len(codings))
+    if relation.rows <= most and relation.rows * (KEY_BYTES + each) <= space:
+        return _in_memory(relation, codings, f"all {relation.rows:,} records would fit")
+    estimate = relation.estimated_combinations([coding.name for coding in codings])
+    what = f"about {estimate:,} distinct rows of {relation.rows:,} records"
+    if estimate <= most and relation.rows * KEY_BYTES + estimate * each <= space:
+        return _in_memory(relation, codings, f"{what} fit")
+    because = f"{what} may exceed memory, which holds at most {most:,}"
+    return _stored(limits, relation, codings, EngineChoice(EngineName.DUCKDB.value, because))
 
 
 def _in_memory(relation: Relation, codings: Sequence[Coding], because: str) -> Counted:
@@ -305,7 +261,7 @@ def _in_memory(relation: Relation, codings: Sequence[Coding], because: str) -> C
     return Counted(combinations, combinations.number, beyond=False, choice=choice)
 
 
-def _kept(
+def _stored(
     limits: EngineLimits, relation: Relation, codings: Sequence[Coding], choice: EngineChoice
 ) -> Counted:
     combinations = relation.stored_distinct_rows(codings)
@@ -316,7 +272,7 @@ def _kept(
 def finest(
     attributes: Sequence[QuasiIdentifier], sensitive: Sequence[SensitiveAttribute], found: Counted
 ) -> Table:
-    """Return the frequency table of combinations that fit in memory; they are kept no longer."""
+    """Return the frequency table of distinct rows that fit in memory; the engine drops them."""
     with found.combinations as combinations:
         codes, counts = combinations.fetch()
     for array in (codes, counts):

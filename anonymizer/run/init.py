@@ -3,38 +3,127 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from anonymizer.config.attribute import LEFT_OUT, Role
 from anonymizer.config.document import YAML_SUFFIXES, Document, parse_yaml
+from anonymizer.config.files import InputSettings
 from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config, Origin
-from anonymizer.data.open import DIALECT, open_file
+from anonymizer.config.section import plain
+from anonymizer.data.open import DIALECT, open_file, open_frame
 from anonymizer.data.relation import Relation
-from anonymizer.data.source import CsvDialect, EngineOptions, is_url, location_of, split_suffix
+from anonymizer.data.source import CsvDialect, EngineOptions, TableName, is_url, location_of, split_suffix
 from anonymizer.errors import DataError, InputError, OutputError
-from anonymizer.profile.config_text import config_text
-from anonymizer.profile.proposal import Decide, Proposal, as_proposed, propose
+from anonymizer.profile.config_text import config_text, draft_text
+from anonymizer.profile.proposal import NO_CHOICES, Choices, Decide, Proposal, as_proposed, propose
+from anonymizer.run.repeated_keys import KNOWN, RepeatedKey, repeats
+from anonymizer.run.source import open_rows
 from anonymizer.system import write_whole
 
-SPARK_SECTIONS = {"engine": {"name": "spark"}, "output": {"path": "release.parquet"}}
-"""Of a config for what Spark reads."""
+if TYPE_CHECKING:
+    import pandas
 
-_OPTIONS = {"input.encoding": "--encoding", "input.separator": "--separator", "input.path": "the path"}
-"""What sets what a config would set."""
+SPARK_SECTIONS = {"engine": {"name": "spark"}, "output": {"path": "release.parquet"}}
+"""Sections of the config of an input that Spark reads."""
+
+_OPTIONS = {
+    "set input.encoding: ": "give --encoding ",
+    "input.encoding": "--encoding",
+    "input.separator": "--separator",
+    "input.path": "the path",
+}
+"""Options and arguments of ``init`` in place of keys of a config."""
+
+
+class Draft(dict[str, Any]):
+    """A config that ``init`` drafts for a DataFrame: a mapping to edit, with the reason for each role.
+
+    ``anonymize`` accepts it, edited or not. Its keys are those of a config.
+
+    >>> import pandas, anonymizer
+    >>> people = pandas.DataFrame({"age": [30, 31, 31], "illness": ["flu", "flu", "asthma"]})
+    >>> draft = anonymizer.init(people, qi=["age"])
+    >>> draft["attributes"]["illness"]
+    {'role': 'sensitive', 'type': 'text'}
+
+    Attributes
+    ----------
+    warnings: about texts that can be read in two ways.
+    """
+
+    def __init__(self, proposal: Proposal) -> None:
+        content, _ = parse_yaml(config_text(proposal, {}, "utf-8"), "draft")
+        super().__init__({key: plain(each) for key, each in content.items() if each})
+        self._proposal = proposal
+        self.warnings = list(proposal.warnings)
+
+    @property
+    def columns(self) -> pandas.DataFrame:
+        """One row per column: the drafted role, why, whether to check it, and counts of values."""
+        import pandas as pd  # noqa: PLC0415 - the command line does without it
+
+        rows = [
+            (each.role.value, each.remark, each.uncertain, each.facts.distinct, each.facts.missing)
+            for each in self._proposal.columns
+        ]
+        names = ["role", "reason", "doubtful", "distinct", "missing"]
+        return pd.DataFrame(rows, columns=names, index=[each.name for each in self._proposal.columns])
+
+    def to_yaml(self) -> str:
+        """Return the draft as it is now as the text of a config file, with the reason above each column.
+
+        To run it on a file, add ``input: {path: FILE}``.
+        """
+        return draft_text(self, {each.name: each.reason for each in self._proposal.columns})
+
+
+def draft_frame(frame: pandas.DataFrame, roles: Mapping[str, Role]) -> Draft:
+    """Profile a DataFrame and draft a config for it.
+
+    Parameters
+    ----------
+    roles: of columns, as the user decides.
+
+    Raises
+    ------
+    DataError: the DataFrame lacks a column of ``roles``, or has nothing to protect.
+    """
+    with open_frame(frame) as relation:
+        return Draft(_proposed(relation, as_proposed, Choices(roles)))
+
+
+_BECAME = {
+    "identifier": "left out",
+    "drop": "left out",
+    "quasi-identifier": "generalized",
+    "sensitive": "released unchanged under its constraints",
+}
+"""What becomes of a column by its role; of others, it is released unchanged."""
+
+
+def unnamed_warnings(draft: Draft, named: Collection[str]) -> list[str]:
+    """Return what becomes of the columns that the user did not name, a warning for each role."""
+    columns = draft["attributes"]
+    by_role = {
+        role: [name for name, own in columns.items() if own["role"] == role and name not in named]
+        for role in map(str, Role)
+    }
+    return [
+        f"columns that you did not name are {_BECAME.get(role, 'released unchanged')} "
+        f"({role}, as init proposes): {', '.join(map(repr, names))}"
+        for role, names in by_role.items()
+        if names
+    ]
 
 
 @dataclass(frozen=True)
 class Drafted:
-    """A config that was drafted.
-
-    Attributes
-    ----------
-    path: where it stands.
-    config: what it says.
-    proposal: what it was made of.
-    """
+    """A config that was drafted from a proposal and written to a file."""
 
     path: Path
     config: Config
@@ -48,41 +137,57 @@ def init(
     *,
     overwrite: bool = False,
     decide: Decide = as_proposed,
+    rows: InputSettings | None = None,
+    choices: Choices = NO_CHOICES,
     phase: Callable[[str], None] = lambda _: None,
 ) -> Drafted:
-    """Profile a data file and write a config for it, whole or not at all.
+    """Profile a data file and write a config for it, completely or not at all.
 
     Parameters
     ----------
-    data: a file or a folder of Parquet files; where it is a URL, Spark reads it and is to run the config.
-    output: the config file; default: the name of the data with ``.yaml``, beside it, or of what is on another
-        file system in the working directory.
-    overwrite: whether an earlier file there may be replaced.
-    decide: asked for the role of each doubtful column.
-    phase: told what begins.
+    data: a file or a folder of Parquet files; Spark reads a URL and will run its config.
+    output: the config file; default: the name of the data with ``.yaml``, in its folder, or for a URL in the
+        working directory.
+    overwrite: whether an existing file may be replaced.
+    decide: returns the role of each doubtful column.
+    rows: rows of a database, which are read instead of ``data``.
+    choices: roles that the user sets, and how cautious the others are.
+    phase: receives the name of each phase as it begins.
 
     Raises
     ------
-    DataError: the file cannot be read, or nothing in it remains to protect.
-    OutputError: the config cannot be written, or stands there already.
+    DataError: the file cannot be read, or has nothing to protect.
+    OutputError: the config cannot be written, or exists already.
     """
-    path = output if output is not None else config_path(data)
-    remote = is_url(str(data))
+    path = output or (config_path(data) if rows is None else rows_config_path(rows))
+    remote = rows is None and is_url(str(data))
     _check_output(path, data, overwrite)
-    phase(f"reading {data.name}")
-    with _opened(data, dialect) as relation:
+    phase(f"reading {data.name}" if rows is None or rows.url is None else "reading the database")
+    with _opened(data, dialect, rows) as relation:
         phase("profiling")
-        proposal = propose(relation, decide)
-        named = location_of(data) if remote else _relative(data, path)
-        content = config_text(proposal, named, dialect.encoding, SPARK_SECTIONS if remote else {})
+        proposal = _proposed(relation, decide, choices)
+        further = SPARK_SECTIONS if remote else {}
+        content = config_text(proposal, _named(data, path, rows), dialect.encoding, further)
         config = _checked(content, path)
         check_columns(config.attributes, relation.columns, relation.name, config.source)
     write_whole(path, content)
     return Drafted(path, config, proposal)
 
 
+def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
+    """Return the proposal for an open input, with warnings about keys of persons that repeat."""
+    proposal = propose(relation, decide, choices)
+    k = proposal.joint.k
+    keys = (
+        RepeatedKey(column.name, column.facts.distinct, column.facts.present)
+        for column in proposal.columns
+        if column.role not in KNOWN and repeats(column.facts, dropped=column.role in LEFT_OUT)
+    )
+    return replace(proposal, warnings=(*proposal.warnings, *(each.warning(k) for each in keys)))
+
+
 def config_path(data: Path) -> Path:
-    """Return where the config of a data file goes by default: beside it, by its name.
+    """Return the default path of the config of a data file: in its folder, with its name.
 
     >>> str(config_path(Path("a/people.csv.gz")))
     'a/people.yaml'
@@ -99,9 +204,45 @@ def config_path(data: Path) -> Path:
     return folder / f"{stem if suffix else data.stem}.yaml"
 
 
-def _opened(data: Path, dialect: CsvDialect) -> Relation:
-    """Open the file; what stands in a config elsewhere is an option or an argument here."""
+def rows_config_path(rows: InputSettings) -> Path:
+    """Return the default path of the config of rows of a database.
+
+    >>> str(rows_config_path(InputSettings(database="data/clinic.duckdb", table="visits")))
+    'data/clinic.yaml'
+    >>> str(rows_config_path(InputSettings(url="postgresql://ana@db/clinic", table="main.visits")))
+    'visits.yaml'
+
+    Raises
+    ------
+    OutputError: a query on a server has no name, or the name of a table is not that of a file.
+    """
+    if rows.database is not None:
+        return config_path(Path(rows.database))
+    name = "" if rows.table is None else TableName.parse(rows.table).name
+    if not _FILE_NAME.fullmatch(name):
+        raise OutputError("the config has no default name here; give one with -o, such as -o config.yaml")
+    return Path(f"{name}.yaml")
+
+
+_FILE_NAME = re.compile(r"\w[\w .-]*", re.ASCII)
+
+
+def _named(data: Path, config: Path, rows: InputSettings | None) -> dict[str, str]:
+    """Return the keys of ``input`` that say where the data are."""
+    if rows is None:
+        remote = is_url(str(data))
+        return {"path": location_of(data) if remote else _relative(data, config)}
+    keys = {"url": rows.url, "table": rows.table, "query": rows.query}
+    if rows.database is not None:
+        keys = {"database": _relative(Path(rows.database), config), **keys}
+    return {key: value for key, value in keys.items() if value is not None}
+
+
+def _opened(data: Path, dialect: CsvDialect, rows: InputSettings | None) -> Relation:
+    """Open the file or the rows; messages name options of ``init`` instead of keys of a config."""
     try:
+        if rows is not None:
+            return open_rows(rows)
         return open_file(data, dialect, EngineOptions(named=frozenset()))
     except DataError as error:
         message = str(error)
@@ -114,7 +255,7 @@ def _check_output(path: Path, data: Path, overwrite: bool) -> None:
     if path.suffix.lower() not in YAML_SUFFIXES:
         raise OutputError(f"{path}: the config is written in YAML; accepted: a name ending in .yaml or .yml")
     if not path.parent.is_dir():
-        raise OutputError(f"{path}: no folder '{path.parent}'; make it, or name another file with -o")
+        raise OutputError(f"{path}: no folder '{path.parent}'; create it, or name another file with -o")
     if not os.path.lexists(path):
         return
     if data.exists() and path.exists() and path.samefile(data):
@@ -126,21 +267,21 @@ def _check_output(path: Path, data: Path, overwrite: bool) -> None:
 
 
 def _relative(data: Path, config: Path) -> str:
-    """Return the path of the data as the config names it: relative to the folder that the config is in."""
+    """Return the path of the data relative to the folder of the config."""
     target = data.parent.resolve() / data.name
     return Path(os.path.relpath(target, config.parent.resolve())).as_posix()
 
 
 def _checked(content: str, path: Path) -> Config:
-    """Read the text of the config back.
+    """Return the config in a text.
 
     Raises
     ------
-    InputError: it cannot be read, as with a column whose name no YAML key can hold.
+    InputError: the text cannot be parsed, such as with a column name that cannot be a YAML key.
     """
     parsed, lines = parse_yaml(content, str(path))
     document = Document(str(path), path.parent, parsed, lines)
     config = Config.model_validate(document.data)
-    if config.input.path is None:
+    if config.input.path is None and config.input.table is None and config.input.query is None:
         raise InputError(f"{path}: names no input")
     return config.located(Origin(document.name, document.folder))

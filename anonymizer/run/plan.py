@@ -1,7 +1,6 @@
-"""The plan of a run: all that lower rooms need of a config, read from it once.
+"""The plan of a run: columns, hierarchies, constraints, objective, attacks and utility measures of a config.
 
-Columns with their hierarchies, constraints, the objective, attacks and measures of utility: rooms get these
-and no config.
+Lower rooms receive these instead of the config.
 """
 
 from __future__ import annotations
@@ -36,6 +35,7 @@ from anonymizer.hierarchy.placement import (
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.arrays import FloatArray
+from anonymizer.model.dates import DateFormat
 from anonymizer.model.table import (
     COMMA,
     POINT,
@@ -61,22 +61,22 @@ from anonymizer.search.base import SearchAlgorithm, SuppressionMethod
 from anonymizer.system import same_file
 from anonymizer.utility.base import Measure
 
-APPLIED_REMEDY = "leave these records out, or do the earlier run again with unknown: top"
-"""What would do for values that a hierarchy lacks, where an earlier run binds the hierarchies."""
+APPLIED_REMEDY = "leave these records out, or repeat the earlier run with unknown: top"
+"""Remedy for values outside a hierarchy that an earlier run has fixed."""
 
 NO_SOURCES: Mapping[str, HierarchySource[Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
 class PlannedHierarchy:
-    """The hierarchy that a config gives a column.
+    """The hierarchy of a column in a config.
 
     Attributes
     ----------
     source: builds it.
-    unknown: whether a value that it lacks is an error or goes directly under the root.
-    definition: what the config says of it, without its files.
-    files: that it is read from, wherever they lie.
+    unknown: whether a value outside the hierarchy is an error or goes directly under the root.
+    definition: its section of the config, without files.
+    files: that it is read from.
     """
 
     source: HierarchySource[Any]
@@ -87,7 +87,7 @@ class PlannedHierarchy:
     def digest(self) -> str:
         """Return the SHA-256 of the definition: the files of the hierarchy, else its parameters.
 
-        Of the definition, not of the tree: a tree built from the data would tell of the data.
+        A digest of the hierarchy itself could disclose the data that it was built from.
 
         Raises
         ------
@@ -101,22 +101,26 @@ class PlannedHierarchy:
 
 @dataclass(frozen=True, eq=False)
 class PlannedColumn:
-    """What a config says of a column.
+    """A column of a config.
 
     Attributes
     ----------
     type: None to detect it.
-    weight: in aggregates of loss.
+    dates: format of dates in texts.
+    weight: in the aggregated loss.
     levels: that a search may use.
-    distance: for t-closeness; None for that of its type.
+    distance: for t-closeness; None for the default of its type.
+    released: whether the release has the column.
     """
 
     role: Role
     type: ValueType | None
+    dates: DateFormat
     hierarchy: PlannedHierarchy | None
     weight: float
     levels: LevelRange
     distance: str | None
+    released: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +129,7 @@ class PlannedConstraint:
 
     Attributes
     ----------
-    attribute: that it is for; None for each of them by itself.
+    attribute: that it protects; None for every sensitive attribute, separately.
     combined: whether other sensitive attributes count as quasi-identifiers.
     missing_is_value: whether a missing value counts as one of the distinct values.
     """
@@ -136,7 +140,7 @@ class PlannedConstraint:
     missing_is_value: bool
 
     def bound(self, sensitive: Sequence[str]) -> list[Constraint]:
-        """Return the constraint on each sensitive attribute that it is for."""
+        """Return the constraint on each sensitive attribute that it protects."""
         if not self.model.needs_sensitive:
             return [bind(self.model)]
         names = sensitive if self.attribute is None else [self.attribute]
@@ -145,28 +149,29 @@ class PlannedConstraint:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """All that lower rooms need of a config.
+    """The part of a config that lower rooms need.
 
     Attributes
     ----------
-    config: what messages call the config.
-    engine: which engine counts, and its limits.
-    shown: the config as reports show it.
-    input: what messages call the input.
+    config: name of the config in messages.
+    engine: the engine that counts, and its limits.
+    shown: the config in reports.
+    input: name of the input in messages.
     output: path of the release in the config; None for a table.
     columns: by name, in the order of the config.
-    missing: texts that mean that a value is missing.
-    numerals: how texts write numbers.
+    missing: texts that mean a missing value.
+    numerals: number format of texts.
     planned: the constraints, in their order.
-    metric: what a search makes small.
-    most: how many of a number of records may be suppressed.
-    moving_reference: whether p is that of the release instead of the input's.
+    metric: the loss to minimize.
+    most: returns how many of a number of records may be suppressed.
+    moving_reference: whether p is the distribution in the release instead of the input.
     algorithm: that searches.
-    budget: seconds, nodes and steps of a search, None where they are not limited.
-    attacks, utility: what is run on a release, in the order of the config.
+    budget: seconds, nodes and steps of a search, each None without a limit.
+    attacks, utility: run on the release, in the order of the config.
     applied: whether the recoding of an earlier run is applied.
-    shuffled: whether the released records are shuffled, and not sorted.
-    beside_the_input: whether input and release are in one database.
+    shuffled: whether the released records are shuffled instead of sorted.
+    in_input_database: whether input and release are in one database.
+    acknowledged: warnings that are not repeated.
     """
 
     config: str
@@ -190,33 +195,34 @@ class Plan:
     utility: tuple[Measure, ...]
     applied: bool
     shuffled: bool
-    beside_the_input: bool
+    in_input_database: bool
     seed: int
     seed_is_default: bool
+    acknowledged: tuple[str, ...] = ()
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with a role, in the order of the config."""
         return tuple(name for name, each in self.columns.items() if each.role is role)
 
     def among(self, names: Iterable[str], role: Role) -> list[str]:
-        """Return those of some columns that have a role, in their own order."""
+        """Return the names whose columns have a role, in the given order."""
         own = frozenset(self.with_role(role))
         return [name for name in names if name in own]
 
     def released(self, names: Iterable[str]) -> list[str]:
-        """Return those of the columns of an input that are released: all but the identifiers."""
-        dropped = frozenset(self.with_role(Role.IDENTIFIER))
+        """Return the names of released columns in the given order, with those outside the config."""
+        dropped = {name for name, each in self.columns.items() if not each.released}
         return [name for name in names if name not in dropped]
 
     @cached_property
     def k(self) -> int | None:
-        """The largest k that the constraints ask for, None when none has one."""
+        """The largest k of the constraints; None if no constraint has a k."""
         sizes = [getattr(each.model.settings, "k", None) for each in self.planned]
         return max((size for size in sizes if size is not None), default=None)
 
     @property
     def weights(self) -> list[str]:
-        """The columns of sampling weights that attacks name."""
+        """The columns of sampling weights in the settings of attacks, sorted."""
         named = (getattr(each.settings, "weights", None) for each in self.attacks)
         return sorted({name for name in named if name is not None})
 
@@ -228,7 +234,7 @@ class Plan:
 
     @property
     def grown(self) -> frozenset[str]:
-        """The sensitive attributes whose hierarchy depends on the data that it is built for."""
+        """The sensitive attributes whose hierarchy is built from the data."""
         return frozenset(
             name
             for name in self.with_role(Role.SENSITIVE)
@@ -250,7 +256,7 @@ class Plan:
         }
 
     def constraints(self, sensitive: Sequence[str]) -> list[Constraint]:
-        """Return the constraints in their order; one without attribute applies to each attribute by itself.
+        """Return the constraints in their order; one without attribute applies to every attribute separately.
 
         Parameters
         ----------
@@ -263,8 +269,14 @@ class Plan:
         return [place for place, each in enumerate(self.planned) for _ in each.bound(sensitive)]
 
     def requests(self, names: Iterable[str]) -> list[ColumnRequest]:
-        """Return how some columns are read, in the order of the names."""
-        return [ColumnRequest(name, self.columns[name].type, self.numerals) for name in names]
+        """Return the request to read each column, in the order of the names."""
+        return [self.request(name, self.columns[name].type) for name in names]
+
+    def request(self, name: str, kind: ValueType | None) -> ColumnRequest:
+        """Return the request to read a column as a type, None to detect it."""
+        column = self.columns[name]
+        generalized = column.role is Role.QUASI_IDENTIFIER
+        return ColumnRequest(name, kind, self.numerals, column.dates, generalized=generalized)
 
     def quasi_identifiers(
         self, columns: Mapping[str, Column], sources: Mapping[str, HierarchySource[Any]] = NO_SOURCES
@@ -292,7 +304,7 @@ class Plan:
         return replace(flat, by_range=column.numbers is not None)
 
     def sensitive_attributes(self, columns: Mapping[str, Column]) -> tuple[SensitiveAttribute, ...]:
-        """Return the sensitive attributes among some columns with the hierarchies that they have."""
+        """Return the sensitive attributes among some columns with their hierarchies."""
         return tuple(
             self._sensitive_attribute(column, self.columns[name])
             for name, column in columns.items()
@@ -311,14 +323,14 @@ class Plan:
         return replace(placement, remedy=APPLIED_REMEDY) if self.applied else placement
 
     def typed(self, types: Mapping[str, ValueType | None]) -> Plan:
-        """Return the plan with columns of known types, whatever the values look like."""
+        """Return the plan with known column types instead of detected ones."""
         columns = {
             name: replace(each, type=types.get(name) or each.type) for name, each in self.columns.items()
         }
         return replace(self, columns=columns)
 
     def without_hierarchies(self, names: Iterable[str]) -> Plan:
-        """Return the plan with columns that have no hierarchy."""
+        """Return the plan with the hierarchies of some columns removed."""
         bare = set(names)
         columns = {
             name: replace(each, hierarchy=None) if name in bare else each
@@ -328,7 +340,7 @@ class Plan:
 
 
 def plan_of(config: Config) -> Plan:
-    """Read a config, section by section."""
+    """Return the plan of a config."""
     engine, given, budget = limits_of(config), config.input, config.budget
     name, folder, shown = config.source, config.folder, config.to_dict()
     sources = {
@@ -372,9 +384,10 @@ def plan_of(config: Config) -> Plan:
         utility,
         config.apply is not None,
         config.output.order is Order.SHUFFLED,
-        writes_beside_the_input(config),
+        writes_to_input_database(config),
         config.seed,
         config.seed == Config.model_fields["seed"].default,
+        tuple(each.value for each in config.acknowledge or ()),
     )
 
 
@@ -388,7 +401,7 @@ def _column(
 
     Parameters
     ----------
-    shown: the section as reports show it.
+    shown: the section in reports.
     """
     hierarchy, levels = None, LevelRange()
     if settings.hierarchy is not None and source is not None:
@@ -399,21 +412,19 @@ def _column(
         levels = LevelRange(settings.levels.min or 0, settings.levels.max)
     distance = None if settings.distance is None else settings.distance.value
     weight = float(settings.weight)
-    return PlannedColumn(settings.role, settings.type, hierarchy, weight, levels, distance)
+    released = settings.released
+    dates = settings.dates
+    return PlannedColumn(settings.role, settings.type, dates, hierarchy, weight, levels, distance, released)
 
 
-def writes_beside_the_input(config: Config) -> bool:
-    """Tell whether input and release are in one database."""
+def writes_to_input_database(config: Config) -> bool:
+    """Return whether input and release are in one database."""
     source, output = config.input, config.output
-    if output.database is not None:
-        return _same_file(config, config.folder / output.database)
-    return output.url is not None and source.url == output.url
-
-
-def _same_file(config: Config, path: Path) -> bool:
-    if config.input.database is None:
-        return False
-    return same_file(config.folder / config.input.database, path)
+    if output.database is None:
+        return output.url is not None and source.url == output.url
+    return source.database is not None and same_file(
+        config.folder / source.database, config.folder / output.database
+    )
 
 
 def bind(
@@ -432,11 +443,11 @@ def bind(
 
 
 def probes(attribute: SensitiveAttribute | None, models: Sequence[type[PrivacyModel]]) -> list[Constraint]:
-    """Return constraints with neutral thresholds that measure all there is to measure.
+    """Return constraints with neutral thresholds, one for each measure of the models.
 
     Parameters
     ----------
-    attribute: a sensitive attribute; None for the models that need none.
+    attribute: a sensitive attribute; None for the models without one.
     """
     found: list[Constraint] = []
     for model in models:
@@ -450,14 +461,14 @@ def probes(attribute: SensitiveAttribute | None, models: Sequence[type[PrivacyMo
 
 
 def check_number_formats(plan: Plan, relation: Relation) -> None:
-    """Refuse a release that would write numbers in two formats, because a reader would confuse them.
+    """Check that a release writes its numbers in one format.
 
-    Stored numbers are written into a text file with a decimal point; read again with decimal commas, 1.125
-    would be a thousand times as much.
+    Stored numbers are written into a text file with a decimal point. Read with decimal commas, 1.125 would
+    become 1,125.
 
     Raises
     ------
-    InputError: naming the column.
+    InputError: naming the column with stored numbers.
     """
     if plan.numerals != COMMA or isinstance(relation, FrameRelation):
         return
@@ -465,40 +476,40 @@ def check_number_formats(plan: Plan, relation: Relation) -> None:
     if path is None or not CSV_FILES.named(path):
         return
     for name in relation.columns:
-        if plan.columns[name].role is Role.IDENTIFIER or relation.is_text(name):
+        if not plan.columns[name].released or relation.is_text(name):
             continue
         if any(text is not None and "." in text for text, _ in relation.dictionary(name)):
             raise InputError(
-                f"{relation.name}: column '{name}' stores numbers, which {path} would have with "
-                "decimal points, while input.decimal is ','; set output.path to a .parquet, or remove "
+                f"{relation.name}: column '{name}' stores numbers, which would be written to {path} with "
+                "decimal points, but input.decimal is ','; set output.path to a .parquet file, or remove "
                 "input.decimal"
             )
 
 
 def check_weight_columns(relation: Relation, names: Sequence[str]) -> None:
-    """Refuse weights that a file has not.
+    """Check that a file has the columns of sampling weights.
 
     Raises
     ------
-    InputError: naming the column.
+    InputError: it lacks one.
     """
     for name in names:
         if name not in relation.columns:
-            what = f"{relation.name}: has no column of weights '{name}'"
+            what = f"{relation.name}: weights column '{name}' does not exist"
             raise InputError(f"{what}; {suggestion(name, relation.columns)}")
 
 
 def weights_of(source: str, name: str, texts: Sequence[str | None], numerals: Numerals = POINT) -> FloatArray:
-    """Return the weights that texts stand for, shape (texts,).
+    """Return the weights written as texts, shape (texts,).
 
     Raises
     ------
-    DataError: one is not a positive number.
+    DataError: a text is not a positive number.
     """
     found = (None if text is None else numerals.number(text) for text in texts)
     weights = np.array([np.nan if each is None else each for each in found], dtype=np.float64)
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
     if len(wrong):
         text = texts[int(wrong[0])]
-        raise DataError(f"{source}: column '{name}' holds {text!r}; a weight must be a positive number")
+        raise DataError(f"{source}: column '{name}' contains {text!r}; a weight must be a positive number")
     return weights

@@ -1,26 +1,24 @@
 """The search problem of a run, prepared from a plan and an open input.
 
 If the distinct rows do not fit in memory, the run works on coarser ones or is refused. Attack-based
-constraints are measured separately from counted ones. A monitor follows the run and may stop it.
+constraints are measured separately from those that counts determine. A monitor follows the run and may stop
+it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from anonymizer.attacks.base import AttackResult
 from anonymizer.config.attribute import Role
 from anonymizer.config.load import check_columns
-from anonymizer.config.model import Config
-from anonymizer.data.open import OPTIONS, open_file
 from anonymizer.data.relation import Coding, EngineRelation, Relation
-from anonymizer.data.source import CsvDialect, EngineOptions
 from anonymizer.data.table import Encoded, EngineTables, ReadColumn, read_columns, recoded_as
-from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError
+from anonymizer.errors import DataError, InputError
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import CodeArray
@@ -37,9 +35,8 @@ from anonymizer.privacy.base import (
     TableConstraint,
     describe,
 )
-from anonymizer.release.formats import release_separator
-from anonymizer.release.query import told
-from anonymizer.run.engine import Counted, EngineChoice, count_distinct_rows, engine_options, finest
+from anonymizer.release.query import follows_from_codes
+from anonymizer.run.engine import Counted, EngineChoice, count_distinct_rows, finest
 from anonymizer.run.plan import NO_SOURCES, Plan, check_number_formats
 from anonymizer.search.base import (
     SEARCH_ALGORITHMS,
@@ -52,23 +49,23 @@ from anonymizer.search.base import (
 
 
 def coarsest(source: TableSource, attributes: Sequence[QuasiIdentifier], found: Counted) -> Table:
-    """Return the table at the highest allowed levels, with attributes that may be used at every allowed one.
+    """Return the table at the highest allowed levels; its attributes keep all their allowed levels.
 
     Raises
     ------
-    InputError: even that does not fit.
+    InputError: even this table does not fit in memory.
     """
     table = source.at([attribute.maximum for attribute in attributes], found.most)
     if table is None:
         raise InputError(
             f"{row_limit_message(found)}, even at the highest levels that attributes.*.levels allow; "
-            "allow higher levels, or more memory (engine.memory_limit, engine.options.combinations)"
+            "allow higher levels, or raise engine.memory_limit or engine.options.combinations"
         )
     return replace(table, quasi_identifiers=tuple(attributes))
 
 
 def columns_outside_table(plan: Plan, relation: Relation, columns: Mapping[str, ReadColumn]) -> list[str]:
-    """Return the released columns that cannot be written without a look at the records."""
+    """Return the released columns that cannot be written from the distinct rows alone."""
     positions = {read.column.name: read.codes for read in columns.values()}
     released = plan.released(relation.columns)
     if not isinstance(relation, EngineRelation):
@@ -76,39 +73,21 @@ def columns_outside_table(plan: Plan, relation: Relation, columns: Mapping[str, 
     return [
         name
         for name in released
-        if plan.columns[name].role is not Role.QUASI_IDENTIFIER and not told(relation, name, positions)
+        if plan.columns[name].role is not Role.QUASI_IDENTIFIER
+        and not follows_from_codes(relation, name, positions)
     ]
 
 
-def check_beyond_memory(plan: Plan, problem: SearchProblem, found: Counted, untold: Sequence[str]) -> None:
-    """Refuse what asks for every distinct combination at once.
-
-    Parameters
-    ----------
-    untold: released columns that the frequency table does not tell, nor can the engine join.
-
-    Raises
-    ------
-    InputError: naming all of it, and what would do.
-    """
-    refused = [*_refused(plan, problem), *_untold(plan, untold)]
-    if refused:
-        raise InputError(
-            f"{row_limit_message(found)}, so that they stay in the engine, where these cannot be had: "
-            f"{'; '.join(refused)}. Remove them, or allow more memory (engine.memory_limit, "
-            "engine.options.combinations)"
-        )
-
-
 def row_limit_message(found: Counted) -> str:
-    """Say how many combinations there are, and how many fit."""
+    """Return how many distinct rows there are, and how many fit in memory."""
     return (
-        f"engine {found.choice.name}: the input has {found.combinations.number:,} distinct combinations, "
-        f"where memory has room for {found.most:,}"
+        f"engine {found.choice.name}: the input has {found.combinations.number:,} distinct rows, "
+        f"memory holds at most {found.most:,}"
     )
 
 
-def _refused(plan: Plan, problem: SearchProblem) -> Iterator[str]:
+def _unsupported(plan: Plan, problem: SearchProblem) -> Iterator[str]:
+    """Yield what the config asks for that needs all distinct rows in memory."""
     if not plan.algorithm.out_of_core:
         able = [name for name, each in SEARCH_ALGORITHMS.items() if each.out_of_core]
         yield f"algorithm {plan.algorithm.name} (accepted: {', '.join(able)})"
@@ -117,7 +96,7 @@ def _refused(plan: Plan, problem: SearchProblem) -> Iterator[str]:
     if problem.suppression is not SuppressionMethod.CLASSES:
         yield f"suppression.method {problem.suppression.value} (accepted: classes)"
     for constraint in problem.gate.constraints:
-        yield f"constraint {constraint.model.name}, whose attackers hold the original records"
+        yield f"constraint {constraint.model.name}, whose adversary holds the original records"
     if plan.attacks:
         scene = AdversaryView(_published(problem.table, plan.weights))
         for position, each in enumerate(plan.attacks):
@@ -130,19 +109,8 @@ def _refused(plan: Plan, problem: SearchProblem) -> Iterator[str]:
         yield "utility, which compares the release with the original records"
 
 
-def _untold(plan: Plan, columns: Sequence[str]) -> Iterator[str]:
-    """Name the columns that only a look at the records could release, which do not stand in an engine."""
-    algorithm = plan.algorithm
-    if columns and algorithm.out_of_core and not algorithm.by_codes:
-        named = ", ".join(f"'{name}'" for name in columns)
-        yield (
-            f"with algorithm {algorithm.name} a release of {named}, which "
-            f"{'is' if len(columns) == 1 else 'are'} in a DataFrame (accepted: files and tables)"
-        )
-
-
 def _published(table: Table, weights: Sequence[str]) -> PublishedTable:
-    """Return a table of what a release at the highest levels would show, to ask attacks what they lack."""
+    """Return the release at the highest levels, by which attacks state their missing requirements."""
     attributes = table.quasi_identifiers
     return PublishedTable(
         "the release",
@@ -160,14 +128,14 @@ def _published(table: Table, weights: Sequence[str]) -> PublishedTable:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A problem with the way back to the records.
+    """A search problem with its records.
 
     Attributes
     ----------
-    encoded: the input's records, whose combinations are the rows of the problem's table.
+    encoded: the records of the input; their distinct rows are the rows of the problem's table.
     constraints: of the problem, in the order of the config.
-    grown: sensitive attributes whose hierarchy was grown from the input's values.
-    counted: the combinations of all records.
+    grown: sensitive attributes whose hierarchy is built from the input's values.
+    counted: the distinct rows of all records.
     """
 
     problem: SearchProblem
@@ -178,82 +146,24 @@ class Prepared:
 
     @property
     def engine(self) -> EngineChoice:
-        """What counts the combinations."""
+        """The engine that counts the distinct rows."""
         return self.counted.choice
 
     @property
     def positions(self) -> dict[str, CodeArray]:
-        """The code of each text in the dictionary of each column that was read, by its name."""
+        """The codes of the texts in a column's dictionary, shape (texts,), by the name of the column."""
         return {read.column.name: read.codes for read in self.encoded.columns}
 
     def rows(self, recoding: Recoding) -> CodeArray:
-        """Return the row of the searched table for each record of the input, shape (records,), int32.
-
-        Parameters
-        ----------
-        recoding: what was found; where the problem has a source of tables, the one that it is of is meant.
-        """
+        """Return for each record of the input its row in the recoding's table, shape (records,), int32."""
         return self._encoded_as(recoding).combination
 
     def codings(self, recoding: Recoding) -> list[Coding]:
-        """Return how the texts of records become the codes of the same table."""
+        """Return how the texts of records become the codes of the recoding's table."""
         return [read.coding for read in self._encoded_as(recoding).columns]
 
     def _encoded_as(self, recoding: Recoding) -> Encoded:
         return self.encoded if self.problem.source is None else recoded_as(self.encoded, recoding.table)
-
-
-def input_path(config: Config) -> Path:
-    """Return where the input file of a config lies.
-
-    Raises
-    ------
-    ConfigError: the config names none.
-    """
-    if config.input.path is None:
-        what = "missing; accepted: the path of a .csv, .csv.gz, .tsv or .parquet file"
-        raise ConfigError(config.source, [ConfigProblem("input.path", what)])
-    return config.folder / config.input.path
-
-
-def open_as(config: Config, path: Path) -> Relation:
-    """Open a file as the config says its input is to be read."""
-    dialect = CsvDialect(config.input.separator, config.input.encoding)
-    return open_file(path, dialect, engine_options(config))
-
-
-def open_described(config: Config, path: Path) -> Relation:
-    """Open a file that a config describes: its input, or another file with such columns, however written.
-
-    Raises
-    ------
-    DataError: it cannot be read, neither as UTF-8 with a separator that is detected nor as the input is.
-    """
-    given = config.input.path
-    if given is not None and (config.folder / given).resolve() == path.resolve():
-        return open_as(config, path)
-    try:
-        return open_file(path, options=engine_options(config))
-    except DataError:
-        return open_as(config, path)
-
-
-def open_foreign_release(config: Config, path: Path) -> Relation:
-    """Open a release that may be somebody else's, and then have a separator of its own.
-
-    Raises
-    ------
-    DataError: as for ``open_described``.
-    """
-    try:
-        return open_release(path, engine_options(config))
-    except DataError:
-        return open_described(config, path)
-
-
-def open_release(path: Path, options: EngineOptions = OPTIONS) -> Relation:
-    """Open a released file, whose separator is that of its format and not to be guessed."""
-    return open_file(path, CsvDialect(release_separator(path)), options)
 
 
 def prepare(plan: Plan, relation: Relation) -> Prepared:
@@ -269,27 +179,39 @@ def prepare(plan: Plan, relation: Relation) -> Prepared:
 
 
 def prepare_table(plan: Plan, relation: Relation) -> Prepared:
-    """Do the same for what searches nothing; the table may then not fit in memory."""
+    """Do the same without a search; the distinct rows may then exceed memory."""
     return problem_of(plan, relation, read_attributes(plan, relation))
 
 
 def check_search(plan: Plan, prepared: Prepared) -> None:
-    """Refuse a search that asks for every distinct combination, where these do not fit in memory.
+    """Check that a search supports distinct rows that do not fit in memory.
 
     Raises
     ------
-    InputError: naming what asks for them.
+    InputError: it does not; names everything that needs them in memory.
     """
-    if prepared.problem.source is not None:
-        relation = prepared.encoded.relation
-        columns = {read.column.name: read for read in prepared.encoded.columns}
-        stored = isinstance(relation, EngineRelation)
-        untold = () if stored else columns_outside_table(plan, relation, columns)
-        check_beyond_memory(plan, prepared.problem, prepared.counted, untold)
+    if prepared.problem.source is None:
+        return
+    refused, algorithm = [*_unsupported(plan, prepared.problem)], plan.algorithm
+    relation, frame = prepared.encoded.relation, ""
+    if not isinstance(relation, EngineRelation) and algorithm.out_of_core and not algorithm.by_codes:
+        # Only an engine can join records to their recoding.
+        columns = plan.released(relation.columns)
+        named = ", ".join(f"'{name}'" for name in columns)
+        frame = (
+            f". Out of core, {algorithm.name} cannot release columns {named} from a DataFrame; read the "
+            "input from a file or table"
+        )
+    others = f", which does not support: {'; '.join(refused)}. Remove these" if refused else ""
+    if others or frame:
+        raise InputError(
+            f"{row_limit_message(prepared.counted)}, so the run is out of core{others}{frame}, or raise "
+            "engine.memory_limit or engine.options.combinations"
+        )
 
 
 def read_attributes(plan: Plan, relation: Relation) -> dict[str, ReadColumn]:
-    """Read the quasi-identifiers, then the sensitive attributes, each kind in the order of the input.
+    """Read the quasi-identifiers and then the sensitive attributes, both in the order of the input.
 
     Raises
     ------
@@ -314,7 +236,7 @@ def problem_of(
     columns: Mapping[str, ReadColumn],
     sources: Mapping[str, HierarchySource[Any]] = NO_SOURCES,
 ) -> Prepared:
-    """Encode and generalize columns that were read into a problem.
+    """Return the search problem of columns that were read.
 
     Parameters
     ----------
@@ -340,7 +262,7 @@ def problem_of(
 
 
 def _problem(plan: Plan, table: Table, constraints: Sequence[Constraint]) -> SearchProblem:
-    """Return what a search is asked of a table that holds all."""
+    """Return the search problem of a table in memory."""
     return SearchProblem(
         table,
         tuple(each for each in constraints if isinstance(each, ClassConstraint)),
@@ -361,13 +283,13 @@ def _refuse_stars(relation: Relation, columns: Sequence[Column]) -> None:
         if SUPPRESSED in column.texts:
             records = int(column.counts[column.texts.index(SUPPRESSED)])
             raise DataError(
-                f"{relation.name}: column '{column.name}' holds '{SUPPRESSED}' in {records} rows, which "
-                "stands for suppressed in a release; list it in input.missing, or write another value"
+                f"{relation.name}: column '{column.name}' contains '{SUPPRESSED}' in {records} rows, but "
+                f"'{SUPPRESSED}' marks suppressed values; add it to input.missing, or replace it in the file"
             )
 
 
 def countable_constraints(constraints: Sequence[Constraint]) -> list[CountedConstraint]:
-    """Return the constraints that the classes of a release suffice to measure."""
+    """Return the constraints that are measured on the classes of a release, without an attack."""
     return [each for each in constraints if not isinstance(each, ReleaseConstraint)]
 
 
@@ -378,23 +300,24 @@ def in_order(
 
     Parameters
     ----------
-    own, attacked: of the counted constraints, and of the others.
+    own: of the countable constraints.
+    attacked: of the attack-based ones.
     """
     first, second = iter(own), iter(attacked)
     return [next(second if isinstance(each, ReleaseConstraint) else first) for each in constraints]
 
 
 def unmeasured(constraint: ReleaseConstraint) -> Measurement:
-    """Return what a file alone tells of a constraint that an attack measures: nothing."""
+    """Return the measurement of an attack-based constraint without the original records: unknown."""
     return _measurement(constraint, None, None)
 
 
 def attack_written_release(prepared: Prepared, scene: AdversaryView) -> list[Measurement]:
-    """Attack a release that was read back, with targets and randomness that the search had not.
+    """Attack a release that was read back, with other targets and randomness than those of the search.
 
     Parameters
     ----------
-    scene: of the release and the input, without the recipe.
+    scene: the release and the input, without the recipe.
     """
     gate = prepared.problem.gate
     found = []
@@ -405,7 +328,7 @@ def attack_written_release(prepared: Prepared, scene: AdversaryView) -> list[Mea
 
 
 def violated_constraints(constraints: Sequence[Constraint], measurements: Sequence[Measurement]) -> list[str]:
-    """Return the constraints that an attack on the release broke, with what it reached."""
+    """Return the attack-based constraints that the release violates, with the success of the attack."""
     return [
         f"{describe(constraint)} {each.measured:.4g} in the audit"
         for constraint, each in zip(constraints, measurements, strict=True)
@@ -424,15 +347,19 @@ class RunMonitor:
 
     Attributes
     ----------
-    progress: told how far the search is.
-    phase: told what begins.
-    stopped: asked whether the user wants the search to end.
-    released: given the report once the release is in its place and can still be taken back; when this fails,
-        it is taken back, and an earlier one is as it was.
+    progress: receives the progress of the search.
+    phase: receives the name of each phase as it begins.
+    say: receives lines about a phase, such as how long an attack will take.
+    attacked: receives the results of each attack as it ends.
+    stopped: returns whether the user wants the search, or the attacks after it, to end.
+    released: receives the report when the release is in place but can still be undone; an error undoes it and
+        restores an earlier release.
     """
 
     progress: Callable[[Progress], None] | None = None
     phase: Callable[[str], None] = lambda _: None
+    say: Callable[[str], None] = lambda _: None
+    attacked: Callable[[Sequence[AttackResult]], None] = lambda _: None
     stopped: Callable[[], bool] = lambda: False
     released: Callable[[Report], None] = lambda _: None
 

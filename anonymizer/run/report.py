@@ -1,20 +1,30 @@
-"""The report of a run, assembled, and the files written with the release: folder, reports, recoding.
-
-It warns of ambiguous texts in the input.
-"""
+"""The report of a run with its warnings, and the files written next to the release."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from anonymizer.config.attribute import Role
-from anonymizer.data.csv import index_warnings
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import CsvDialect
+from anonymizer.data.table import date_remedy
+from anonymizer.hierarchy.auto import AutoSource
+from anonymizer.hierarchy.order import OrderSource
+from anonymizer.model.dates import ISO_FORM, reading_of
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Report
 from anonymizer.model.table import COMMA, Column, ValueType
-from anonymizer.profile.column_statistics import BLANKS, SAMPLE, differing_by_blanks, writing_of
+from anonymizer.profile.column_statistics import (
+    DIFFER_BY_BLANKS,
+    SAMPLE,
+    begins_or_ends_with_blank,
+    differing_by_blanks,
+    padding_warnings,
+    weight_warnings,
+    writing_of,
+)
 from anonymizer.release.folder import PAGE, RECODING, ReleaseFolder
 from anonymizer.report.build import (
     InputFacts,
@@ -27,9 +37,11 @@ from anonymizer.report.build import (
     utility_entry,
 )
 from anonymizer.report.distribution import smallest_shown
-from anonymizer.report.facts import Facts
+from anonymizer.report.facts import Facts, useless_columns
+from anonymizer.report.legend import legend
 from anonymizer.report.page import page
 from anonymizer.report.public import public_report
+from anonymizer.report.wording import useless_warnings
 from anonymizer.run.assessment import Verified
 from anonymizer.run.diagnose import Diagnosis
 from anonymizer.run.earlier_release import StoredRecoding
@@ -39,43 +51,76 @@ from anonymizer.run.shape import Audited, Found
 
 
 def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
-    """Return which columns have values that differ by blanks, or numbers that are read as text.
+    """Return warnings about spaces around values, and about numbers and dates that are read as text.
 
-    Values so few that their number could tell of somebody are not counted.
+    Small counts, which could disclose a person, are replaced by words.
     """
     smallest = smallest_shown(plan.k)
-    warnings = []
+    warnings, with_blanks = [], []
     for column in columns:
         if column.type is not ValueType.TEXT:
             continue
         differing = differing_by_blanks(column.present)
         if differing:
             number = f"{differing:,}" if differing >= smallest else "a few"
-            warnings.append(f"column '{column.name}': {number} of its values differ {BLANKS}")
+            warnings.append(f"column '{column.name}': {number} of its values differ {DIFFER_BY_BLANKS}")
+        elif begins_or_ends_with_blank(column.present):
+            with_blanks.append(column.name)
         if _is_read_as_text(column):
             warnings.append(
-                f"column '{column.name}' holds numbers with decimal commas, which are read as text; "
+                f"column '{column.name}' contains numbers with decimal commas, which are read as text; "
                 "set input.decimal to ','"
             )
-    return warnings
+        if _groups_spelled_dates(plan, column):
+            warnings.append(
+                f"column '{column.name}' looks like dates, but is grouped by spelling, not by time; "
+                f"{date_remedy(column.present)}, with `type: date`"
+            )
+    return [*warnings, *padding_warnings([each.name for each in columns if each.padded], with_blanks)]
+
+
+def _groups_spelled_dates(plan: Plan, column: Column) -> bool:
+    """Return whether a column of dates of some form is grouped by the order of its texts."""
+    planned = plan.columns[column.name].hierarchy
+    source = None if planned is None else planned.source
+    by_order = isinstance(source, OrderSource) and source.settings.values is None
+    if not (by_order or isinstance(source, AutoSource)):
+        return False
+    found = reading_of(column.present)
+    return found is not None and found.format.forms != (ISO_FORM,)
 
 
 def _is_read_as_text(column: Column) -> bool:
-    """Tell whether the texts of a column, or of many of them some, are numbers in any case."""
+    """Return whether a sample of the texts of a column are numbers with decimal commas."""
     texts = column.present[:: len(column.present) // SAMPLE + 1]
     found = writing_of({column.name: [(text, 1) for text in texts]}, None)
     return column.numerals != COMMA and found.numerals == COMMA
 
 
-BESIDE_THE_INPUT = "the database of the release holds the input too: hand over the table, never the database"
+IN_INPUT_DATABASE = (
+    "the database of the release also contains the input: share the released table, never the database"
+)
 
 
-def release_facts(names: Sequence[str], found: Found, audited: Audited) -> ReleaseFacts:
-    """Return what the report says of a verified release.
+def input_facts(title: str | None, relation: Relation) -> InputFacts:
+    """Return the ``input`` entry of the report.
 
     Parameters
     ----------
-    names: of its tables, none of a DataFrame.
+    title: of the input; None for a DataFrame.
+    """
+    return InputFacts(title, relation.sha256, relation.rows, len(relation.columns), relation.separator)
+
+
+def release_facts(
+    names: Sequence[str], dialect: CsvDialect | None, found: Found, audited: Audited
+) -> ReleaseFacts:
+    """Return the ``release`` entry of the report.
+
+    Parameters
+    ----------
+    names: of the released tables; empty for DataFrames.
+    dialect: of files of text, else None.
     """
     second = audited.second
     path, other = (*names, None, None)[:2]
@@ -87,6 +132,8 @@ def release_facts(names: Sequence[str], found: Found, audited: Audited) -> Relea
         found.recoding.suppressed_cells,
         len(audited.sizes),
         verified=True,
+        separator=None if dialect is None else dialect.separator,
+        encoding=None if dialect is None else dialect.encoding,
         sensitive_table=None if second is None else SecondFile(other, second.sha256, second.rows),
     )
 
@@ -101,7 +148,7 @@ def report_parts(
     losses: dict[str, float | None],
     diagnosis: Diagnosis | None = None,
 ) -> ReportParts:
-    """Gather what a report is made of."""
+    """Return all parts of a report."""
     attacks = [] if verified is None else verified.attacks
     entries = [attack_entry(each.finding, each.seconds) for each in attacks]
     return ReportParts(
@@ -115,53 +162,73 @@ def report_parts(
         losses,
         entries,
         [] if verified is None else [utility_entry(each.finding, each.seconds) for each in verified.utility],
-        attack_matrix([each.model for each in prepared.constraints], entries, prepared.problem.k),
-        warnings_of(plan, prepared),
+        attack_matrix(prepared.constraints, entries, prepared.problem.k),
+        [*warnings_of(plan, prepared), *_unattacked(() if verified is None else verified.unattacked)],
         {"name": prepared.engine.name, "because": prepared.engine.because},
         None if diagnosis is None else diagnosis.to_dict(),
     )
 
 
 def warnings_of(plan: Plan, prepared: Prepared) -> list[str]:
-    """Return what a steward should look at again before handing the release over."""
-    beside = [BESIDE_THE_INPUT] if plan.beside_the_input else []
+    """Return the warnings to read before handing the release over."""
     protected = {constraint.attribute for constraint in prepared.constraints}
-    return (
-        beside
-        + [
-            f"no constraint protects the sensitive attribute '{name}'; it is released as it is"
+    return [
+        *([IN_INPUT_DATABASE] if plan.in_input_database else []),
+        *(
+            f"no constraint protects the sensitive attribute '{name}', which is released unchanged"
             for name in plan.with_role(Role.SENSITIVE)
             if name not in protected
-        ]
-        + index_warnings(prepared.encoded.relation.index_columns)
-        + text_warnings(plan, [read.column for read in prepared.encoded.columns])
-        + (group_warnings(plan) if plan.algorithm.in_groups else [])
-    )
+        ),
+        *prepared.encoded.relation.header_warnings,
+        *text_warnings(plan, [read.column for read in prepared.encoded.columns]),
+        *(anatomy_warnings(plan) if plan.algorithm.in_groups else []),
+        *_weight_warnings(plan, prepared.encoded.relation),
+    ]
 
 
-def group_warnings(plan: Plan) -> list[str]:
-    """Return what a release in groups does not protect from, whatever its constraints say."""
-    names = [each.model.name for each in plan.planned]
-    asked = [name for name in names if name in ("k-anonymity", "alpha-k-anonymity")]
+def release_warnings(found: Found) -> list[str]:
+    """Return the warnings about columns of a release that say next to nothing."""
+    merged = found.promised.merged
+    return [*useless_warnings(useless_columns(merged), len(merged.table.quasi_identifiers))]
+
+
+def _unattacked(names: Sequence[str]) -> list[str]:
+    """Return the warning about attacks that the user ended."""
+    if not names:
+        return []
+    return [f"you interrupted the attacks; not run: {', '.join(names)} (run them with anonymizer attack)"]
+
+
+def _weight_warnings(plan: Plan, relation: Relation) -> Iterator[str]:
+    absent = {None, *plan.missing}
+    for name in plan.released(plan.with_role(Role.WEIGHT)):
+        counts = [records for text, records in relation.dictionary(name) if text not in absent]
+        yield from weight_warnings(name, counts, plan.k or 2)
+
+
+def anatomy_warnings(plan: Plan) -> list[str]:
+    """Return warnings about risks of an Anatomy release that its constraints do not cover."""
     warnings = [
-        "the quasi-identifiers are published exact: the size of a group does not bound re-identification, "
-        "which `vulnerability` and `uniqueness` measure on the exact values",
+        "quasi-identifiers are published exactly, so bucket size does not bound re-identification risk; "
+        "`vulnerability` and `uniqueness` measure that risk on the exact values",
     ]
     if plan.seed_is_default:
         warnings.append(
-            "the groups are drawn from the seed: whoever knows it and guesses all records can tell whether "
-            "the guess is right; set one that nobody guesses (the default is 0), and keep it"
+            "the buckets are drawn from the seed: an adversary who knows it can confirm a guess of the whole "
+            "table; set an unpredictable seed (the default is 0) and keep it secret"
         )
-    if asked:
+    names = [each.model.name for each in plan.planned]
+    counting = [name for name in names if name in ("k-anonymity", "alpha-k-anonymity")]
+    if counting:
         warnings.append(
-            f"{asked[0]} holds for the groups: it says how many records share their values, "
-            "not that these differ"
+            f"{counting[0]} holds for the buckets: it says how many records share a bucket's sensitive "
+            "values, not that these values differ"
         )
     return warnings
 
 
 def recoding_entry(kept: StoredRecoding | None) -> dict[str, Any] | None:
-    """Return what the report says of recoding.json."""
+    """Return the ``recoding_file`` entry of the report; None without recoding.json."""
     if kept is None:
         return None
     return {"path": RECODING, "sha256": hashlib.sha256(kept.encoded).hexdigest()}
@@ -170,15 +237,17 @@ def recoding_entry(kept: StoredRecoding | None) -> dict[str, Any] | None:
 def write_reports(
     folder: ReleaseFolder, report: Report, facts: Facts, k: int | None, kept: StoredRecoding | None
 ) -> None:
-    """Write the page, the recipient's report, the recoding, and the internal report.
+    """Write the page, the recipient's report and legend, the recoding, and the internal report.
 
     Parameters
     ----------
-    facts: what the page shows beside the report.
-    k: of the config, which bounds what the recipient is told.
+    facts: shown on the page in addition to the report.
+    k: of the config; the public report hides counts below it.
     """
     folder.internal(PAGE).write_text(page(report, facts), encoding="utf-8", newline="\n")
-    folder.public_report.write_text(public_report(report, k).to_json(), encoding="utf-8", newline="\n")
+    public = public_report(report, k)
+    folder.public_report.write_text(public.to_json(), encoding="utf-8", newline="\n")
+    folder.legend.write_text(legend(public.to_dict()), encoding="utf-8", newline="\n")
     if kept is not None:
         folder.internal(RECODING).write_bytes(kept.encoded)
     folder.report.write_text(report.to_json(), encoding="utf-8", newline="\n")

@@ -1,4 +1,4 @@
-"""What anonymizing a DataFrame returns."""
+"""The result of anonymizing a DataFrame: the release, its report, and charts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Frame = TypeVar("Frame")
 
 @dataclass(frozen=True, eq=False)
 class ReportInputs:
-    """What the facts of a result are counted from.
+    """The data that the facts of a result are counted from.
 
     Attributes
     ----------
@@ -38,16 +38,16 @@ class ReportInputs:
 class Result(Generic[Frame]):
     """A release in memory.
 
-    In a notebook it shows its verdict and promises. The ``plot_*`` methods draw the charts of report.html;
-    each takes the Axes to draw onto (without: those of a new figure of pyplot) and returns them.
+    A notebook shows its verdict and constraints. The ``plot_*`` methods draw the charts of report.html; each
+    draws onto the given Axes, by default those of a new pyplot figure, and returns them.
 
     Attributes
     ----------
-    data: the released records, of the kind that was given, with a new index. Columns keep their type, recoded
-        ones where all that is published are values of theirs; else those are text.
-    report: what report.json would hold; paths and hashes of files are None.
-    sensitive_table: of a release in groups, how many records of each group have which sensitive value;
-        ``data`` then has the group of each record instead. None where ``data`` has all columns.
+    data: the released records, in a DataFrame of the input's kind with a new index. Columns keep their type;
+        a recoded column becomes text if a published value is not of its type.
+    report: the content of report.json; paths and hashes of files are None.
+    sensitive_table: of an Anatomy release, the number of records of each group with each sensitive value;
+        ``data`` then has the group of each record instead. None if ``data`` has all columns.
     """
 
     data: Frame
@@ -57,7 +57,7 @@ class Result(Generic[Frame]):
 
     @cached_property
     def facts(self) -> Facts:
-        """What report.html shows beside the report, counted when it is first asked for."""
+        """The facts that report.html shows in addition to the report, counted on first use."""
         basis = self._basis
         return gather(basis.released, basis.constraints, moving_reference=basis.moving_reference)
 
@@ -67,31 +67,26 @@ class Result(Generic[Frame]):
         return card(self.report, self.facts)
 
     def plot_attacks(self, *, ax: Axes | None = None) -> Axes:
-        """Draw what each attack of the config reached, beside what a guess reaches.
-
-        Raises
-        ------
-        InputError: the config lists no attack.
-        """
+        """Draw the success of each attack in the config, next to its baseline; without attacks, say so."""
         from anonymizer.report.charts import draw_attacks  # noqa: PLC0415 - only plots need it
         from anonymizer.report.sections import dots_of  # noqa: PLC0415
 
-        dots = dots_of(self.report["attacks"])
+        dots, title = dots_of(self.report["attacks"]), "What each attack reaches"
         if not dots:
-            raise InputError("no attack was run; list some under 'attacks' in the config")
-        return _named(draw_attacks(_axes(ax), dots), "What each attack reaches")
+            return _empty(_axes(ax), title, NO_ATTACKS)
+        return _named(draw_attacks(_axes(ax), dots), title)
 
     def plot_knowledge(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the chance of one right guess about who a record is, by number of known attributes.
+        """Draw the probability that one guess re-identifies a record, by number of known attributes.
 
         Raises
         ------
-        InputError: there are too many quasi-identifiers and records to look at every set of them.
+        InputError: there are too many sets of quasi-identifiers to evaluate.
         """
         from anonymizer.report.charts import draw_knowledge  # noqa: PLC0415
 
         if not self.facts.knowing:
-            raise InputError("too many sets of quasi-identifiers to look at; run the attack vulnerability")
+            raise InputError("too many sets of quasi-identifiers to evaluate; run the attack vulnerability")
         return _named(draw_knowledge(_axes(ax), self.facts.knowing), "The more is known, the more is found")
 
     def plot_losses(self, *, ax: Axes | None = None) -> Axes:
@@ -101,28 +96,28 @@ class Result(Generic[Frame]):
         return _named(draw_losses(_axes(ax), self.facts.losses), "Loss by attribute")
 
     def plot_distribution(self, attribute: str, *, ax: Axes | None = None) -> Axes:
-        """Draw a quasi-identifier before (hollow) and after (filled), rare values together.
+        """Draw a quasi-identifier before (hollow) and after (filled), with rare values combined.
 
         Raises
         ------
-        InputError: it is no quasi-identifier, or nothing of it can be shown.
+        InputError: it is not a quasi-identifier, or its distribution cannot be shown.
         """
         from anonymizer.report.charts import draw_distribution  # noqa: PLC0415
 
         by_name = {each.attribute: each for each in self.facts.distributions}
         if attribute not in by_name:
-            raise InputError(f"'{attribute}' is no quasi-identifier; {suggestion(attribute, by_name)}")
+            raise InputError(f"'{attribute}' is not a quasi-identifier; {suggestion(attribute, by_name)}")
         shown = by_name[attribute]
         if not shown.labels:
             raise InputError(f"'{attribute}' cannot be drawn: {shown.reason}")
         return _named(draw_distribution(_axes(ax), shown), f"{attribute}, before and after")
 
     def plot_groups(self, *, ax: Axes | None = None) -> Axes:
-        """Draw how many equivalence classes there are of which size.
+        """Draw the number of equivalence classes by size.
 
         Raises
         ------
-        InputError: there are too few to tell nothing of single ones.
+        InputError: there are so few classes that the chart could disclose a single one.
         """
         from anonymizer.report.charts import draw_groups  # noqa: PLC0415
 
@@ -131,11 +126,11 @@ class Result(Generic[Frame]):
         return _named(draw_groups(_axes(ax), self.facts.groups), "Groups by size")
 
     def plot_search(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the best objective found so far against candidates looked at, and the proven bound.
+        """Draw the best objective so far by number of candidates, and the proven bound.
 
         Raises
         ------
-        InputError: the algorithm does not look at candidates one after another.
+        InputError: the algorithm does not report single candidates.
         """
         from anonymizer.report.charts import draw_search, progress_of  # noqa: PLC0415
 
@@ -145,8 +140,19 @@ class Result(Generic[Frame]):
         return _named(draw_search(_axes(ax), progress), "How it was found")
 
 
+NO_ATTACKS = "No attack was run.\nAdd some to the config, such as\nattacks: [vulnerability, uniqueness]"
+"""In place of the chart of attacks."""
+
+
+def _empty(axes: Axes, title: str, words: str) -> Axes:
+    """Write words in place of a chart."""
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, words, ha="center", va="center", transform=axes.transAxes)
+    return _named(axes, title)
+
+
 def _named(axes: Axes, title: str) -> Axes:
-    """Say on a chart what the page says around it: its title, and what its marks are."""
+    """Add the title and legend, which the page has in its text."""
     axes.set_title(title, fontweight="bold")
     handles, labels = axes.get_legend_handles_labels()
     if handles:

@@ -1,4 +1,4 @@
-"""Searching until a release stands, and saying why there is none."""
+"""The search of a run, and the error with its reasons if there is no release."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from anonymizer.search.base import Control
 from anonymizer.search.local.bound import best_possible
 
 DIAGNOSIS_SECONDS = 20.0
-"""Longest time for finding out why there is no release, when the config sets no budget."""
+"""Limit of the diagnosis of infeasibility if the config sets no budget."""
 
 
 class Task(ABC):
-    """What a job does with the records of an open source.
+    """A way to publish the records of an open input.
 
     Attributes
     ----------
     plan, prepared: of the records.
     shape: of the release.
-    input: what the report says of the input.
+    input: entry of the report.
     """
 
     plan: Plan
@@ -43,24 +43,24 @@ class Task(ABC):
 
     @abstractmethod
     def find(self) -> Found:
-        """Return what is to be published; asked again, something else than what the gate refused meanwhile.
+        """Return the release to publish; after a refusal by the attack check, another one.
 
         Raises
         ------
-        Infeasible: nothing is left that satisfies every constraint, or nothing was found in the budget.
-        AuditFailed: the search proposes what was refused before.
+        Infeasible: no other release satisfies every constraint, or none was found in the budget.
+        AuditFailed: the search returns a release that was refused before.
         """
 
     @abstractmethod
     def stored(self, found: Found) -> StoredRecoding | None:
-        """Return what is kept for further records; None where it is of no use for them."""
+        """Return the recoding for new records; None if it cannot be applied to them."""
 
-    def entry(self, found: Found) -> dict[str, Any] | None:  # noqa: ARG002 - of any
-        """Return the ``applied`` entry of the report; None where nothing was applied."""
+    def entry(self, found: Found) -> dict[str, Any] | None:  # noqa: ARG002 - of an append
+        """Return the ``applied`` entry of the report; None for a release without an earlier one."""
         return None
 
-    def facts(self, found: Found, audited: Audited) -> Facts:  # noqa: ARG002 - of any release
-        """Return what the page shows beside the report."""
+    def facts(self, found: Found, audited: Audited) -> Facts:  # noqa: ARG002 - of an append
+        """Return the facts that the page shows in addition to the report."""
         problem = found.prepared.problem
         return gather(found.promised, found.prepared.constraints, moving_reference=problem.moving_reference)
 
@@ -78,6 +78,7 @@ class SearchTask(Task):
     """
 
     def __init__(self, plan: Plan, relation: Relation, facts: InputFacts, watch: RunMonitor) -> None:
+        watch.phase("building hierarchies and counting distinct rows")
         self.plan = plan
         self.shape = shape_of(plan, relation)
         self.prepared = prepare(plan, relation)
@@ -86,23 +87,23 @@ class SearchTask(Task):
         self._control: Control | None = None
 
     def find(self) -> Found:
-        """Search within one budget, however often."""
+        """Search; all searches of a run share one budget."""
         self._control = self._control or control_of(self.plan, self._watch)
         outcome = search(self.plan, self.prepared, self._watch, self._control)
         if outcome.recoding is None:
             raise refusal(self.plan, self.prepared, outcome, self.input, self._watch)
         if self.prepared.problem.gate.refused(outcome.recoding):
             name = self.plan.algorithm.name
-            raise AuditFailed(f"{name} proposes again what attackers broke in the audit")
+            raise AuditFailed(f"{name} returned a release again that an attack refuted in the audit")
         return Found(self.prepared, outcome, released(outcome.recoding, self.prepared.problem.k))
 
     def stored(self, found: Found) -> StoredRecoding | None:
-        """Return the recoding that was found."""
+        """Return the recoding of the release."""
         return store_recoding(self.plan, self.prepared, found.outcome)
 
 
 def control_of(plan: Plan, watch: RunMonitor) -> Control:
-    """Return the budget of a plan, which begins now."""
+    """Return the budget of a plan, which starts now."""
     return Control(*plan.budget, watch.stopped, watch.progress)
 
 
@@ -111,7 +112,7 @@ def search(plan: Plan, prepared: Prepared, watch: RunMonitor, control: Control |
 
     Parameters
     ----------
-    control: the budget, None for one that begins now.
+    control: the budget; None for one that starts now.
     """
     watch.phase("searching")
     control = control_of(plan, watch) if control is None else control
@@ -124,7 +125,7 @@ def search(plan: Plan, prepared: Prepared, watch: RunMonitor, control: Control |
     ):
         return outcome
     watch.phase("bounding what is possible")
-    # The bound may take longer than the search: it gets a share of the budget, and at most what is left.
+    # The bound may take longer than the search: it gets a share of the budget, and at most the rest of it.
     bound = best_possible(prepared.problem, control.out_of_time, plan.budget[0])
     return replace(outcome, best_possible=bound)
 
@@ -132,10 +133,10 @@ def search(plan: Plan, prepared: Prepared, watch: RunMonitor, control: Control |
 def refusal(
     plan: Plan, prepared: Prepared, outcome: Outcome, facts: InputFacts, watch: RunMonitor
 ) -> Infeasible:
-    """Return the error for a problem without a release, with the reasons that could be found."""
+    """Return the error for a problem without a release, with a diagnosis."""
     diagnosis = Diagnosis(complete=False)
     if outcome.status is Status.INFEASIBLE:
-        watch.phase("finding out what stands in the way")
+        watch.phase("diagnosing infeasibility")
         numbered = list(
             zip(plan.positions(prepared.problem.table.sensitive_names), prepared.constraints, strict=True)
         )

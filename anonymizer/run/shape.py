@@ -1,7 +1,7 @@
-"""The shape of a release: what each of its tables publishes, and how it is counted when it is read back.
+"""The shape of a release: the content of each table, and how the table is counted when it is read back.
 
-One table; or with Anatomy two that are joined by a group, quasi-identifiers in one and the sensitive values
-of each group in the other. ``verify`` is the same for all.
+A release is one table, or the QIT and ST of Anatomy, which share the column ``group``. ``verify`` is the same
+for all shapes.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import Prepared, countable_constraints
 
 Tables = Sequence[Relation]
-"""A release that was read back: one table, or two."""
+"""A release that was read back: one table, or the QIT and ST."""
 
 RelationPair = tuple[Relation, Relation]
-"""The quasi-identifier table and the sensitive table."""
+"""The QIT and the ST."""
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a search found.
+    """A release that a search found.
 
     Attributes
     ----------
-    prepared: the records, in whose table the recoding tells what becomes of them.
+    prepared: the records and the table of the recoding.
     outcome: with a recoding.
-    promised: what is released.
+    promised: the recoding with its classes.
     """
 
     prepared: Prepared
@@ -59,18 +59,18 @@ class Found:
 
     @property
     def recoding(self) -> Recoding:
-        """What becomes of each row of the table."""
+        """The recoding of the table."""
         return self.promised.recoding
 
 
 @dataclass(frozen=True)
 class SecondTable:
-    """The other file of a release in two.
+    """The sensitive table of an Anatomy release.
 
     Attributes
     ----------
     sha256: of the file; None for a DataFrame.
-    rows: groups and their values.
+    rows: one for each bucket and value.
     """
 
     sha256: str | None
@@ -79,15 +79,15 @@ class SecondTable:
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """What a release was found to be.
+    """A release as it was measured.
 
     Attributes
     ----------
-    sha256: of the file that was read back, the first of two; None for a DataFrame.
+    sha256: of the file that was read back, for Anatomy the QIT; None for a DataFrame.
     rows: counted in the release.
     sizes: of its classes, shape (classes,), int64.
-    measurements: every constraint, measured on the release; of ``verify`` those that are counted.
-    second: the other file of a release in two; None for one in one.
+    measurements: every constraint, measured on the release; from ``verify`` only the countable ones.
+    second: the ST of an Anatomy release.
     """
 
     sha256: str | None
@@ -103,8 +103,8 @@ class ReadBack:
 
     Attributes
     ----------
-    measurements: of the counted constraints.
-    wrong: counts the records that are not what the recoding publishes.
+    measurements: of the countable constraints.
+    wrong: counts the records that differ from the recoding.
     """
 
     classes: Classes
@@ -113,13 +113,12 @@ class ReadBack:
 
 
 class Shape(ABC):
-    """Which tables a release has.
+    """The tables of a release.
 
     Attributes
     ----------
-    fault: what a message says of records that are not what the recoding publishes.
-    whole: whether all records of the release were searched for at once, so that what was rejected tells
-        something of them.
+    fault: predicate of the message about records that differ from the recoding.
+    whole: whether one search covered all records, so that rejected candidates are informative about them.
     columns: of each table, in their order.
     """
 
@@ -142,7 +141,7 @@ class Shape(ABC):
 
         Raises
         ------
-        DataError: they have a value that the input has not, or do not belong together.
+        DataError: a value is not in the input, or the tables do not belong together.
         """
 
     def check_sizes(self, release: Relation, classes: Classes, found: Found) -> None:
@@ -156,28 +155,28 @@ class Shape(ABC):
         expected = np.sort([*found.promised.class_sizes, *([kept] if kept else [])])
         if not np.array_equal(np.sort(classes.sizes), expected):
             raise AuditFailed(
-                f"{release.name}: {classes.number} classes of {classes.records} records, where the search "
+                f"{release.name}: {classes.number} classes of {classes.records} records, but the search "
                 f"counted {len(expected)} classes of {int(expected.sum())} records"
             )
 
     @abstractmethod
     def check_untouched(self, release: Relation, found: Found) -> None:
-        """Check that no value of the other columns was added or changed, and as many lost as records.
+        """Check that the columns released unchanged lost the values of suppressed records and nothing else.
 
         Raises
         ------
-        AuditFailed: one was.
+        AuditFailed: a value was added, changed or lost.
         """
 
     @abstractmethod
     def view(self, tables: Tables, found: Found) -> AdversaryView:
-        """Return what adversaries have of tables that were read back."""
+        """Return the adversary's view of tables that were read back."""
 
 
 class TableShape(Shape):
     """All columns of a record in one row."""
 
-    fault = "are not as the recoding publishes them"
+    fault = "differ from the recoding of the input"
 
     def __init__(self, plan: Plan, relation: Relation) -> None:
         self._plan = plan
@@ -188,7 +187,7 @@ class TableShape(Shape):
         found: Found,
         scratch: Path | None,  # noqa: ARG002 - the input's engine needs none
     ) -> tuple[ReleaseQuery, ...]:
-        """Return the table, from the frequency table where that tells all that is released."""
+        """Return the table, from the frequency table alone if the release follows from it."""
         return (released_query(found, self.columns[0], shuffled=self._plan.shuffled),)
 
     def count(self, tables: Tables, found: Found) -> ReadBack:
@@ -206,19 +205,19 @@ class TableShape(Shape):
         check_untouched(release, found, _names(found.prepared))
 
     def view(self, tables: Tables, found: Found) -> AdversaryView:
-        """Return the table, and the input with what became of each record."""
+        """Return the table, and the input with the published row of each record."""
         return scene_of_run(self._plan, found.prepared, found.recoding, tables[0], self._plan.weights)
 
 
 def released_query(found: Found, columns: Sequence[str], *, shuffled: bool) -> ReleaseQuery:
-    """Return what is released of the records of an input in one table."""
+    """Return the release of an input in one table."""
     prepared, recoding = found.prepared, found.recoding
     relation = prepared.encoded.relation
     if isinstance(relation, EngineRelation):
         rows = counted_rows(relation, recoding, prepared.positions, columns)
         if rows is not None:
             return relation.counted_query(single_shuffled(rows) if shuffled else rows)
-    # Which record goes to which part of a combination is found in memory, where records have an order.
+    # The records of a distinct row are divided between its parts in memory, where they have an order.
     in_memory = prepared.engine.name == EngineName.MEMORY or recoding.owner is not None
     if isinstance(relation, EngineRelation) and not (relation.ordered and in_memory):
         return joined_query(relation, found, columns, shuffled=shuffled)
@@ -229,7 +228,7 @@ def released_query(found: Found, columns: Sequence[str], *, shuffled: bool) -> R
 def joined_query(
     relation: EngineRelation, found: Found, columns: Sequence[str], *, shuffled: bool
 ) -> ReleaseQuery:
-    """Return the records of an input as its engine joins them to their recoding."""
+    """Return the release as a join of the records to their recoding in the engine."""
     prepared, recoding = found.prepared, found.recoding
     if prepared.problem.placing:
         codings = [read.coding for read in prepared.encoded.columns]
@@ -240,14 +239,14 @@ def joined_query(
 
 
 class AnatomyShape(Shape):
-    """Quasi-identifiers with a group in one table, the sensitive values of each group in another.
+    """Quasi-identifiers and buckets in the QIT, the sensitive values of each bucket in the ST.
 
     Raises
     ------
-    InputError: there is not exactly one sensitive attribute, or a column is named like a new one.
+    InputError: there is not exactly one sensitive attribute, or a column has a reserved name.
     """
 
-    fault = "are not in the groups that they were put in"
+    fault = "are in other buckets than in the recoding"
 
     def __init__(self, plan: Plan, relation: Relation) -> None:
         self._plan = plan
@@ -267,7 +266,7 @@ class AnatomyShape(Shape):
         return tuple(relation.records_query(each, shuffled=self._plan.shuffled) for each in projections)
 
     def count(self, tables: Tables, found: Found) -> ReadBack:
-        """Count the groups."""
+        """Count the buckets."""
         prepared, (records, values) = found.prepared, tables
         recoding, names = groups_of_run(found), _names(prepared)
         grouped = read_pair(records, values, names, prepared.problem.table.sensitive[0])
@@ -275,17 +274,17 @@ class AnatomyShape(Shape):
         measured = measure_pair(grouped, asked, references_of(prepared), prepared.grown)
 
         def wrong() -> int:
-            strangers = misassigned_records(records.group_counts([*names, GROUP]), recoding)
-            return strangers + _misplaced(grouped.groups, grouped.sensitive, recoding)
+            misassigned = misassigned_records(records.group_counts([*names, GROUP]), recoding)
+            return misassigned + _misplaced(grouped.groups, grouped.sensitive, recoding)
 
         return ReadBack(grouped.values.classes(), measured, wrong)
 
     def check_untouched(self, release: Relation, found: Found) -> None:
-        """Compare every column that is neither recoded nor in groups."""
+        """Compare every column except quasi-identifiers, buckets and the sensitive attribute."""
         check_untouched(release, found, [*_names(found.prepared), self._attribute, GROUP])
 
     def view(self, tables: Tables, found: Found) -> AdversaryView:
-        """Return the tables, and the input with what became of each record."""
+        """Return the tables, and the input with the bucket of each record."""
         records, values = tables
         table, recoding = found.prepared.problem.table, groups_of_run(found)
         grouped = read_pair(records, values, _names(found.prepared), table.sensitive[0])
@@ -296,33 +295,35 @@ class AnatomyShape(Shape):
 
 
 def shape_of(plan: Plan, relation: Relation) -> Shape:
-    """Return the shape of what the algorithm of a plan finds in an input.
+    """Return the shape of the releases of a plan's algorithm.
 
     Raises
     ------
-    InputError: the input cannot be published so.
+    InputError: as for ``AnatomyShape``.
     """
     return AnatomyShape(plan, relation) if plan.algorithm.in_groups else TableShape(plan, relation)
 
 
 def release_names(plan: Plan, path: str) -> tuple[str, ...]:
-    """Return the names of the files of a release, given what the config calls it."""
+    """Return the file names of a release, given the path in the config."""
     return pair_named(Path(path)).names if plan.algorithm.in_groups else (path,)
 
 
 def verify(shape: Shape, tables: Tables, found: Found) -> Audited:
-    """Measure a release that was read back, and compare it with what was promised.
+    """Measure a release that was read back, and compare it with the one that was found.
 
     Raises
     ------
-    AuditFailed: it is not what was promised, or does not satisfy every constraint.
-    DataError: it has a column or value that the input has not; see ``auditing``.
+    AuditFailed: it differs, or violates a constraint.
+    DataError: it has a column or value that is not in the input; see ``auditing``.
     """
     release = tables[0]
     for table, columns in zip(tables, shape.columns, strict=True):
         check_columns(table, columns)
     counted = shape.count(tables, found)
-    check_measurements(release.name, counted.measurements)
+    violated = next((each for each in counted.measurements if not each.satisfied), None)
+    if violated is not None:
+        raise AuditFailed(f"{release.name}: {violated.model} is violated, measured {violated.measured}")
     shape.check_sizes(release, counted.classes, found)
     wrong = counted.wrong()
     if wrong:
@@ -334,7 +335,7 @@ def verify(shape: Shape, tables: Tables, found: Found) -> Audited:
 
 @contextmanager
 def auditing() -> Iterator[None]:
-    """Take a release that cannot be read back as one that is not what was promised.
+    """Treat a release that cannot be read back as a failed verification.
 
     Raises
     ------
@@ -347,26 +348,14 @@ def auditing() -> Iterator[None]:
 
 
 def check_columns(release: Relation, expected: Sequence[str]) -> None:
-    """Check that a release has the columns that it should have, in their order.
+    """Check the columns of a release and their order.
 
     Raises
     ------
-    AuditFailed: it has not.
+    AuditFailed: the release has others.
     """
     if tuple(expected) != release.columns:
         raise AuditFailed(f"{release.name}: has columns {release.columns}, expected {tuple(expected)}")
-
-
-def check_measurements(source: str, measurements: Sequence[Measurement]) -> None:
-    """Check that every constraint holds.
-
-    Raises
-    ------
-    AuditFailed: one does not.
-    """
-    broken = next((each for each in measurements if not each.satisfied), None)
-    if broken is not None:
-        raise AuditFailed(f"{source}: {broken.model} measures {broken.measured} and does not hold")
 
 
 def check_untouched(release: Relation, found: Found, recoded: Sequence[str]) -> None:
@@ -374,16 +363,16 @@ def check_untouched(release: Relation, found: Found, recoded: Sequence[str]) -> 
 
     Raises
     ------
-    AuditFailed: one has not.
+    AuditFailed: a column has others.
     """
     source = found.prepared.encoded.relation
     for name in release.columns:
         if name not in recoded and source.changed_records(name, release) != (0, source.rows - release.rows):
-            raise AuditFailed(f"{release.name}: column '{name}' does not hold the values of the input")
+            raise AuditFailed(f"{release.name}: column '{name}' does not contain the values of the input")
 
 
 def references_of(prepared: Prepared) -> dict[str, Reference] | None:
-    """Return the distribution p of each sensitive attribute in the input, None for that of the release."""
+    """Return the distribution p of each sensitive attribute in the input; None if p is the release's."""
     if prepared.problem.moving_reference:
         return None
     relation = prepared.encoded.relation
@@ -395,7 +384,7 @@ def _names(prepared: Prepared) -> list[str]:
 
 
 def attribute_in_groups(plan: Plan) -> str:
-    """Return the one attribute whose values are published in groups.
+    """Return the sensitive attribute that Anatomy publishes in buckets.
 
     Raises
     ------
@@ -405,26 +394,26 @@ def attribute_in_groups(plan: Plan) -> str:
     if len(names) != 1:
         found = f"{len(names)} ({', '.join(names)})" if names else "none"
         raise InputError(
-            f"{plan.config}: attributes: a release in groups has one sensitive attribute; found {found}; "
+            f"{plan.config}: attributes: an Anatomy release has one sensitive attribute; found {found}; "
             "give exactly one column role: sensitive, or use another algorithm, such as local"
         )
     return names[0]
 
 
 def groups_of_run(found: Found) -> GroupRecoding:
-    """Return the recoding of an algorithm that says that it finds groups.
+    """Return the recoding of an algorithm that declares ``in_groups``.
 
     Raises
     ------
-    TypeError: it found something else.
+    TypeError: it is another kind of recoding.
     """
     if not isinstance(found.recoding, GroupRecoding):
-        raise TypeError(f"{type(found.recoding).__name__} is no recoding in groups, as the algorithm says")
+        raise TypeError(f"an algorithm with in_groups returned {type(found.recoding).__name__}")
     return found.recoding
 
 
 def _misplaced(names: Sequence[str], found: SensitiveCounts, recoding: GroupRecoding) -> int:
-    """Count the records whose value stands in another group than the recoding put them in."""
+    """Count the records whose value is in another bucket than in the recoding."""
     table, kept, size = recoding.table, ~recoding.removed, found.attribute.column.size
     number = np.array([int(name) - 1 if name.isdigit() else -1 for name in names], dtype=np.int64)
     known = (number >= 0) & (number < recoding.groups)
@@ -433,11 +422,8 @@ def _misplaced(names: Sequence[str], found: SensitiveCounts, recoding: GroupReco
     own = number[found.owners[inside]] * size + found.values[inside]
     value = table.sensitive_codes(found.attribute.name)[kept].astype(np.int64)
     promised = recoding.group_of[kept] * size + value
-    distinct, keys = np.unique(np.concatenate([own, promised]), return_inverse=True)
-    surplus = _sums(keys[: len(own)], found.counts[inside], len(distinct))
-    surplus -= _sums(keys[len(own) :], table.counts[kept], len(distinct))
+    distinct, inverse = np.unique(np.concatenate([own, promised]), return_inverse=True)
+    keys = inverse.astype(np.int64)
+    surplus = count(keys[: len(own)], found.counts[inside], len(distinct))
+    surplus -= count(keys[len(own) :], table.counts[kept], len(distinct))
     return strange + int(surplus.clip(min=0).sum())
-
-
-def _sums(keys: IntArray, counts: IntArray, size: int) -> IntArray:
-    return count(keys.astype(np.int64), counts, size)

@@ -1,20 +1,26 @@
-"""Where the input of a config is, and how it is opened."""
+"""The files and tables that a config names, and how they are opened."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
+from anonymizer.config.files import SCHEMES, VARIABLE, InputSettings
 from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
+from anonymizer.config.section import dotted
 from anonymizer.data.duckdb.relation import parquet_columns
-from anonymizer.data.open import open_by_engine, open_duckdb, open_file, open_frame, open_postgres
+from anonymizer.data.open import OPTIONS, open_by_engine, open_duckdb, open_file, open_frame, open_postgres
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import (
+    CSV_FILES,
+    READABLE,
     CsvDialect,
     EngineOptions,
     Query,
@@ -25,200 +31,63 @@ from anonymizer.data.source import (
     is_url,
     location_of,
 )
-from anonymizer.errors import ConfigError, ConfigProblem
-from anonymizer.report.build import InputFacts
+from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError
+from anonymizer.release.folder import release_separator
+from anonymizer.run.engine import engine_options
 from anonymizer.run.plan import Plan
-from anonymizer.run.prepare import RunMonitor, input_path
+from anonymizer.run.prepare import RunMonitor
+from anonymizer.run.report import input_facts
 from anonymizer.run.search import SearchTask, Task
+from anonymizer.system import same_file
 
 if TYPE_CHECKING:
     import pandas
 
 
-class DataSource(ABC):
+class DataSource:
     """An input that can be opened.
 
-    Attributes
+    Parameters
     ----------
-    title: what the internal report and messages call it; without a password; None for a DataFrame.
-    files: what is read of this machine, which no output may replace.
-    earlier: files of an earlier run, of which the same is true.
+    title: the input in messages and the internal report, without a password; None for a DataFrame.
+    opener: opens it, or raises a DataError.
+    files: files of this machine that are read; no output may replace them.
+    earlier: files of an earlier run, protected likewise.
     """
 
-    title: str | None
-    files: Sequence[Path] = ()
-    earlier: Sequence[Path] = ()
-
-    @abstractmethod
-    def open(self, options: EngineOptions) -> Relation:
-        """Open the input.
-
-        Raises
-        ------
-        DataError: it is not there, or cannot be read.
-        """
+    def __init__(
+        self,
+        title: str | None,
+        opener: Callable[[EngineOptions], Relation],
+        files: Sequence[Path] = (),
+        earlier: Sequence[Path] = (),
+    ) -> None:
+        self.title = title
+        self.open = opener
+        self.files = files
+        self.earlier = earlier
 
     @contextmanager
-    def opened(self, options: EngineOptions, watch: RunMonitor) -> Iterator[Records]:
-        """Yield the records for as long as they are open; raises as ``open`` does."""
+    def task(self, plan: Plan, options: EngineOptions, watch: RunMonitor) -> Iterator[Task]:
+        """Yield the search for a release, with the input open.
+
+        Raises
+        ------
+        InputError: the input cannot be read, or does not fit the plan.
+        """
+        with self.opened(options, watch) as relation:
+            yield SearchTask(plan, relation, input_facts(self.title, relation), watch)
+
+    def opened(self, options: EngineOptions, watch: RunMonitor) -> Relation:
+        """Open the input and report this phase."""
         if self.title is not None:
             watch.phase(f"reading {self.title.rpartition('/')[2]}")
-        with self.open(options) as relation:
-            yield Records(self.title, relation)
+        return self.open(options)
 
 
-class Records:
-    """The records of an open source.
-
-    Parameters
-    ----------
-    title: of the source.
-    """
-
-    def __init__(self, title: str | None, relation: Relation) -> None:
-        self.relation = relation
-        columns = len(relation.columns)
-        self.facts = InputFacts(title, relation.sha256, relation.rows, columns, relation.separator)
-
-    def prepare(self, plan: Plan, watch: RunMonitor) -> Task:
-        """Return the task of a search.
-
-        Raises
-        ------
-        InputError: the records do not fit the plan.
-        """
-        return SearchTask(plan, self.relation, self.facts, watch)
-
-
-class FrameSource(DataSource):
-    """A DataFrame."""
-
-    title = None
-
-    def __init__(self, frame: pandas.DataFrame) -> None:
-        self._frame = frame
-
-    def open(self, options: EngineOptions) -> Relation:
-        """Open the DataFrame."""
-        return open_frame(self._frame, options)
-
-
-class FileSource(DataSource):
-    """A data file.
-
-    Parameters
-    ----------
-    given: its path as the config has it.
-    path: where it lies.
-    """
-
-    def __init__(self, given: str, path: Path, dialect: CsvDialect) -> None:
-        self.title = given
-        self.files = (path,)
-        self._path = path
-        self._dialect = dialect
-
-    def open(self, options: EngineOptions) -> Relation:
-        """Open the file by its suffix."""
-        return open_file(self._path, self._dialect, options)
-
-
-class EngineSource(DataSource):
-    """A file, or a folder of files, that an engine of another room reads.
-
-    Parameters
-    ----------
-    given: its path or URL as the config has it.
-    config: that names it.
-    """
-
-    def __init__(self, given: str, config: Config) -> None:
-        folder = config.folder
-        self.title = given
-        self._config = config
-        self.files = () if is_url(given) else (folder / given,)
-        self._location = given if is_url(given) else location_of(folder / given)
-
-    def open(self, options: EngineOptions) -> Relation:
-        """Open it where it lies.
-
-        Raises
-        ------
-        ConfigError: its columns are not those of the config, as far as Parquet tells them here.
-        """
-        for path in self.files:
-            columns = parquet_columns(path, frozenset(self._config.attributes))
-            if columns is not None:
-                check_columns(self._config.attributes, columns, str(self.title), self._config.source)
-        return open_by_engine(self._location, options)
-
-
-class DuckDbSource(DataSource):
-    """A table or a query of a DuckDB file.
-
-    Parameters
-    ----------
-    given: its path as the config has it.
-    path: where it lies.
-    allow_files: whether the query may read other files.
-    """
-
-    def __init__(self, given: str, path: Path, selection: Selection, *, allow_files: bool) -> None:
-        self.title = f"{given}#{selection.label}"
-        self.files = (path,)
-        self._path = path
-        self._selection = selection
-        self._allow_files = allow_files
-
-    def open(self, options: EngineOptions) -> Relation:
-        """Read the rows; the file is closed again."""
-        return open_duckdb(self._path, self._selection, options, allow_files=self._allow_files)
-
-
-class PostgresSource(DataSource):
-    """A table or a query of PostgreSQL.
-
-    Parameters
-    ----------
-    url: as the config has it.
-    allow_files: whether the query may read files of the server.
-    """
-
-    def __init__(self, url: str, selection: Selection, *, allow_files: bool) -> None:
-        self.title = f"{url}#{selection.label}"
-        self._url = url
-        self._selection = selection
-        self._allow_files = allow_files
-
-    def open(self, options: EngineOptions) -> Relation:
-        """Read the rows; the connection is closed again."""
-        return open_postgres(self._url, self._selection, options, allow_files=self._allow_files)
-
-
-class QueriedSource(DataSource):
-    """A database of which a query is read, whose faults are the config's.
-
-    Parameters
-    ----------
-    opened: the database and the query.
-    config: the name of the config file.
-    """
-
-    def __init__(self, opened: DataSource, config: str) -> None:
-        self.title, self.files = opened.title, opened.files
-        self._opened, self._config = opened, config
-
-    def open(self, options: EngineOptions) -> Relation:
-        """Read the rows.
-
-        Raises
-        ------
-        ConfigError: the query is not one that only reads, or the database refuses it.
-        """
-        try:
-            return self._opened.open(options)
-        except QueryError as error:
-            raise ConfigError(self._config, [ConfigProblem("input.query", str(error))]) from None
+def frame_source(frame: pandas.DataFrame) -> DataSource:
+    """Return a DataFrame as an input."""
+    return DataSource(None, partial(open_frame, frame))
 
 
 def input_source(config: Config) -> DataSource:
@@ -229,25 +98,203 @@ def input_source(config: Config) -> DataSource:
     ConfigError: the config names none.
     """
     given = config.input
-    selection = Query(given.query) if given.query is not None else _table(given.table)
-    if selection is not None:
-        database = _database(config, selection)
-        return QueriedSource(database, config.source) if isinstance(selection, Query) else database
+    if given.query is not None or given.table is not None:
+        return _database_source(config)
     path = input_path(config)
+    name = given.path or path.name
     if config.engine.name not in set(EngineName):
-        return EngineSource(given.path or path.name, config)
-    return FileSource(given.path or path.name, path, CsvDialect(given.separator, given.encoding))
+        return _engine_source(config, name)
+    return DataSource(name, partial(open_file, path, _dialect(config)), (path,))
 
 
-def _database(config: Config, selection: Selection) -> DataSource:
-    """Return the rows of the database that a config names."""
+def _engine_source(config: Config, given: str) -> DataSource:
+    """Return a file, or a folder of files, that an engine from a plug-in reads.
+
+    Parameters
+    ----------
+    given: path or URL, as in the config.
+    """
+    path = config.folder / given
+    files, location = ((), given) if is_url(given) else ((path,), location_of(path))
+
+    def opened(options: EngineOptions) -> Relation:
+        # Starting the engine takes seconds; a wrong column is reported before that if Parquet shows it.
+        columns = parquet_columns(path, frozenset(config.attributes)) if files else None
+        if columns is not None:
+            check_columns(config.attributes, columns, given, config.source)
+        return open_by_engine(location, options)
+
+    return DataSource(given, opened, files)
+
+
+def _database_source(config: Config) -> DataSource:
+    """Return the rows that a config selects in a DuckDB file or in PostgreSQL."""
     given = config.input
+    name, files = given.url or str(given.database), [] if given.url else [config.folder / str(given.database)]
+
+    def opened(options: EngineOptions) -> Relation:
+        try:
+            return open_rows(given, config.folder, options)
+        except QueryError as error:
+            raise ConfigError(config.source, [ConfigProblem("input.query", str(error))]) from None
+
+    return DataSource(f"{name}#{_selection(given).label}", opened, files)
+
+
+def _selection(given: InputSettings) -> Selection:
+    return WholeTable(TableName.parse(str(given.table))) if given.query is None else Query(given.query)
+
+
+def open_rows(given: InputSettings, folder: Path = Path(), options: EngineOptions = OPTIONS) -> Relation:
+    """Open the table or query of a database.
+
+    Parameters
+    ----------
+    folder: that the path of a DuckDB file starts from.
+
+    Raises
+    ------
+    DataError, QueryError: as for ``open_duckdb`` and ``open_postgres``.
+    """
     if given.url is not None:
-        return PostgresSource(given.url, selection, allow_files=given.allow_files)
-    assert given.database is not None
-    path = config.folder / given.database
-    return DuckDbSource(given.database, path, selection, allow_files=given.allow_files)
+        return open_postgres(given.url, _selection(given), options, allow_files=given.allow_files)
+    path = folder / str(given.database)
+    return open_duckdb(path, _selection(given), options, allow_files=given.allow_files)
 
 
-def _table(name: str | None) -> WholeTable | None:
-    return None if name is None else WholeTable(TableName.parse(name))
+DUCKDB_SUFFIXES = (".duckdb", ".ddb", ".db")
+"""Usual suffixes of DuckDB files; with the name of a table, any file is taken for one."""
+
+_ARGUMENTS = {"input.table": "--table", "input.query": "--query"}
+"""Options of commands in place of keys of a config."""
+
+
+def rows_named(
+    data: str, table: str | None, query: str | None, config: Config | None
+) -> InputSettings | None:
+    """Return the rows of a database that a command names; None if it names a file.
+
+    Parameters
+    ----------
+    data: a file, or the URL of a server.
+    config: whose table or query is meant if the command names the same database and none itself.
+
+    Raises
+    ------
+    InputError: a database without a table or a query, a table or a query of what cannot be a database, or a
+        URL with a password.
+    """
+    server = (
+        data.startswith(tuple(f"{scheme}:" for scheme in SCHEMES)) or VARIABLE.fullmatch(data) is not None
+    )
+    if table is None and query is None:
+        if config is not None and _is_its_database(data, config):
+            return config.input.model_copy(update={} if server else {"database": data})
+        if not server and not data.lower().endswith(DUCKDB_SUFFIXES):
+            return None
+        shown = "the database" if server else data
+        raise InputError(f"{shown}: a database has tables; name one with --table, or a query with --query")
+    keys = {"url" if server else "database": data, "table": table, "query": query}
+    try:
+        return InputSettings.model_validate({key: each for key, each in keys.items() if each is not None})
+    except ValidationError as error:
+        what = [(dotted(("input", *line["loc"])), line["msg"]) for line in error.errors(include_url=False)]
+        raise InputError("; ".join(f"{_ARGUMENTS.get(key, 'DATA')}: {text}" for key, text in what)) from None
+
+
+def _is_its_database(data: str, config: Config) -> bool:
+    """Return whether the input of a config is a table or query of a database."""
+    given = config.input
+    if given.database is not None:
+        return same_file(config.folder / given.database, Path(data))
+    return given.url is not None and given.url == data
+
+
+def input_path(config: Config) -> Path:
+    """Return the path of the input file.
+
+    Raises
+    ------
+    ConfigError: the config names none.
+    """
+    if config.input.path is None:
+        what = f"missing; accepted: the path of a {READABLE} file"
+        raise ConfigError(config.source, [ConfigProblem("input.path", what)])
+    return config.folder / config.input.path
+
+
+def open_as(config: Config, path: Path) -> Relation:
+    """Open a file with the separator, encoding and engine that a config sets for its input."""
+    return open_file(path, _dialect(config), engine_options(config))
+
+
+def open_described(config: Config, path: Path) -> Relation:
+    """Open the input of a config, or another file with such columns in any CSV dialect.
+
+    Raises
+    ------
+    DataError: the file can be read neither as UTF-8 with a detected separator, nor like a release of the
+        config, nor like the input.
+    """
+    given = config.input.path
+    if given is not None and same_file(config.folder / given, path):
+        return open_as(config, path)
+    dialects = (CsvDialect(), _written_by(config), _dialect(config))
+    return _open_in_one_of(engine_options(config), path, *dialects)
+
+
+def open_foreign_release(path: Path, config: Config | None = None) -> Relation:
+    """Open a release, in the CSV dialect of a config or of the software that wrote it.
+
+    Parameters
+    ----------
+    config: of which it may be a release; None to find the dialect.
+
+    Raises
+    ------
+    DataError: as for ``open_described``.
+    """
+    usual = CsvDialect(release_separator(path))
+    if config is None:
+        return _open_in_one_of(OPTIONS, path, usual, CsvDialect())
+    dialects = (_written_by(config), usual, CsvDialect(), _dialect(config))
+    return _open_in_one_of(engine_options(config), path, *dialects)
+
+
+def _written_by(config: Config) -> CsvDialect:
+    """Return how a config writes releases; a separator that it does not name is a comma."""
+    return release_dialect(config, config.input.separator or ",")
+
+
+def _open_in_one_of(options: EngineOptions, path: Path, *dialects: CsvDialect) -> Relation:
+    """Open a file in the first dialect in which it can be read; raises the error of the last one."""
+    for dialect in dialects[:-1] if CSV_FILES.named(path.name) else ():
+        with suppress(DataError):
+            return open_file(path, dialect, options)
+    return open_file(path, dialects[-1], options)
+
+
+def open_release(path: Path, options: EngineOptions = OPTIONS, dialect: CsvDialect | None = None) -> Relation:
+    """Open a released file.
+
+    Parameters
+    ----------
+    dialect: as it was written; None for the usual separator of its format, in UTF-8.
+    """
+    return open_file(path, dialect or CsvDialect(release_separator(path)), options)
+
+
+def release_dialect(config: Config, separator: str | None) -> CsvDialect:
+    """Return how a release is written as text: like the input if that is text and the config sets nothing.
+
+    Parameters
+    ----------
+    separator: of the input; None if it is not text.
+    """
+    given = config.output
+    encoding = config.input.encoding if separator is not None else "utf-8"
+    return CsvDialect(given.separator or separator or ",", given.encoding or encoding)
+
+
+def _dialect(config: Config) -> CsvDialect:
+    return CsvDialect(config.input.separator, config.input.encoding)

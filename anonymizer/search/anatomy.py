@@ -1,9 +1,9 @@
 """The algorithm ``anatomy``: exact quasi-identifiers, and sensitive values in buckets.
 
-Records are dealt to buckets so that each bucket gets as even a share of every sensitive value as possible,
-or by the procedure of Xiao and Tao's paper on Anatomy, which takes the values that are left most often.
-Exchanges between buckets, at random or towards similar records, keep the values of each bucket distinct.
-Buckets are numbered by what is published of them, so the numbers reveal nothing more.
+Records are dealt to buckets so that each bucket has as even a share of every sensitive value as possible, or
+by the procedure of Xiao and Tao's paper on Anatomy, which takes the most frequent remaining values. Exchanges
+between buckets, at random or towards similar records, keep the values of each bucket distinct. Buckets are
+numbered by their published values, so that the numbers reveal nothing more.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from anonymizer.errors import InputError, Interrupted
+from anonymizer.errors import InputError
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.model.classes import Classes, SensitiveCodes, released
-from anonymizer.model.counting import count, group_keys
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.counting import count, group_keys, numbered
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import GroupRecoding
 from anonymizer.model.report import Status
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.plugins import Settings
 from anonymizer.privacy.base import describe
-from anonymizer.search.base import Control, Progress, SearchAlgorithm, SearchProblem
+from anonymizer.search.base import Control, Progress, SearchAlgorithm, SearchProblem, SearchRun
 from anonymizer.search.judge import Judge
 
 NOBODY = -1
-"""Stands in a seat that no record has."""
+"""Marks an empty seat."""
 
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """The records of a table one by one, in an order that depends on the seed and not on the input's.
+    """The records of a table one by one, in an order that depends on the seed, not on the input.
 
     Attributes
     ----------
-    row: combination of the table that each record is of, shape (records,), int64.
+    row: combination of each record, shape (records,), int64.
     value: its sensitive value, shape (records,), int64.
     counts: records with each value, shape (values,), int64.
     queue: the records by value, the most frequent value first, those of one value in random order, shape
@@ -65,7 +65,7 @@ class Records:
         return cls(row, value, counts, np.lexsort((random.permutation(len(row)), rank[value])))
 
     def capped(self, cap: int) -> IntArray:
-        """Return the queue with at most so many records of each value, shape (records left,), int64."""
+        """Return the queue with at most so many records of each value, shape (remaining records,), int64."""
         ordered = self.value[self.queue]
         starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
         lengths = np.diff(np.r_[starts, len(ordered)])
@@ -74,19 +74,19 @@ class Records:
 
 
 def highest_cap(counts: IntArray, size: int) -> int:
-    """Return how many records may stay of each value for none to exceed 1 / size of the rest.
+    """Return the most records of a value such that none exceeds 1 / size of all remaining records.
 
-    With c the counts it is the largest L with L * size <= sum of min(c, L): a concave function of L, 0 at 0,
-    so that what holds for L holds for all below.
+    For counts c it is the largest L with L * size <= sum of min(c, L). The sum is concave in L and 0 at 0, so
+    the inequality also holds below L.
 
     Parameters
     ----------
     counts: records with each value, shape (values,), int64.
-    size: wanted number of records of a group, all of other values.
+    size: wanted number of records of a bucket, all of different values.
 
     Returns
     -------
-    The cap; 0 where there are fewer than ``size`` values.
+    The cap; 0 with fewer than ``size`` values.
     """
     low, high = 0, int(counts.max(initial=0))
     while low < high:
@@ -97,13 +97,13 @@ def highest_cap(counts: IntArray, size: int) -> int:
 
 
 def dealt(queue: IntArray, groups: int) -> IntArray:
-    """Deal records to groups one after another.
+    """Deal records to buckets in turn.
 
-    The records of a value follow each other. So no group gets two of a value that has no more records than
-    there are groups, and of any value each group gets the same number or one more: with ``groups`` =
-    floor(n / l) and no value in more than n / l records all values of a group are distinct, and every group
-    has l records at least. The n mod l records that are left in Xiao and Tao's procedure go round like all
-    others.
+    The records of a value follow each other. So no bucket gets two of a value with at most as many records as
+    there are buckets, and the numbers of any value differ by at most one between buckets: with ``groups`` =
+    floor(n / l) and no value in more than n / l records, all values of a bucket are distinct, and every
+    bucket has at least l records. The n mod l records that remain in Xiao and Tao's procedure are dealt like
+    all others.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ def dealt(queue: IntArray, groups: int) -> IntArray:
 
     Returns
     -------
-    The record in each seat of each group, shape (groups, seats), int64; ``NOBODY`` in the last seat of groups
-    that are one record smaller.
+    The record in each seat of each bucket, shape (groups, seats), int64; ``NOBODY`` in the last seat of
+    smaller buckets.
     """
     seats = -(-len(queue) // groups)
     padded = np.full(seats * groups, NOBODY, dtype=np.int64)
@@ -122,7 +122,7 @@ def dealt(queue: IntArray, groups: int) -> IntArray:
 
 
 def groups_of(seats: IntArray, records: int) -> IntArray:
-    """Return the group of each record, shape (records,), int64; ``NOBODY`` for those that have no seat."""
+    """Return the bucket of each record, shape (records,), int64; ``NOBODY`` for those without a seat."""
     group = np.full(records + 1, NOBODY, dtype=np.int64)
     group[seats] = np.arange(len(seats))[:, None]
     group[-1] = NOBODY
@@ -135,7 +135,7 @@ def values_in(seats: IntArray, value: IntArray) -> IntArray:
 
 
 def all_distinct(values: IntArray) -> bool:
-    """Tell whether no group has a value twice.
+    """Return whether no bucket has a value twice.
 
     Parameters
     ----------
@@ -147,25 +147,23 @@ def all_distinct(values: IntArray) -> bool:
 
 def published_ranks(table: Table, levels: Sequence[int]) -> IntArray:
     """Return the rank of each combination among the published tuples, shape (combinations,), int64."""
-    ranks, number = np.zeros(table.combinations, dtype=np.int64), 1
-    for position, (attribute, level) in enumerate(zip(table.quasi_identifiers, levels, strict=True)):
-        nodes = attribute.nodes(level)[table.quasi_identifier_codes(position)]
-        size = len(attribute.hierarchy.labels)
-        ranks, distinct = group_keys(ranks * size + nodes, number * size)
-        number = len(distinct)
-    return ranks
+    nodes = (
+        attribute.nodes(level)[table.quasi_identifier_codes(position)]
+        for position, (attribute, level) in enumerate(zip(table.quasi_identifiers, levels, strict=True))
+    )
+    return numbered(nodes, table.combinations)[0]
 
 
 def renumbered(group: IntArray, groups: int, published: Sequence[IntArray]) -> IntArray:
-    """Return the groups of records, numbered in the order of what is published of each.
+    """Return the buckets of records, numbered by their published values.
 
-    Groups are compared by their sorted ranks in the first column, then in the next. Those of which the same
-    is published keep the order of their numbers, which then nobody can tell apart.
+    Buckets are compared by their sorted ranks in the first column, then in the next. Those with equal
+    published values keep their order, which reveals nothing.
 
     Parameters
     ----------
     group: of each record, shape (records,), int64; negative for removed ones.
-    groups: how many there are, each with a record.
+    groups: number of buckets, none empty.
     published: ranks of each record, shape (records,), int64 each.
     """
     seated = np.flatnonzero(group >= 0)
@@ -191,14 +189,14 @@ def renumbered(group: IntArray, groups: int, published: Sequence[IntArray]) -> I
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """A grouping with what becomes of it.
+    """Buckets with the verdict on them.
 
     Attributes
     ----------
-    group: of each record, shape (records,), int64; -1 for those that are removed.
-    groups: how many stay.
-    removed: number of records that are removed.
-    failed: names of what it fails as a whole.
+    group: bucket of each record, shape (records,), int64; -1 for removed ones.
+    groups: number of remaining buckets.
+    removed: number of removed records.
+    failed: names of the violated constraints.
     """
 
     group: IntArray
@@ -213,7 +211,7 @@ class Grouped:
 
 
 class GroupJudge:
-    """Applies the constraints of a problem to groups, and those about finding people to the exact tuples."""
+    """Applies the constraints of a problem to buckets, and those on singling out to the exact tuples."""
 
     def __init__(self, problem: SearchProblem, records: Records) -> None:
         self._problem = problem
@@ -228,17 +226,17 @@ class GroupJudge:
         self.levels = tuple(each.minimum for each in problem.table.quasi_identifiers)
         self.tuples = published_ranks(problem.table, self.levels)
 
-    def hopeless(self) -> tuple[str, ...]:
-        """Return what no grouping satisfies, as all records in one group prove; empty where they do not."""
+    def provably_violated(self) -> tuple[str, ...]:
+        """Return constraints that no grouping satisfies, proven by one bucket of all records."""
         group = np.zeros(len(self._records.row), dtype=np.int64)
         verdict = Judge(self._of_groups).judge(self._classes(group, 1))
         if not self._of_groups.admits(verdict.certain):
             return verdict.failed
-        # Who is alone with exact values is so in any group; only what is removed could change that.
+        # A unique tuple is unique in any bucket; only removing records could change that.
         return () if self._problem.limit else tuple(self._found(group))
 
     def judge(self, seats: IntArray) -> Grouped:
-        """Tell what becomes of groups.
+        """Return the verdict on buckets.
 
         Parameters
         ----------
@@ -254,7 +252,7 @@ class GroupJudge:
         return Grouped(group, int(verdict.kept.sum()), int((group < 0).sum()), tuple(failed))
 
     def _classes(self, group: IntArray, groups: int) -> Classes:
-        """Return the groups of the records that have one, counted by value."""
+        """Return the buckets as classes, counted by value."""
         seated, size = np.flatnonzero(group >= 0), self._attribute.column.size
         own = group[seated] * size + self._records.value[seated]
         item_of, distinct = group_keys(own, groups * size)
@@ -263,7 +261,7 @@ class GroupJudge:
         return Classes(distinct // size, counts, groups, values)
 
     def _found(self, group: IntArray) -> list[str]:
-        """Return the names of the models about finding people that do not hold on the records that stay."""
+        """Return the names of the models on singling out that the remaining records violate."""
         if not self._of_tuples or not (group >= 0).any():
             return []
         stays = self.tuples[self._records.row[group >= 0]]
@@ -272,7 +270,7 @@ class GroupJudge:
         return [describe(each) for each in self._of_tuples if not each.holds(classes)]
 
     def recoding(self, grouped: Grouped, facts: Mapping[str, Any]) -> GroupRecoding:
-        """Return a grouping as a recoding, its groups numbered by what is published of them."""
+        """Return the recoding of buckets, numbered by their published values."""
         table, records = self._problem.table, self._records
         published = (self.tuples[records.row], records.value)
         group = renumbered(grouped.group, grouped.groups, published)
@@ -285,14 +283,14 @@ class GroupJudge:
 
 
 SWEEPS_BY_CHANCE = 20
-"""Exchanges that each seat takes part in, on average: enough for what was dealt to be forgotten."""
+"""Average exchanges of each seat: enough to forget the initial order."""
 
 SWEEPS_TOWARDS_SIMILAR = 400
-"""Exchanges that are tried with each group; then few are left that would make groups more similar."""
+"""Exchanges tried with each bucket; after these few remain that make buckets more similar."""
 
 
 class Grouping(ABC):
-    """Says which records of a value go together with which of another; which values do is dealt.
+    """Decides which records share a bucket, while the values of the buckets are dealt.
 
     Class attributes
     ----------------
@@ -303,7 +301,7 @@ class Grouping(ABC):
 
     @abstractmethod
     def mixed(self, seats: IntArray, records: Records, table: Table, random: np.random.Generator) -> IntArray:
-        """Return as many other groups, none smaller than the smallest, whose values are distinct too.
+        """Return as many other buckets with distinct values, none smaller than the smallest.
 
         Parameters
         ----------
@@ -312,16 +310,16 @@ class Grouping(ABC):
 
 
 class RandomGrouping(Grouping):
-    """Every grouping whose values are distinct is as likely as any other.
+    """Every grouping with distinct values is equally likely.
 
-    Two groups exchange a record each unless one of them would then have a value twice: a chain that is as
-    likely to go back as forth, and forgets where it began.
+    Two buckets exchange a record each unless one of them would then have a value twice: a symmetric Markov
+    chain, which forgets its start.
     """
 
     name = "random"
 
-    def mixed(self, seats: IntArray, records: Records, table: Table, random: np.random.Generator) -> IntArray:  # noqa: ARG002 - looks at values alone
-        """Return groups by chance."""
+    def mixed(self, seats: IntArray, records: Records, table: Table, random: np.random.Generator) -> IntArray:  # noqa: ARG002 - uses values only
+        """Return random buckets."""
         seats, values = seats.copy(), values_in(seats, records.value)
         for _ in range(SWEEPS_BY_CHANCE * seats.shape[1]):
             _exchange(seats, values, _pairs(random.permutation(len(seats))), random, None)
@@ -329,17 +327,17 @@ class RandomGrouping(Grouping):
 
 
 class SimilarGrouping(Grouping):
-    """Records of one group have similar quasi-identifiers, as far as exchanges of two records make them.
+    """Records of one bucket have similar quasi-identifiers, as far as exchanges of two records achieve.
 
-    Groups meet by how they lie along a direction of chance. Similar groups say less of a target's value than
-    groups by chance: whoever learns which values go with which quasi-identifiers learns the same of all
-    records of the group.
+    Buckets that are neighbours along a random direction exchange records. Similar buckets reveal less about a
+    target's value than random ones: what an adversary learns from quasi-identifiers about values is the same
+    for all records of the bucket.
     """
 
     name = "similar"
 
     def mixed(self, seats: IntArray, records: Records, table: Table, random: np.random.Generator) -> IntArray:
-        """Return groups of similar records."""
+        """Return buckets of similar records."""
         seats, values = seats.copy(), values_in(seats, records.value)
         nearness = _Nearness(records, table)
         for _ in range(SWEEPS_TOWARDS_SIMILAR):
@@ -365,7 +363,7 @@ class _Nearness:
         self._weights = np.array([each.weight for each in texts], dtype=np.float32)
 
     def along(self, seats: IntArray, random: np.random.Generator) -> FloatArray:
-        """Return where each group lies along a direction of chance, shape (groups,)."""
+        """Return the position of each bucket along a random direction, shape (groups,)."""
         place = self._numbers @ random.normal(size=self._numbers.shape[1])
         for position in range(self._texts.shape[1]):
             steps = random.normal(size=int(self._texts[:, position].max(initial=0)) + 2)
@@ -375,7 +373,7 @@ class _Nearness:
         return np.asarray(means, dtype=np.float64)
 
     def to(self, record: IntArray, others: IntArray) -> FloatArray:
-        """Return the sum of distances from each record to others, ``NOBODY`` among them, shape (records,)."""
+        """Return the sum of distances from each record to others, 0 for ``NOBODY``, shape (records,)."""
         far = np.abs(self._numbers[record][:, None, :] - self._numbers[others]).sum(axis=2)
         unlike = self._texts[record][:, None, :] != self._texts[others]
         far = far + unlike @ self._weights
@@ -383,7 +381,7 @@ class _Nearness:
 
 
 def _ranks(attribute: QuasiIdentifier) -> FloatArray:
-    """Return the place of each value of an ordered column between 0 and the weight, shape (values,)."""
+    """Return the position of each value of an ordered column between 0 and the weight, shape (values,)."""
     size = attribute.column.size
     return np.asarray(np.arange(size) * (attribute.weight / max(size - 1, 1)), dtype=np.float64)
 
@@ -394,7 +392,7 @@ def _with_nobody(features: NDArray[Any]) -> NDArray[Any]:
 
 
 def _pairs(order: IntArray) -> tuple[IntArray, IntArray]:
-    """Return neighbours in an order as pairs, each in one pair at most."""
+    """Return neighbours in an order as disjoint pairs."""
     paired = order[: len(order) // 2 * 2]
     return paired[::2], paired[1::2]
 
@@ -406,12 +404,12 @@ def _exchange(
     random: np.random.Generator,
     nearness: _Nearness | None,
 ) -> None:
-    """Exchange one record of each pair of groups where no value comes twice, nor distances grow.
+    """Exchange one record of each pair of buckets if values stay distinct and distances do not grow.
 
     Parameters
     ----------
     seats, values: record and value in each seat; changed in place.
-    nearness: of records; None where any exchange will do.
+    nearness: of records; None for any exchange.
     """
     one, other = pairs
     seat, seat_of_other = random.integers(0, seats.shape[1], (2, len(one)))
@@ -433,7 +431,7 @@ def _exchange(
 def _closer(
     seats: IntArray, one: tuple[IntArray, IntArray], other: tuple[IntArray, IntArray], nearness: _Nearness
 ) -> BoolArray:
-    """Tell which exchanges bring records nearer to those that they are with."""
+    """Return which exchanges bring records nearer to the others of their bucket."""
     mine, theirs = seats[one], seats[other]
     with_mine, with_theirs = seats[one[0]], seats[other[0]]
     places = np.arange(len(mine))
@@ -445,9 +443,9 @@ def _closer(
 
 
 class Largest(Grouping):
-    """Each group takes a record of each of the values of which most are left, so that these go together.
+    """Each bucket takes one record of each of the most frequent remaining values.
 
-    Who is left in the end joins a group by chance that has not its value.
+    Remaining records join a random bucket without their value.
 
     Source: Xiao, Tao, "Anatomy: Simple and Effective Privacy Preservation" (VLDB 2006), figure 3.
     """
@@ -458,10 +456,10 @@ class Largest(Grouping):
         self,
         seats: IntArray,
         records: Records,
-        table: Table,  # noqa: ARG002  it looks at values alone
+        table: Table,  # noqa: ARG002 - uses values only
         random: np.random.Generator,
     ) -> IntArray:
-        """Return the groups of the procedure; those that were dealt where it makes fewer, or more."""
+        """Return the buckets of the procedure; the dealt ones if it makes another number."""
         groups, seated = len(seats), records.queue[np.isin(records.queue, seats)]
         counts = np.bincount(records.value[seated], minlength=len(records.counts)).astype(np.int64)
         size = len(seated) // groups
@@ -474,20 +472,20 @@ class Largest(Grouping):
         places = np.flatnonzero(chosen.ravel() != NOBODY)
         found = np.full(chosen.size, NOBODY, dtype=np.int64)
         found[places[np.argsort(chosen.ravel()[places], kind="stable")]] = seated[own]
-        normalize_input = found.reshape(chosen.shape)
-        return normalize_input if all_distinct(values_in(normalize_input, records.value)) else seats
+        rearranged = found.reshape(chosen.shape)
+        return rearranged if all_distinct(values_in(rearranged, records.value)) else seats
 
 
 def rounds(counts: IntArray, size: int, number: int) -> IntArray:
-    """Draw one of each of the values of which most are left, in each of some rounds.
+    """Draw one of each of the most frequent remaining values, in each of some rounds.
 
-    Of values of which equally many are left some are drawn in turn. As long as the same values are ahead of
-    these, and others behind, whole turns are taken at once: there are about as many steps as values.
+    Equally frequent values are drawn in turn. While the same values are ahead of these and behind them, whole
+    turns are taken at once, so that there are about as many steps as values.
 
     Parameters
     ----------
     counts: how many there are of each value, shape (values,), int64.
-    size: values in a round; in none are fewer left.
+    size: values in a round; at least so many remain.
     number: of rounds.
 
     Returns
@@ -512,14 +510,14 @@ def rounds(counts: IntArray, size: int, number: int) -> IntArray:
 
 
 def _rounds_at_once(own: int, equal: int, above: int, lead: int | None) -> int:
-    """Return for how many rounds the tied values are drawn in turn before others are as many.
+    """Return the number of rounds in which tied values are drawn in turn before others tie.
 
     Parameters
     ----------
     own: tied values in a round.
     equal: tied values.
-    above: how many more there are of a tied value than of the next.
-    lead: how many more there are of what is always drawn than of a tied value; None where nothing is.
+    above: how much more frequent a tied value is than the next.
+    lead: how much more frequent the always drawn values are than tied ones; None without any.
     """
     each, turns = own // gcd(own, equal), equal // gcd(own, equal)
     full = above // each
@@ -529,7 +527,7 @@ def _rounds_at_once(own: int, equal: int, above: int, lead: int | None) -> int:
 
 
 def _with_left(drawn: IntArray, left: IntArray, random: np.random.Generator) -> IntArray:
-    """Return the values of groups with those that are left, each in a group by chance that lacks it."""
+    """Return the values of buckets with the remaining ones, each in a random bucket without it."""
     width = drawn.shape[1]
     chosen = np.concatenate([drawn, np.full((len(drawn), len(left)), NOBODY, dtype=np.int64)], axis=1)
     for place, value in enumerate(left.tolist(), start=width):
@@ -542,11 +540,11 @@ def _with_left(drawn: IntArray, left: IntArray, random: np.random.Generator) -> 
 GROUPINGS: Mapping[str, Grouping] = {
     each.name: each for each in (RandomGrouping(), Largest(), SimilarGrouping())
 }
-"""The ways by the name that the config gives them."""
+"""The groupings by their names in the config."""
 
 
 class GroupingName(StrEnum):
-    """Which records share a group."""
+    """Which records share a bucket."""
 
     RANDOM = "random"
     LARGEST = "largest"
@@ -558,17 +556,17 @@ class AnatomySettings(Settings):
 
     grouping: GroupingName = Field(
         default=GroupingName.RANDOM,
-        description="which records share a group: random, of the values that are left most often, or similar",
+        description="which records share a bucket: random, with the most frequent values, or similar",
     )
 
 
 class Anatomy(SearchAlgorithm):
-    """Publishes quasi-identifiers as they are, and the sensitive values of each group in a second table.
+    """Publishes quasi-identifiers unchanged, and the sensitive values of each bucket in a second table.
 
-    Groups are as many as the constraints allow. With l-diversity these are floor(n / l), each with l or l + 1
-    records of different values, whenever no value has more than n / l of the n records. Where that is not
-    enough for the other constraints there are fewer and larger groups, down to one; where not even that is,
-    the most frequent values lose records within the suppression limit.
+    There are as many buckets as the constraints allow. With l-diversity these are floor(n / l), each with l
+    or l + 1 records of different values, if no value has more than n / l of the n records. If other
+    constraints need it, there are fewer and larger buckets, down to one; if even that fails, the most
+    frequent values lose records within the suppression limit.
 
     Source: Xiao, Tao, "Anatomy: Simple and Effective Privacy Preservation" (VLDB 2006), section 4; instead of
     a heap of buckets the records are dealt by value and then exchanged.
@@ -580,7 +578,7 @@ class Anatomy(SearchAlgorithm):
     in_groups = True
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
-        """Return the release of most groups among those of the least loss.
+        """Return the release of lowest loss, of most buckets among equal ones.
 
         Raises
         ------
@@ -590,38 +588,34 @@ class Anatomy(SearchAlgorithm):
         if len(sensitive) != 1:
             found = f"{len(sensitive)} ({', '.join(sensitive)})" if sensitive else "none"
             raise InputError(
-                f"algorithm.name: anatomy publishes the values of one sensitive attribute in groups; found "
-                f"{found}; give exactly one column role: sensitive, or use another algorithm, such as local"
+                f"algorithm.name: anatomy needs exactly one sensitive attribute; found {found}; give one "
+                "column role: sensitive, or use another algorithm, such as local"
             )
         return _Run(problem, control, self.settings).run()
 
 
-class _Run:
+class _Run(SearchRun):
     def __init__(self, problem: SearchProblem, control: Control, settings: AnatomySettings) -> None:
+        super().__init__(control)
         self._problem = problem
-        self._control = control
         self._random = np.random.default_rng([problem.seed, 0])
         self._records = Records.of(problem.table, self._random)
         self._judge = GroupJudge(problem, self._records)
         self._grouping = GROUPINGS[settings.grouping.value]
-        self._steps: list[Step] = []
         self._best: tuple[float, GroupRecoding] | None = None
-        self._interrupted = False
 
     def run(self) -> Outcome:
-        failed = self._judge.hopeless()
+        failed = self._judge.provably_violated()
         if failed:
             self._steps.append(Step({"groups": 1}, None, False, failed))
             return self._outcome(Status.INFEASIBLE)
         for cap in self._caps():
-            if self._most_groups(cap) or self._ended():
+            if self._most_groups(cap) or self._ended(len(self._steps)):
                 break
-        if self._best is None and self._interrupted:
-            raise Interrupted("interrupted before a release was found; nothing was written")
         return self._outcome(Status.UNDECIDED if self._best is None else Status.SATISFIED)
 
     def _caps(self) -> Iterator[int]:
-        """Yield how many records each value may keep: all, then 1 / 2 of all, 1 / 3, within the limit."""
+        """Yield the most records of each value: all, then 1 / 2 of all, 1 / 3, within the limit."""
         counts = self._records.counts
         last = int(counts.max())
         yield last
@@ -634,7 +628,7 @@ class _Run:
                 yield cap
 
     def _most_groups(self, cap: int) -> bool:
-        """Try fewer and fewer groups until they are valid and none is removed, then more again.
+        """Try fewer and fewer buckets until they are valid and none is removed, then more again.
 
         Returns
         -------
@@ -646,23 +640,23 @@ class _Run:
             if self._try(queue, groups):
                 self._refine(queue, groups, failing)
                 return True
-            if self._ended():
+            if self._ended(len(self._steps)):
                 return False
             failing = groups
         return False
 
     def _refine(self, queue: IntArray, valid: int, failing: int | None) -> None:
-        """Halve the range between a number of groups that is valid and one that is not."""
-        while failing is not None and failing - valid > 1 and not self._ended():
+        """Bisect between a valid number of buckets and an invalid one."""
+        while failing is not None and failing - valid > 1 and not self._ended(len(self._steps)):
             middle = (valid + failing) // 2
             valid, failing = (middle, failing) if self._try(queue, middle) else (valid, middle)
 
     def _try(self, queue: IntArray, groups: int) -> bool:
-        """Judge the records in so many groups, and note them where they are the best so far.
+        """Judge the records in so many buckets, and keep them if they are the best so far.
 
         Returns
         -------
-        Whether they are valid with all records; where groups have to go, fewer groups may lose less.
+        Whether they are valid with all records; if buckets are removed, fewer buckets may lose less.
         """
         self._control.tell(lambda: Progress(len(self._steps), len(self._steps) + 1, None, None))
         seats = dealt(queue, groups)
@@ -671,60 +665,42 @@ class _Run:
         if grouped.valid:
             mixed, grouping = self._mixed(seats, grouped)
             recoding = self._judge.recoding(mixed, _facts(mixed, grouping))
-            broken = self._problem.gate.broken(self._problem.table, recoding)
+            broken = self._problem.gate.first_violated(self._problem.table, recoding)
             if broken:
                 self._steps.append(Step({"groups": groups}, None, False, broken))
                 return False
-            objective = self._problem.metric.value(released(recoding, self._problem.k))
-            if objective is None:
-                raise InputError(
-                    f"objective.metric: '{self._problem.metric.name}' has no value for records in groups; "
-                    "use another metric with anatomy, such as loss"
-                )
+            objective = self._problem.loss(recoding, "algorithm anatomy")
             if self._best is None or (objective, -mixed.groups) < (self._best[0], -self._best[1].groups):
                 self._best = objective, recoding
         self._steps.append(Step({"groups": groups}, objective, grouped.valid, grouped.failed))
         return grouped.valid and grouped.removed == len(self._records.queue) - len(queue)
 
     def _mixed(self, seats: IntArray, grouped: Grouped) -> tuple[Grouped, str]:
-        """Arrange groups of distinct values anew, as long as all constraints hold then, too.
+        """Exchange records between buckets of distinct values if all constraints stay satisfied.
 
         Returns
         -------
-        The groups, and how they came about.
+        The buckets, and the name of their grouping.
         """
         values = values_in(seats, self._records.value)
         if len(seats) > 1 and all_distinct(values):
             random = np.random.default_rng([self._problem.seed, len(seats)])
-            normalize_input = self._grouping.mixed(seats, self._records, self._problem.table, random)
-            mixed = self._judge.judge(normalize_input)
-            if normalize_input is not seats and mixed.valid and mixed.removed <= grouped.removed:
+            rearranged = self._grouping.mixed(seats, self._records, self._problem.table, random)
+            mixed = self._judge.judge(rearranged)
+            if rearranged is not seats and mixed.valid and mixed.removed <= grouped.removed:
                 return mixed, self._grouping.name
         return grouped, "dealt"
 
-    def _ended(self) -> bool:
-        self._interrupted = self._interrupted or self._control.stopped()
-        return self._interrupted or self._control.exhausted(len(self._steps), len(self._steps))
-
     def _outcome(self, status: Status) -> Outcome:
-        objective, recoding = (None, None) if self._best is None else self._best
-        # No record lost, no value changed: nothing that is measured by cells is lost at all.
+        objective, recoding = self._best or (None, None)
+        # With no record lost and no value changed, a metric of cells measures no loss at all.
         best = recoding is not None and not recoding.removed.any() and self._problem.metric.aggregates
-        return Outcome(
-            status,
-            recoding,
-            objective,
-            objective if best else None,
-            len(self._steps),
-            len(self._steps),
-            tuple(self._steps),
-            self._control.elapsed,
-            self._interrupted,
-        )
+        number = len(self._steps)
+        return self._finished(status, (objective, recoding), objective if best else None, number, number)
 
 
 def _facts(grouped: Grouped, grouping: str) -> dict[str, object]:
-    """Return what the report says of groups."""
+    """Return the facts about buckets for the report."""
     sizes = np.bincount(grouped.group[grouped.group >= 0])
     return {
         "groups": grouped.groups,
@@ -735,7 +711,7 @@ def _facts(grouped: Grouped, grouping: str) -> dict[str, object]:
 
 
 def _numbers(records: int, smallest: int) -> Iterator[int]:
-    """Yield numbers of groups to try, from the most that have enough records down to one."""
+    """Yield numbers of buckets to try, from the most with enough records down to one."""
     last, size = 0, smallest
     while size <= records:
         groups = records // size

@@ -22,21 +22,21 @@ from anonymizer.search.base import (
 )
 
 MANY_COMBINATIONS = 200_000
-"""Of more distinct combinations, local recoding would keep its first solution for longer than people wait."""
+"""With more distinct rows, local recoding would hardly improve its start in the time people wait."""
 
 FEW_SECONDS = 2.0
-"""Local recoding needs about so long to be better than Mondrian."""
+"""Seconds that local recoding needs to be better than Mondrian."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """An algorithm and why.
+    """A chosen algorithm with the reason.
 
     Attributes
     ----------
     name: of the algorithm.
-    reason: a clause that says why it was chosen.
-    parameters: where they differ from its defaults.
+    reason: why it was chosen, as a clause.
+    parameters: those that differ from the defaults.
     """
 
     name: str
@@ -52,15 +52,15 @@ class Choice:
 class Auto(SearchAlgorithm):
     """Chooses among lattice, mondrian and local by the config and the table, and says why.
 
-    What only full-domain recoding can do goes to lattice, numbers without a hierarchy and very large tables
-    to mondrian, everything else to local. Microaggregation is never chosen: a mean looks exact and is not.
+    Lattice for what needs full-domain recoding, mondrian for numbers without a hierarchy and very large
+    tables, local for all else. Never microaggregation: a mean looks exact and is not.
     """
 
     name = "auto"
     suppressions = frozenset(SuppressionMethod)
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
-        """Return what the chosen algorithm finds, with its name and the reason."""
+        """Return the outcome of the chosen algorithm, with its name and the reason."""
         choice = choose(problem, control.seconds)
         outcome = choice.build().search(problem, control)
         return replace(outcome, algorithm=choice.name, reasons=(choice.reason,))
@@ -76,27 +76,26 @@ def choose(problem: SearchProblem, seconds: float | None) -> Choice:
     table = problem.table
     if problem.suppression is not SuppressionMethod.CLASSES:
         method = problem.suppression.value
-        return Choice("lattice", f"`suppression.method: {method}` goes with full-domain levels")
+        return Choice("lattice", f"`suppression.method: {method}` needs full-domain recoding")
     if not applies(problem.metric, with_nodes(table)):
         metric = problem.metric.name
-        return Choice("lattice", f"`objective.metric: {metric}` has a value for full-domain levels only")
+        return Choice("lattice", f"`objective.metric: {metric}` is defined for full-domain recoding only")
     bare = without_levels(table.quasi_identifiers)
     if bare and applies(problem.metric, with_intervals(table)):
         return Choice("mondrian", _bare(bare), {"labels": "interval"})
     if table.combinations > MANY_COMBINATIONS:
-        reason = f"{table.combinations:,} distinct combinations are too many for local recoding"
+        reason = f"{table.combinations:,} distinct rows are too many for local recoding"
         return Choice("mondrian", reason)
     if seconds is not None and seconds < FEW_SECONDS:
-        reason = f"local recoding needs more than the {seconds:g} seconds of the budget"
+        reason = f"local recoding would exceed the budget of {seconds:g} s"
         return Choice("mondrian", reason)
-    return Choice("local", "local recoding along the hierarchies loses least")
+    return Choice("local", "local recoding along the hierarchies has the lowest loss")
 
 
 def without_levels(attributes: Sequence[QuasiIdentifier]) -> list[str]:
-    """Return the names of attributes that should be cut rather than generalized.
+    """Return the names of attributes that should be cut, not generalized.
 
-    These are numbers without a hierarchy, and all attributes when none has a level between its values and
-    the top.
+    These are numbers without a hierarchy, and all attributes if none has a level between values and root.
     """
     names = [attribute.name for attribute in attributes if attribute.by_range]
     if any(attribute.hierarchy.height > 1 for attribute in attributes):
@@ -108,24 +107,24 @@ def _bare(names: Sequence[str]) -> str:
     shown = ", ".join(f"'{name}'" for name in names[:3]) + (", …" if len(names) > 3 else "")
     verb = "has" if len(names) == 1 else "have"
     return (
-        f"{shown} {verb} no levels between value and top: intervals and sets lose less than `*`, and "
-        "say how exact they are, as a mean (microaggregation) does not"
+        f"{shown} {verb} no level between value and `*`: intervals and sets lose less than `*`, and show how "
+        "exact they are, unlike a mean (microaggregation)"
     )
 
 
 def applies(metric: LossMetric, recoding: Recoding) -> bool:
-    """Tell whether a metric has a value for a kind of recoding."""
+    """Return whether a metric has a value for a kind of recoding."""
     return metric.value(released(recoding, None)) is not None
 
 
 def with_nodes(table: Table) -> Recoding:
-    """Return a recoding of the first combination to nodes of its own, the roots."""
+    """Return a recoding of the first distinct row to hierarchy nodes, the roots."""
     first, none = _first(table), np.zeros(1, dtype=bool)
     return NodeRecoding(first, np.zeros((1, len(table.quasi_identifiers)), dtype=np.int32), none, none)
 
 
 def with_intervals(table: Table) -> Recoding:
-    """Return a recoding of the first combination to values that are no nodes."""
+    """Return a recoding of the first distinct row to values that are not hierarchy nodes."""
     none, position = np.zeros(1, dtype=bool), np.zeros(1, dtype=np.int64)
     columns = [
         RegionColumn(

@@ -1,6 +1,6 @@
 """Searches: from a problem to an outcome, under a budget, with attack checks and progress.
 
-The attack check is the last test of a candidate; attacks run once per recoding.
+Attacks are the last check of a candidate and run once per recoding.
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ from zlib import crc32
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import adversary_from_anatomy, scene_of_recoding
+from anonymizer.attacks.adversary_view import adversary_from_anatomy, adversary_from_recoding
+from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.adversary import AdversaryView
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.classes import SensitiveCodes, released
 from anonymizer.model.out_of_core import TableSource
-from anonymizer.model.outcome import Outcome
+from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import GroupRecoding, Recoding
+from anonymizer.model.report import Status
 from anonymizer.model.table import Table
 from anonymizer.plugins import Registry
 from anonymizer.plugins import Settings as PlugInSettings
@@ -35,8 +39,8 @@ class Progress:
 
     Attributes
     ----------
-    evaluated, candidates: candidates looked at, of how many.
-    best, bound: loss of the best found, proven lower bound; None without one.
+    evaluated, candidates: number of candidates evaluated so far, and of all.
+    best, bound: loss of the incumbent and proven lower bound; None without one.
     """
 
     evaluated: int
@@ -52,10 +56,10 @@ class Control:
     Attributes
     ----------
     seconds, nodes, steps: the budget; None is no limit.
-    stopped: asked at every step whether the user wants the search to end.
-    listen: told the progress, at most every tenth of a second.
-    below: objective that another search has reached; an algorithm may end without a recoding, as infeasible,
-        where it finds that none is below it.
+    stopped: returns at every step whether the user wants the search to end.
+    listen: receives the progress, at most every tenth of a second.
+    below: objective of another search; an algorithm may end as infeasible once it has proven that no recoding
+        is below.
     """
 
     seconds: float | None = None
@@ -78,11 +82,11 @@ class Control:
         return self.seconds is None and self.nodes is None and self.steps is None
 
     def out_of_time(self) -> bool:
-        """Tell whether the user wants the search to end, or its seconds are over."""
+        """Return whether the user wants the search to end or its seconds are over."""
         return self.stopped() or (self.seconds is not None and self.elapsed >= self.seconds)
 
     def exhausted(self, evaluated: int, steps: int) -> bool:
-        """Tell whether the budget is spent."""
+        """Return whether the budget is spent."""
         return (
             (self.seconds is not None and self.elapsed >= self.seconds)
             or (self.nodes is not None and evaluated >= self.nodes)
@@ -90,7 +94,7 @@ class Control:
         )
 
     def tell(self, progress: Callable[[], Progress]) -> None:
-        """Pass the progress on if somebody listens and it is time."""
+        """Pass the progress to the listener, if there is one and the last report is old enough."""
         now = time.monotonic()
         if self.listen is not None and now - self._told >= 0.1:
             self._told = now
@@ -98,18 +102,18 @@ class Control:
 
 
 class Stage(IntEnum):
-    """When an attack is run; each has randomness of its own, so that it draws targets of its own."""
+    """When an attack runs; each stage has its own random numbers and so its own targets."""
 
     SEARCH = 0
     AUDIT = 1
 
 
 class AttackCheck:
-    """Attacks candidates that satisfy all other constraints, and remembers what it found.
+    """Attacks candidates that satisfy all other constraints, and remembers the results.
 
     Parameters
     ----------
-    constraints: that attacks measure; without any, every candidate passes.
+    constraints: those measured by attacks; without any, every candidate passes.
     seed: of the run.
     """
 
@@ -125,22 +129,22 @@ class AttackCheck:
         return not self.constraints
 
     def asking(self, constraints: Sequence[ReleaseConstraint]) -> Self:
-        """Return a gate with other constraints that knows what this one knows."""
+        """Return an attack check of other constraints that shares the results of this one."""
         other = type(self)(constraints, self._seed)
         other._reached, other._refused = self._reached, self._refused
         return other
 
-    def broken(self, table: Table, recoding: Recoding) -> tuple[str, ...]:
-        """Return the first constraint that an attacker breaks on a candidate, with what he reached.
+    def first_violated(self, table: Table, recoding: Recoding) -> tuple[str, ...]:
+        """Return the first constraint that an attack violates on a candidate, with the measured value.
 
         Parameters
         ----------
         table: the searched one.
-        recoding: of it; at least one record is released.
+        recoding: of this table; it releases at least one record.
 
         Returns
         -------
-        Names for the steps of a search; none when the candidate passes.
+        Names for the steps of a search; empty when the candidate passes.
         """
         if self.open:
             return ()
@@ -158,7 +162,7 @@ class AttackCheck:
         return ()
 
     def excess(self, recoding: Recoding) -> float:
-        """Return how many times what is allowed attackers reached on a candidate, 1 where unknown."""
+        """Return the largest measured success on a candidate over the allowed one, 1 where unknown."""
         key, found = fingerprint(recoding), [1.0]
         for constraint in self.constraints:
             reached, allowed = self._reached.get((key, _asked(constraint))), constraint.model.allowed_success
@@ -167,27 +171,27 @@ class AttackCheck:
         return max(found)
 
     def refused(self, recoding: Recoding) -> bool:
-        """Tell whether a candidate was refused; a search that asks the gate does not return one."""
+        """Return whether a candidate was refused; a search with attack checks returns none of these."""
         return bool(self._refused) and fingerprint(recoding) in self._refused
 
     def refuse(self, recoding: Recoding, names: Sequence[str]) -> None:
-        """Let a candidate never pass again.
+        """Refuse a candidate from now on.
 
         Parameters
         ----------
-        names: of what it failed after it had passed.
+        names: of the constraints that it violated after it had passed.
         """
         self._refused[fingerprint(recoding)] = tuple(names)
 
     def random(self, constraint: ReleaseConstraint, stage: Stage) -> np.random.Generator:
-        """Return the randomness of an attack: nothing else that is run changes it."""
+        """Return the random numbers of an attack; they depend on no other attack."""
         return np.random.default_rng([self._seed, crc32(describe(constraint).encode()), stage])
 
 
 def _scene(table: Table, recoding: Recoding) -> AdversaryView:
     if isinstance(recoding, GroupRecoding):
         return adversary_from_anatomy(table, recoding)
-    return scene_of_recoding(table, recoding)
+    return adversary_from_recoding(table, recoding)
 
 
 def _asked(constraint: ReleaseConstraint) -> str:
@@ -195,7 +199,7 @@ def _asked(constraint: ReleaseConstraint) -> str:
 
 
 def fingerprint(recoding: Recoding) -> bytes:
-    """Return what tells a recoding of a table from every other one of it."""
+    """Return a digest that differs between any two recodings of a table."""
     found = hashlib.blake2b(digest_size=16)
     found.update(np.packbits(np.stack([recoding.suppressed, recoding.removed])).tobytes())
     if recoding.owner is not None:
@@ -206,7 +210,7 @@ def fingerprint(recoding: Recoding) -> bytes:
 
 
 class SuppressionMethod(StrEnum):
-    """What is suppressed of a class that fails a constraint."""
+    """What is suppressed of a class that violates a constraint."""
 
     CLASSES = "classes"
     RECORDS = "records"
@@ -215,25 +219,26 @@ class SuppressionMethod(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class SearchProblem:
-    """What a search is asked.
+    """The table, constraints and objective of a search.
 
     Attributes
     ----------
     table: the frequency table with its hierarchies and the levels that may be used.
-    class_constraints, table_constraints: all must hold on the release.
+    class_constraints, table_constraints: the release must satisfy all of them.
     metric: to be minimised.
     limit: most records that may be suppressed.
-    keep_rows: whether suppressed records stay, with ``*`` in every quasi-identifier, where that class holds.
-    moving_reference: whether p is that of the release instead of the input's.
+    keep_rows: whether suppressed records stay, with ``*`` in every quasi-identifier, if their class satisfies
+        the constraints.
+    moving_reference: whether p is the distribution in the release, not in the input.
     k: of the config's k-anonymity, None without one.
-    suppression: what is suppressed of a class that fails.
-    gate: attackers that must not break the release either.
-    seed: of everything random.
-    source: finer tables of the same records, where ``table`` tells them apart at the highest allowed levels
-        only, as one that tells all apart does not fit in memory; None where ``table`` does.
-    most: combinations that may be held in memory where there is a source.
-    placing: whether it is asked in which region each combination of the source is at the end, as what is
-        released is not in the table.
+    suppression: what is suppressed of a violating class.
+    gate: constraints measured by attacks.
+    seed: of all random numbers.
+    source: finer tables of the same records if ``table`` is generalized to the highest allowed levels because
+        the full one does not fit in memory; None if ``table`` is the full one.
+    most: distinct rows that a table from the source may have in memory.
+    placing: whether the outcome must say in which region each distinct row of the source ends, as columns
+        outside the table are released.
     """
 
     table: Table
@@ -257,8 +262,82 @@ class SearchProblem:
         return max((each.model.minimum_size for each in self.class_constraints), default=1)
 
     def admits(self, suppressed: int) -> bool:
-        """Tell whether so many records may be suppressed: all of them only where they stay, with ``*``."""
+        """Return whether so many records may be suppressed; all of them only if they stay with ``*``."""
         return suppressed <= self.limit and (suppressed < self.table.records or self.keep_rows)
+
+    def loss(self, recoding: Recoding, kind: str) -> float:
+        """Return the loss of a recoding of the table by the metric.
+
+        Parameters
+        ----------
+        kind: what the recoding is, as a message names it.
+
+        Raises
+        ------
+        InputError: the metric has no value for this kind of recoding.
+        """
+        value = self.metric.value(released(recoding, self.k))
+        if value is None:
+            what = f"objective.metric: '{self.metric.name}' is not defined for {kind}"
+            raise InputError(f"{what}; use another metric, such as loss")
+        return value
+
+
+def sensitive_codes(
+    table: Table, rows: IntArray | BoolArray | slice = slice(None)
+) -> dict[str, SensitiveCodes]:
+    """Return the sensitive values of some rows of a table, by attribute name."""
+    return {
+        each.name: SensitiveCodes(each, table.sensitive_codes(each.name)[rows].astype(np.int64))
+        for each in table.sensitive
+    }
+
+
+class SearchRun:
+    """One run of a search: its steps so far, and whether the user has ended it."""
+
+    def __init__(self, control: Control) -> None:
+        self._control = control
+        self._steps: list[Step] = []
+        self._interrupted = False
+
+    def _ended(self, evaluated: int) -> bool:
+        """Return whether the user or the budget ends the search."""
+        self._interrupted = self._interrupted or self._control.stopped()
+        return self._interrupted or self._control.exhausted(evaluated, len(self._steps))
+
+    def _finished(
+        self,
+        status: Status,
+        best: tuple[float | None, Recoding | None],
+        bound: float | None,
+        candidates: int,
+        evaluated: int,
+    ) -> Outcome:
+        """Return the outcome.
+
+        Parameters
+        ----------
+        best: objective and recoding of the best candidate; None without one.
+
+        Raises
+        ------
+        Interrupted: the user ended the search before it found a release.
+        """
+        objective, recoding = best
+        if self._interrupted and status is Status.UNDECIDED:
+            raise Interrupted("interrupted before a release was found; nothing was written")
+        return Outcome(
+            status,
+            recoding,
+            objective,
+            bound,
+            candidates,
+            evaluated,
+            tuple(self._steps),
+            self._control.elapsed,
+            self._interrupted,
+        )
 
 
 class NoSettings(PlugInSettings):
@@ -266,17 +345,17 @@ class NoSettings(PlugInSettings):
 
 
 class SearchAlgorithm(ABC):
-    """Proposes recodings until one satisfies every constraint and none better is left.
+    """Searches for the recoding of lowest loss that satisfies every constraint.
 
     Class attributes
     ----------------
     name: as in the config.
     Settings: its parameters.
-    suppressions: the methods of suppression that it can use.
-    in_groups: whether what it finds is published in two tables, joined by the group of each record.
-    out_of_core: whether a source of tables will do, where the frequency table does not fit in memory.
-    by_codes: whether what it finds beyond memory tells of any record, by its codes, what becomes of it; else
-        only columns that are in the table can be released then.
+    suppressions: the supported methods of suppression.
+    in_groups: whether the release is two tables joined by bucket (Anatomy).
+    out_of_core: whether it can search a source of tables if the frequency table does not fit in memory.
+    by_codes: whether an out-of-core recoding can be applied to any record by its codes; otherwise only
+        columns of the table can be released.
     """
 
     name: ClassVar[str]
@@ -289,16 +368,16 @@ class SearchAlgorithm(ABC):
     def __init__(self, settings: PlugInSettings | None = None) -> None:
         self.settings = settings if settings is not None else self.Settings()
 
-    def out_of_core_gaps(self, problem: SearchProblem) -> Iterator[str]:  # noqa: ARG002 - of any problem
-        """Say what of its parameters or of a problem it cannot do where the table does not fit in memory.
+    def out_of_core_gaps(self, problem: SearchProblem) -> Iterator[str]:  # noqa: ARG002 - any problem
+        """Yield the parameters and properties of a problem that it does not support out of core.
 
-        Asked only where it can do anything at all then.
+        Called only if ``out_of_core``.
         """
         yield from ()
 
     @abstractmethod
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
-        """Return the best recoding found, with what is proven about it.
+        """Return the best recoding found, with its proven bound.
 
         Deterministic: the same problem and the same number of steps give the same outcome.
         """
@@ -310,8 +389,8 @@ SEARCH_ALGORITHMS: Registry[SearchAlgorithm] = Registry(
 
 
 def search_with(name: str, problem: SearchProblem, control: Control) -> Outcome:
-    """Return what another algorithm finds with its default parameters, to start from or to compare with.
+    """Return the outcome of another algorithm with its default parameters, as a start or for comparison.
 
-    Algorithms do not import each other: they are loaded where they are used.
+    Algorithms do not import each other; this loads one by name.
     """
     return SEARCH_ALGORITHMS[name]().search(problem, control)

@@ -1,6 +1,6 @@
-"""Judging the classes of a candidate: validity, suppression, and what is certain below it.
+"""Judging the classes of a candidate: validity, suppression, and certain losses of finer candidates.
 
-For searches that cannot run attacks at every step, larger classes are requested while attacks succeed.
+Searches that cannot run attacks at every step ask for larger classes while attacks succeed.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.report import Status
 from anonymizer.privacy.base import ClassConstraint, Merging, describe
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
-from anonymizer.search.base import AttackCheck, Control, SearchProblem
-from anonymizer.search.suppression.records import suppressor_for
-from anonymizer.search.suppression.suppressor import Suppressed, holding
+from anonymizer.search.base import AttackCheck, Control, SearchProblem, SuppressionMethod
+from anonymizer.search.suppression.suppressor import Suppressed, Suppressor, WholeClasses, holding
 
 Search = Callable[[SearchProblem, Control], Outcome]
 
@@ -28,18 +27,18 @@ def search_with_attack_checks(
     probe: int | None = None,
     rival: Search | None = None,
 ) -> Outcome:
-    """Return the best that a search finds and attackers do not break.
+    """Return the best candidate of a search that passes all attack checks.
 
-    Where they break it, the search is run again with a smallest class that is larger by as much as they
-    reached too much, at least twice as large, until they do not; then with sizes between. What is not found
-    so is not proven impossible.
+    If an attack succeeds too often, the search runs again with a smallest class larger by the factor of the
+    excess, at least twice as large, until the attacks fail; then sizes between are tried. A failure proves
+    nothing.
 
     Parameters
     ----------
-    search: asked about problems whose gate is open.
-    probe: steps that suffice to see whether a size passes, for a search that goes on improving; the rest of
-        the budget goes to the size found. None for a search that ends by itself.
-    rival: a search that asks at every step, whose result this one is not to stay behind.
+    search: runs on problems without attack checks.
+    probe: steps that show whether a size passes, for a search that improves until its budget ends; the rest
+        of the budget goes to the chosen size. None for a search that ends by itself.
+    rival: a search that runs attacks at every step; the result is at least as good as its.
     """
     if problem.gate.open:
         return search(problem, control)
@@ -57,7 +56,7 @@ class _Growing:
         self._passed = False
         self._excess = 1.0
         self._best: Outcome | None = None
-        # Proven for the smallest class asked for, so for larger ones too.
+        # A bound for the smallest size holds for larger ones too.
         self._proven: Outcome | None = None
 
     def run(self, rival: Search | None) -> Outcome:
@@ -78,7 +77,7 @@ class _Growing:
             self._steps.append(Step({"move": "rival"}, other.objective, accepted=True))
 
     def _grown(self, broken: int) -> int:
-        """Return the smallest class that passes, one that is too large where none was found to."""
+        """Return the smallest class size that passes; one that is too large if none was found."""
         size = self._larger(broken)
         while size < 2 * self._problem.table.records and not self._ended():
             if self._try(size, self._probe).recoding is None:
@@ -93,15 +92,15 @@ class _Growing:
         return size
 
     def _larger(self, size: int) -> int:
-        """Return a size at which links are as rare as allowed, if they are as rare as classes are large."""
+        """Return the size at which links are rare enough if their rate falls in proportion to the size."""
         return max(2 * size, int(size * self._excess))
 
     def _tolerance(self, size: int) -> int:
-        """Return how near to the smallest size that passes is near enough; probes cost time."""
+        """Return the accepted distance from the smallest size that passes; probes take time."""
         return 1 if self._probe is None else max(size // 4, 1)
 
     def _spend(self, size: int) -> None:
-        """Spend what is left of the budget on a size that a probe passed at, or a little more."""
+        """Spend the rest of the budget on a size at which a probe passed, or a little more."""
         while not self._ended():
             if self._try(size, None).recoding is None or self._passed:
                 return
@@ -111,7 +110,7 @@ class _Growing:
         return self._control.stopped() or self._control.exhausted(self._evaluated, len(self._steps) + 1)
 
     def _try(self, size: int, steps: int | None) -> Outcome:
-        """Search with a smallest class, and take what is found if it is better and passes."""
+        """Search with a smallest class; keep the result if it is better and passes."""
         asked = replace(self._problem, gate=AttackCheck())
         if size > self._problem.minimum_size:
             larger = ClassConstraint(model=KAnonymity(KAnonymitySettings(k=size)))
@@ -124,7 +123,7 @@ class _Growing:
         self._passed = False
         if outcome.recoding is None:
             return outcome
-        broken = self._problem.gate.broken(self._problem.table, outcome.recoding)
+        broken = self._problem.gate.first_violated(self._problem.table, outcome.recoding)
         self._passed = not broken
         self._excess = self._problem.gate.excess(outcome.recoding)
         self._steps.append(Step({"smallest_class": size}, outcome.objective, not broken, broken))
@@ -133,11 +132,11 @@ class _Growing:
         return outcome
 
     def _left(self, most: int | None) -> Control:
-        """Return what is left of the budget, but for the step in which attackers are asked.
+        """Return the rest of the budget without the step of the attacks.
 
         Parameters
         ----------
-        most: steps, None for all that are left.
+        most: steps; None for all that are left.
         """
         control = self._control
         nodes = None if control.nodes is None else max(control.nodes - self._evaluated, 0)
@@ -147,7 +146,7 @@ class _Growing:
         return replace(control, nodes=nodes, steps=steps)
 
     def _outcome(self, first: Outcome, status: Status) -> Outcome:
-        """Return the best; what was proven without attackers holds with them."""
+        """Return the best; bounds proven without attack checks hold with them."""
         found, proven = self._best, self._proven or first
         return replace(
             first,
@@ -170,18 +169,18 @@ def _lower(one: Outcome, other: Outcome) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class CandidateVerdict:
-    """What becomes of the classes of a candidate.
+    """The verdict on the classes of a candidate.
 
     Attributes
     ----------
-    sizes: records of each class that stay, shape (classes,), int64.
-    found: what is suppressed.
+    sizes: remaining records of each class, shape (classes,), int64.
+    found: the suppressed records.
     kept_suppressed: whether the suppressed records stay as one class.
     suppressed: number of suppressed records.
-    least: no fewer records can be suppressed at this candidate; equal where that is proven optimal.
-    failed: names of the constraints (and ``suppression.limit``) that the candidate fails as a whole.
+    least: lower bound of ``suppressed``; equal to it if proven optimal.
+    failed: names of the constraints (and ``suppression.limit``) that the candidate violates as a whole.
     losses: records of each class that every finer candidate must suppress, shape (classes,), int64.
-    settled: whether no other choice of what is suppressed could make the candidate better, or valid.
+    settled: whether no other choice of suppressed records could make the candidate better, or valid.
     """
 
     sizes: IntArray
@@ -195,7 +194,7 @@ class CandidateVerdict:
 
     @property
     def gone(self) -> IntArray:
-        """Records of each item of the classes that are suppressed, shape (items,), int64."""
+        """Suppressed records of each item, shape (items,), int64."""
         return self.found.gone
 
     @property
@@ -205,7 +204,7 @@ class CandidateVerdict:
 
     @property
     def kept(self) -> BoolArray:
-        """Classes of which records stay, shape (classes,), bool."""
+        """Classes with remaining records, shape (classes,), bool."""
         return self.sizes > 0
 
     @property
@@ -214,12 +213,21 @@ class CandidateVerdict:
         return not self.failed
 
 
+def _suppressor_for(problem: SearchProblem) -> Suppressor:
+    """Return the method of suppression; whole classes too if cells are suppressed afterwards."""
+    if problem.suppression is SuppressionMethod.RECORDS:
+        from anonymizer.search.suppression.records import OptimalRecords  # noqa: PLC0415 - few runs need it
+
+        return OptimalRecords(problem)
+    return WholeClasses(problem)
+
+
 class Judge:
     """Applies the constraints of a problem to candidates."""
 
     def __init__(self, problem: SearchProblem) -> None:
         self._problem = problem
-        self._suppressor = suppressor_for(problem)
+        self._suppressor = _suppressor_for(problem)
         referring = any(each.model.uses_reference for each in problem.class_constraints)
         self._moving = problem.moving_reference and referring
         self.lossless_merging = all(
@@ -228,18 +236,18 @@ class Judge:
 
     @property
     def chooses(self) -> bool:
-        """Whether there is a choice of what is suppressed of a candidate."""
+        """Whether several sets of records could be suppressed."""
         return self._suppressor.chooses
 
     def judge(self, classes: Classes) -> CandidateVerdict:
-        """Tell what becomes of the classes of a candidate."""
+        """Return the verdict on the classes of a candidate."""
         found = self._suppressor.under_input(classes)
         certain = found.certain
-        kept_suppressed = self._problem.keep_rows and self._star_holds(classes, found)
+        kept_suppressed = self._problem.keep_rows and self._may_stay(classes, found)
         if self._moving:
             moved = self._suppressor.under_release(classes, found)
             certain = moved.certain
-            # Suppressed records that stay leave p as it is; removed, they may be fewer.
+            # Suppressed records that stay do not change p; if they are removed, fewer may suffice.
             kept_suppressed = kept_suppressed and found.of_classes.sum() <= moved.of_classes.sum()
             fewest = found.fewest if kept_suppressed else moved.fewest
             if self._problem.keep_rows and self._suppressor.chooses:
@@ -247,13 +255,11 @@ class Judge:
             found = replace(found if kept_suppressed else moved, fewest=fewest)
         sizes = classes.sizes - found.of_classes
         suppressed, least = int(found.of_classes.sum()), found.fewest
-        broken = (
-            self._broken_without(classes, found)
-            if not kept_suppressed and suppressed < classes.records
-            else []
-        )
+        broken: list[str] = []
+        if self._problem.table_constraints and not kept_suppressed and suppressed < classes.records:
+            broken = self._broken(self._release(classes, found))
         failed = [*self._failures(classes, kept_suppressed, suppressed), *broken]
-        # Whoever may choose the records may break no model of the whole table with others, or with more.
+        # Another choice of records, or more of them, might violate no model of the whole table.
         settled = least > self._problem.limit or (
             least == suppressed and not (broken and self._suppressor.chooses)
         )
@@ -261,33 +267,29 @@ class Judge:
             sizes, found, kept_suppressed, suppressed, least, tuple(failed), certain, settled
         )
 
-    def _star_holds(self, classes: Classes, found: Suppressed) -> bool:
-        """Tell whether the suppressed records may stay as one class; p is the input's then.
+    def _may_stay(self, classes: Classes, found: Suppressed) -> bool:
+        """Return whether the suppressed records may stay as one class; p is then that of the input.
 
-        Where that class, or a model of the whole table with it, does not hold, they are removed instead.
+        They are removed if this class violates a constraint or makes the table violate one.
         """
         if not found.of_classes.any():
             return False
-        star = classes.part(found.gone)[0].pooled()
-        if not holding(self._problem.class_constraints, star, self._suppressor.input)[0]:
+        suppressed_class = classes.part(found.gone)[0].pooled()
+        if not holding(self._problem.class_constraints, suppressed_class, self._suppressor.input)[0]:
             return False
-        return not self._broken(self._release(classes, found).beside(star))
+        return not self._broken(self._release(classes, found).beside(suppressed_class))
 
     @staticmethod
     def _release(classes: Classes, found: Suppressed) -> Classes:
         kept = found.of_classes == 0
         if (kept | (found.of_classes == classes.sizes)).all():
-            # What was counted of whole classes need not be counted again.
+            # Whole classes keep their counts.
             return classes.keep(kept)
         return classes.part(classes.counts - found.gone)[0]
 
     def _broken(self, release: Classes) -> list[str]:
-        """Return the names of the models of the whole table that do not hold on a release."""
+        """Return the names of the models of the whole table that a release violates."""
         return [describe(each) for each in self._problem.table_constraints if not each.holds(release)]
-
-    def _broken_without(self, classes: Classes, found: Suppressed) -> list[str]:
-        """Return the same with the suppressed records removed; starred, they were asked before they stay."""
-        return self._broken(self._release(classes, found)) if self._problem.table_constraints else []
 
     def _failures(self, classes: Classes, kept_suppressed: bool, suppressed: int) -> list[str]:
         failed = []

@@ -1,6 +1,6 @@
-"""Counting the classes of transformations from a frequency table that is rolled up as the search goes.
+"""Counting the classes of transformations from a frequency table that the search rolls up.
 
-Several attributes of each distinct row share one narrow code, so one look-up generalizes them all.
+Several attributes of each distinct row share one narrow code, so that one look-up generalizes them all.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.counting import DENSE_LIMIT, SPACE, Packing, add_up, group_keys
 from anonymizer.model.table import QuasiIdentifier, Table
+from anonymizer.search.base import sensitive_codes
 
 Codes = NDArray[np.integer]
 
 LARGEST = 1 << 16
-"""Codes of one bundle: its table of them stays in the processor's cache."""
+"""Codes of one bundle: a table of them stays in the processor's cache."""
 
 BLOCK = 1 << 18
-"""Combinations that are looked up at once, for the same reason."""
+"""Distinct rows that are looked up at once, for the same reason."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ class Bundle:
 
 
 def bundled(columns: Sequence[tuple[Codes, IntArray]], sizes: Sequence[int]) -> tuple[Bundle, ...]:
-    """Pack columns of codes into as few bundles as their order allows; a large column stands alone.
+    """Pack columns of codes into as few bundles as their order allows; a large column is a bundle of its own.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ def keys_of(bundles: Sequence[Bundle], by_value: Sequence[IntArray], combination
 
 
 CHEAP = 1 << 20
-"""Up to this many combinations rolling up is worth its while whatever it saves."""
+"""Up to this many distinct rows, rolling up always pays."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,7 @@ class _Level:
 
 @dataclass(frozen=True, eq=False)
 class _Attribute:
-    """One attribute of a rolled-up table, whose base values are its nodes at some lowest level.
+    """One attribute of a rolled-up table; its base values are its nodes at some lowest level.
 
     Attributes
     ----------
@@ -154,7 +155,7 @@ class _Attribute:
 
 
 class _DenseClasses(Classes):
-    """Classes whose keys are few: their sizes are counted at once, which class an item is in when asked for.
+    """Classes with few possible keys: sizes are counted at once, the class of each item only when asked for.
 
     Parameters
     ----------
@@ -191,8 +192,7 @@ class _DenseClasses(Classes):
 class RollUp:
     """A frequency table whose quasi-identifiers are generalized to some lowest levels.
 
-    Every node of the lattice at or above those levels can be counted from it, and the fewer combinations
-    there are, the faster. Nothing below them can.
+    Every transformation at or above those levels can be counted from it; the fewer distinct rows, the faster.
 
     Attributes
     ----------
@@ -215,26 +215,22 @@ class RollUp:
 
     @classmethod
     def of(cls, table: Table) -> RollUp:
-        """Return the table as it is, every quasi-identifier at its lowest allowed level."""
+        """Return the table with every quasi-identifier at its lowest allowed level."""
         attributes, columns = [], []
         for position, quasi_identifier in enumerate(table.quasi_identifiers):
             attribute, code_of = _start(quasi_identifier)
             attributes.append(attribute)
             columns.append((table.quasi_identifier_codes(position), code_of))
-        sensitive = {
-            attribute.name: SensitiveCodes(attribute, table.sensitive_codes(attribute.name).astype(np.int64))
-            for attribute in table.sensitive
-        }
         bundles = bundled(columns, [attribute.size for attribute in attributes])
-        return cls(attributes, bundles, table.counts, sensitive)
+        return cls(attributes, bundles, table.counts, sensitive_codes(table))
 
     @cached_property
     def _weights(self) -> FloatArray:
-        """The counts as what is added up fastest."""
+        """The counts as float64, which are added up fastest."""
         return self.counts.astype(np.float64)
 
     def classes(self, levels: Sequence[int]) -> Classes:
-        """Return the equivalence classes of a node at or above the lowest levels."""
+        """Return the equivalence classes of a transformation at or above the lowest levels."""
         packing = self._packed(levels)
         space = packing.space
         keys = packing.take_keys()
@@ -263,7 +259,7 @@ class RollUp:
         Parameters
         ----------
         records: how many of each combination are counted, shape (combinations,), int64.
-        unplaced: further records whose combinations are not known.
+        unplaced: further records whose distinct rows are unknown.
         """
         items = np.flatnonzero(records)
         weights = records[items]
@@ -275,7 +271,7 @@ class RollUp:
         )
 
     def towards(self, lowest: Sequence[int]) -> RollUp:
-        """Return the table rolled up to higher lowest levels where that is likely to save time, else this."""
+        """Return the table rolled up to higher lowest levels where that is likely to save time."""
         space = prod(
             attribute.at(level).size for attribute, level in zip(self._attributes, lowest, strict=True)
         )

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 class SolverBroken(Exception):
-    """HiGHS gave up on a programme with an error of its own, as it does on some degenerate ones."""
+    """HiGHS failed with an error, as on some degenerate programmes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Effort:
-    """How long a programme may be worked on; all that count are deterministic but the seconds.
+    """Limits of a solution; all but ``seconds`` and ``stopped`` are deterministic.
 
     Attributes
     ----------
     nodes: of branch and bound.
-    slack: a solution within this of the bound is good enough.
-    seconds: None is no limit.
-    stopped: asked whether the user wants to stop.
+    slack: accepted distance of a solution from the bound.
+    seconds: None for no limit.
+    stopped: returns whether the user wants to stop.
     """
 
     nodes: int
@@ -41,13 +41,13 @@ class Effort:
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """What the solver found.
+    """A solution with its bound.
 
     Attributes
     ----------
-    values: of the variables, shape (variables,), float64; None where no solution was found.
-    bound: of the objective; infinite where there is proven to be no solution.
-    ended: whether it ended by itself, not by the clock or the user: what it found can be found again.
+    values: of the variables, shape (variables,), float64; None without a solution.
+    bound: of the objective; infinite if proven infeasible.
+    ended: whether it ended by itself, not by the clock or the user, so that the result is repeatable.
     """
 
     values: FloatArray | None
@@ -77,9 +77,9 @@ class Programme:
     row_high: FloatArray
 
     def duals(self, first: int, effort: Effort) -> FloatArray | None:
-        """Solve without asking for whole numbers; return the dual values of the first constraints.
+        """Solve the linear relaxation; return the dual values of the first constraints.
 
-        None where that did not come to an end.
+        None if it did not finish.
         """
         try:
             result = self._run(np.zeros(len(self.whole), dtype=bool), effort, None)
@@ -91,17 +91,14 @@ class Programme:
         return np.array(result.dual_values(constraints))
 
     def solved(self, effort: Effort, hint: FloatArray | None) -> Solved:
-        """Solve it, starting from a solution if one is given; a solver that breaks down has found nothing."""
+        """Return a solution, starting from a hint if one is given; none if the solver fails."""
         try:
-            return self._solved(effort, hint)
+            return _read(self._run(self.whole, effort, hint), len(self.costs))
         except SolverBroken:
             return Solved(None, -np.inf, ended=True)
 
-    def _solved(self, effort: Effort, hint: FloatArray | None) -> Solved:
-        return _read(self._run(self.whole, effort, hint), len(self.costs))
-
     def _run(self, whole: BoolArray, effort: Effort, hint: FloatArray | None) -> SolveResult | None:
-        # Takes longer to import than all the rest; most runs never solve anything.
+        # Importing it takes longer than all the rest, and most runs need no solver.
         from ortools.math_opt.python import mathopt  # noqa: PLC0415
 
         model = mathopt.Model.from_model_proto(self._proto(whole))

@@ -1,4 +1,4 @@
-"""What every engine has to tell of an input, beside counting it record by record."""
+"""The conformance suite of engines, against counts record by record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from anonymizer.data.distinct_rows import DistinctRows, places_of, unpacked
+from anonymizer.data.distinct_rows import DistinctRows, KeyWords
 from anonymizer.data.relation import Coding, Relation, column_statistics
 from anonymizer.errors import DataError
 from anonymizer.testing.samples import fail
@@ -19,16 +19,16 @@ Record = tuple[str | None, ...]
 
 
 def check_relation(relation: Relation, records: Sequence[Record]) -> None:
-    """Check what a relation answers; what it writes is compared by every run that reads it back.
+    """Check the answers of a relation; each run checks its files by reading them back.
 
     Parameters
     ----------
-    relation: open; stays the caller's.
-    records: that it holds, in its order; at least one.
+    relation: open; it is not closed.
+    records: of the relation, in its order; at least one.
 
     Raises
     ------
-    AssertionError: it breaks a promise that searches and reports rely on.
+    AssertionError: an answer differs from the records.
     """
     if relation.rows != len(records):
         fail(f"{relation.rows} rows of {len(records)}")
@@ -50,19 +50,19 @@ def check_relation(relation: Relation, records: Sequence[Record]) -> None:
         relation.dictionary("\n")
     except DataError:
         return
-    fail("a column that there is not has a dictionary")
+    fail("a column that does not exist has a dictionary")
 
 
 def check_column(relation: Relation, name: str, texts: Sequence[str | None]) -> None:
-    """Check what is told of a column, given the text of each record."""
+    """Check the answers on a column, given the text of each record."""
     dictionary = relation.dictionary(name)
     expected = sorted(Counter(texts).items(), key=lambda each: (each[0] is None, each[0] or ""))
     if dictionary != expected:
         fail(f"the dictionary of '{name}' is {dictionary} instead of {expected}")
     if relation.holds_texts(name) and (None in texts or not relation.is_text(name)):
-        fail(f"'{name}' holds texts only, though it is no text or has nulls")
+        fail(f"'{name}' holds texts only, but is not a text column or has nulls")
     if relation.profiling.spread(name, len(dictionary)) != column_statistics(dictionary, len(dictionary)):
-        fail(f"the spread of '{name}' is not that of its dictionary")
+        fail(f"the column statistics of '{name}' differ from those of its dictionary")
     for pattern in ("[0-9]+", ".?"):
         matching = sum(text is not None and bool(re.fullmatch(pattern, text)) for text in texts)
         if relation.profiling.count_matching(name, pattern) != matching:
@@ -73,46 +73,46 @@ def check_column(relation: Relation, name: str, texts: Sequence[str | None]) -> 
         return
     codes = relation.codes(name)
     if codes.dtype != np.int32 or [dictionary[code][0] for code in codes.tolist()] != list(texts):
-        fail(f"the codes of '{name}' are not those of its records")
+        fail(f"the codes of '{name}' differ from its records")
     if len(set(zip(relation.profiling.keys(name).tolist(), texts, strict=True))) != len(dictionary):
-        fail(f"the keys of '{name}' do not tell its texts apart")
+        fail(f"the keys of '{name}' do not distinguish its texts")
 
 
 def check_groups(relation: Relation, places: Sequence[int], records: Sequence[Record]) -> None:
-    """Check the distinct combinations of some columns."""
+    """Check the distinct rows of some columns."""
     names = [relation.columns[place] for place in places]
     expected = Counter(tuple(record[place] for place in places) for record in records)
     groups = relation.group_counts(names)
     own = zip(*(groups.texts(place) for place in range(len(names))), strict=True)
     if dict(zip(own, groups.counts.tolist(), strict=True)) != expected:
-        fail(f"the groups of {names} are not those of the records")
+        fail(f"the groups of {names} differ from the records")
     alone = sum(size == 1 for size in expected.values())
     if relation.profiling.in_small_classes(names, 3) != (
         alone,
         sum(size for size in expected.values() if size < 3),
     ):
-        fail(f"the records in small classes by {names} are not those of the groups")
+        fail(f"the records in small classes by {names} differ from the groups")
 
 
 def check_distinct_rows(rows: DistinctRows, expected: Counter[tuple[int, ...]]) -> None:
-    """Check distinct rows, given the records of each."""
+    """Check distinct rows, given the number of records of each."""
     if rows.number != len(expected):
         fail(f"{rows.number} distinct rows of {len(expected)}")
     codes, counts = rows.fetch()
     if list(zip(map(tuple, codes.tolist()), counts.tolist(), strict=True)) != sorted(expected.items()):
-        fail("distinct rows are not sorted, or not those of the records")
-    pieces, places = Counter[tuple[int, ...]](), places_of(rows.sizes)
+        fail("distinct rows are not sorted, or differ from the records")
+    pieces, keys = Counter[tuple[int, ...]](), KeyWords(rows.sizes)
     for piece in rows.pieces():
-        own = map(tuple, unpacked(places, piece.keys).tolist())
+        own = map(tuple, keys.unpack(piece.keys).tolist())
         pieces.update(dict(zip(own, piece.counts.tolist(), strict=True)))
     if pieces != expected:
-        fail("the pieces of distinct rows do not make up all of them")
+        fail("the pieces of distinct rows do not sum to all of them")
     small = Counter[int]()
     for row, records in expected.items():
         small[row[0]] += records
     least = max(small.values())
     if rows.records_in_small_groups(1, least) != sum(size for size in small.values() if size < least):
-        fail("the records in small groups are not those of the rows")
+        fail("the records in small groups differ from the rows")
     halved = Counter[tuple[int, ...]]()
     for row, records in expected.items():
         halved[(row[0] // 2 * 2, *row[1:])] += records
@@ -121,7 +121,7 @@ def check_distinct_rows(rows: DistinctRows, expected: Counter[tuple[int, ...]]) 
     ) as up:
         codes, counts = up.fetch()
     if list(zip(map(tuple, codes.tolist()), counts.tolist(), strict=True)) != sorted(halved.items()):
-        fail("rows of coarser codes are not counted anew")
+        fail("rows of coarser codes have wrong counts")
 
 
 def _coded(relation: Relation, records: Sequence[Record]) -> Counter[tuple[int, ...]]:

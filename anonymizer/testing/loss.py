@@ -1,4 +1,4 @@
-"""What every loss metric has to satisfy."""
+"""The conformance suite of loss metrics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check_loss_metric(metric: LossMetric, seed: int = 0) -> None:
 
     Raises
     ------
-    AssertionError: it breaks a promise that searches and reports rely on.
+    AssertionError: the metric violates a property that searches and reports rely on.
     """
     random = np.random.default_rng(seed)
     for table in tables(seed):
@@ -36,14 +36,14 @@ def check_loss_metric(metric: LossMetric, seed: int = 0) -> None:
 
 
 def nodes(table: Table) -> Iterator[Levels]:
-    """Return the levels of all nodes of the table's lattice."""
+    """Return all transformations of the table's lattice."""
     return product(*(range(own.hierarchy.height + 1) for own in table.quasi_identifiers))
 
 
 def facts(
     rollup: RollUp, table: Table, levels: Levels, kept: BoolArray, certain: BoolArray
 ) -> TransformationFacts:
-    """Describe a node of which some classes are kept, some of the others lost for certain below it, too.
+    """Return the facts of a transformation, given the kept classes and those that are lost for certain below.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ def facts(
 
 
 def released(classes: Classes, table: Table, levels: Levels, kept: BoolArray) -> Released:
-    """Return the recoding of a node of which some classes are kept.
+    """Return the recoding of a transformation, given the kept classes.
 
     Parameters
     ----------
-    classes: of the node.
+    classes: of the transformation.
     """
     suppressed = ~kept[classes.class_of]
     lost = int(classes.sizes[~kept].sum())
@@ -84,13 +84,13 @@ def _below(value: float, bound: float) -> bool:
 
 
 def _whole(rollup: RollUp, table: Table, levels: Levels) -> Released:
-    """Return the recoding of a node that keeps every class."""
+    """Return the recoding of a transformation that keeps every class."""
     classes = rollup.classes(levels)
     return released(classes, table, levels, np.ones(classes.number, dtype=bool))
 
 
 def check_row_order(metric: LossMetric, rollup: RollUp, table: Table, random: np.random.Generator) -> None:
-    """The order of the combinations changes nothing."""
+    """The order of the rows does not change the value."""
     order = random.permutation(table.combinations)
     other = Table(table.quasi_identifiers, table.sensitive, table.codes[order], table.counts[order])
     reordered = RollUp.of(other)
@@ -101,7 +101,7 @@ def check_row_order(metric: LossMetric, rollup: RollUp, table: Table, random: np
 
 
 def check_no_loss(metric: LossMetric, rollup: RollUp, table: Table) -> None:
-    """Publishing every value as it is costs a metric of cells nothing."""
+    """A cell metric is 0 if every value is released unchanged."""
     if not isinstance(metric, CellMetric):
         return
     levels = (0,) * len(table.quasi_identifiers)
@@ -111,7 +111,7 @@ def check_no_loss(metric: LossMetric, rollup: RollUp, table: Table) -> None:
 
 
 def check_objective(metric: LossMetric, rollup: RollUp, table: Table, random: np.random.Generator) -> None:
-    """A search minimises the value that a report shows, and nothing costs more than suppressing all."""
+    """A search minimizes the value in the report, and no recoding costs more than suppressing everything."""
     loss = metric.on_lattice(table, None)
     for levels in nodes(table):
         classes = rollup.classes(levels)
@@ -120,13 +120,13 @@ def check_objective(metric: LossMetric, rollup: RollUp, table: Table, random: np
         value = metric.value(released(classes, table, levels, kept))
         objective = loss.objective(facts(rollup, table, levels, kept, ~kept))
         if value is None or not _close(objective, value):
-            fail(f"{metric.name}: a search would minimise {objective} where a report shows {value}")
+            fail(f"{metric.name}: a search would minimize {objective} where a report shows {value}")
         if value is not None and _below(loss.worst, value):
-            fail(f"{metric.name}: {value} is more than {loss.worst}, said to be the worst")
+            fail(f"{metric.name}: {value} is more than {loss.worst}, the claimed worst")
 
 
 def check_bounds(metric: LossMetric, rollup: RollUp, table: Table, random: np.random.Generator) -> None:
-    """No node costs less than its floor or than what a node above or below it proves."""
+    """No transformation costs less than its floor or the bounds of those above and below."""
     loss = metric.on_lattice(table, None)
     floors = loss.combine(loss.floors)
     levels = tuple(int(random.integers(0, own.hierarchy.height + 1)) for own in table.quasi_identifiers)

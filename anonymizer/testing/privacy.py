@@ -1,4 +1,4 @@
-"""What every privacy model has to satisfy."""
+"""The conformance suite of privacy models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import scene_of_recoding
+from anonymizer.attacks.adversary_view import adversary_from_recoding
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Reference
 from anonymizer.model.recoding import FullDomainRecoding
@@ -31,7 +31,7 @@ def check_privacy_model(model: PrivacyModel, seed: int = 0) -> None:
 
     Raises
     ------
-    AssertionError: it breaks a promise that searches, audits or reports rely on.
+    AssertionError: the model violates a property that searches, audits or reports rely on.
     """
     check_parameters(model)
     if isinstance(model, AttackModel):
@@ -65,7 +65,7 @@ def _reference(sample: ClassSample) -> Reference:
 
 
 def verdicts(model: PrivacyModel, sample: ClassSample) -> BoolArray:
-    """Return the verdict on each class, or the one on all of them, shape (classes,) or (1,)."""
+    """Return the verdict on each class, or one on the whole, shape (classes,) or (1,), bool."""
     bound = _constraint(model)
     if isinstance(bound, ClassConstraint):
         return bound.holds(sample.classes(), _reference(sample))
@@ -85,34 +85,34 @@ def _numbers(value: Measured) -> list[float]:
 
 
 def check_parameters(model: PrivacyModel) -> None:
-    """The parameters that a report shows give the same model again, and can be written as JSON."""
+    """The parameters in a report are JSON and give the same model again."""
     shown = json.loads(json.dumps(model.parameters()))
     if type(model)(model.Settings.model_validate(shown)).parameters() != model.parameters():
         fail(f"{model.name}: parameters {shown} do not give the same model again")
     names = {threshold.parameter for threshold in model.thresholds}
     if unknown := names - set(model.Settings.model_fields):
-        fail(f"{model.name}: thresholds {sorted(unknown)} are no parameters")
+        fail(f"{model.name}: thresholds {sorted(unknown)} are not parameters")
 
 
 def check_attack(model: AttackModel, seed: int) -> None:
-    """The attack gives a share, the same one by the same randomness; what is not more than allowed holds."""
+    """The attack gives a share in [0, 1], the same for the same randomness."""
     if not model.holds(0) and model.holds(1):
         fail(f"{model.name}: a share of 1 holds where 0 does not")
     for table in tables(seed):
         none = np.zeros(len(table.counts), dtype=bool)
         top = [attribute.maximum for attribute in table.quasi_identifiers]
-        scene = scene_of_recoding(table, FullDomainRecoding(table, top, none, none))
-        one, two = (model.measured(scene, np.random.default_rng(seed)) for _ in range(2))
+        adversary = adversary_from_recoding(table, FullDomainRecoding(table, top, none, none))
+        one, two = (model.measured(adversary, np.random.default_rng(seed)) for _ in range(2))
         if one != two or not 0 <= one <= 1:
             fail(f"{model.name}: measures {one}, then {two}; expected the same share twice")
 
 
 def check_record_order(model: PrivacyModel, sample: ClassSample, random: np.random.Generator) -> None:
-    """The order of the records changes nothing; neither does reading the values' order backwards."""
+    """The order of the records and reversed codes do not change verdict and measure."""
     size = sample.attribute.column.size
     for other in (
         sample.ordered(random.permutation(len(sample.codes))),
-        sample.relabelled(np.arange(size)[::-1].copy()),
+        sample.relabeled(np.arange(size)[::-1].copy()),
     ):
         if not (verdicts(model, sample) == verdicts(model, other)).all():
             fail(f"{model.name}: the verdict depends on the order of the records or on the codes")
@@ -121,7 +121,7 @@ def check_record_order(model: PrivacyModel, sample: ClassSample, random: np.rand
 
 
 def check_class_order(model: ClassModel, sample: ClassSample, random: np.random.Generator) -> None:
-    """Numbering the classes differently numbers the verdicts alike."""
+    """The numbering of the classes does not change their verdicts."""
     new = random.permutation(int(sample.class_of.max()) + 1)
     if not (verdicts(model, sample) == verdicts(model, sample.regrouped(new[sample.class_of]))[new]).all():
         fail(f"{model.name}: the verdict on a class depends on its number")
@@ -132,12 +132,12 @@ def check_measure(model: PrivacyModel, sample: ClassSample) -> None:
     value = measured(model, sample)
     parts = value if isinstance(value, list) else [value]
     if not parts or any(type(part) not in (int, float) or math.isnan(part) for part in parts):
-        fail(f"{model.name}: {value!r} is no measure; accepted: int, float or a list of them, not NaN")
+        fail(f"{model.name}: {value!r} is not a measure; accepted: int, float or a list of them, not NaN")
     bound = _constraint(model)
     if isinstance(bound, ClassConstraint):
         worst = bound.worst_classes(sample.classes(), _reference(sample))
         if not 1 <= worst <= sample.classes().number:
-            fail(f"{model.name}: {worst} of {sample.classes().number} classes are said to be the worst")
+            fail(f"{model.name}: {worst} of {sample.classes().number} classes are the worst")
 
 
 def check_probes(model: PrivacyModel, sample: ClassSample) -> None:
@@ -150,7 +150,7 @@ def check_probes(model: PrivacyModel, sample: ClassSample) -> None:
 
 
 def check_equal_measures(model: ClassModel, sample: ClassSample) -> None:
-    """Classes of equal measure have equal verdicts; a better score is never the one that fails."""
+    """Classes of equal measure have equal verdicts; no better score fails than one that passes."""
     held, reference = verdicts(model, sample), _reference(sample)
     bound = _constraint(model)
     view = bound.view(sample.classes()).view
@@ -171,7 +171,7 @@ def check_equal_measures(model: ClassModel, sample: ClassSample) -> None:
 
 
 def check_loosening(model: ClassModel, sample: ClassSample) -> None:
-    """A threshold at its loosest lets no more classes fail."""
+    """No class fails only after a threshold is loosened."""
     for threshold in model.thresholds:
         loosest = 10**9 if math.isinf(threshold.loosest) else threshold.loosest
         value = int(loosest) if threshold.whole else Decimal(repr(loosest))
@@ -181,7 +181,7 @@ def check_loosening(model: ClassModel, sample: ClassSample) -> None:
 
 
 def check_merging(model: ClassModel, sample: ClassSample) -> None:
-    """Merged classes do what ``merging`` says."""
+    """Merged classes satisfy the model as ``merging`` says."""
     pair = sample.class_of // 2
     held, after = verdicts(model, sample), verdicts(model, sample.regrouped(pair))
     pairs = np.arange(len(held)) // 2
@@ -192,7 +192,7 @@ def check_merging(model: ClassModel, sample: ClassSample) -> None:
 
 
 def check_certain_losses(model: ClassModel, sample: ClassSample, random: np.random.Generator) -> None:
-    """However classes are split, as many records are in failing parts as was said."""
+    """After every split, at least the certain losses are in failing parts."""
     bound, reference = _constraint(model), _reference(sample)
     assert isinstance(bound, ClassConstraint)
     classes, held = sample.classes(), verdicts(model, sample)

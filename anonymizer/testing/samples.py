@@ -1,8 +1,8 @@
-"""Random tables and classes that the suites look at; the same seed gives the same ones."""
+"""Random tables and classes for the suites; the same seed gives the same ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import networkx as nx
@@ -27,7 +27,7 @@ def fail(message: str) -> None:
 
 
 def tree(random: np.random.Generator, leaves: int, height: int) -> Hierarchy:
-    """Return a random tree whose leaves are labelled by their number."""
+    """Return a random tree whose leaves are labeled by their number."""
     graph: nx.DiGraph[tuple[int, str]] = nx.DiGraph()
     graph.add_node((height, "*"))
     below = [str(leaf) for leaf in range(leaves)]
@@ -77,7 +77,7 @@ class ClassSample:
         """Return the records in another order."""
         return ClassSample(self.attribute, self.class_of[order], self.codes[order])
 
-    def relabelled(self, new: IntArray) -> ClassSample:
+    def relabeled(self, new: IntArray) -> ClassSample:
         """Return the records with value v coded as ``new[v]``, shape (values,)."""
         codes = new[self.codes]
         old = np.argsort(new)
@@ -91,7 +91,7 @@ class ClassSample:
         return ClassSample(attribute, self.class_of, codes)
 
     def regrouped(self, class_of: IntArray) -> ClassSample:
-        """Return the records in other classes, which are numbered anew."""
+        """Return the records in other classes, renumbered without gaps."""
         numbers = np.unique(class_of, return_inverse=True)[1].astype(np.int64)
         return ClassSample(self.attribute, numbers, self.codes)
 
@@ -114,28 +114,27 @@ def class_samples(seed: int, number: int = 60) -> Iterator[ClassSample]:
 
 def tables(seed: int, number: int = 20) -> Iterator[Table]:
     """Return random tables of two or three quasi-identifiers and a sensitive attribute."""
-    random = np.random.default_rng(seed)
-    for _ in range(number):
-        records = int(random.integers(8, 40))
-        sizes = [int(size) for size in random.integers(1, 6, int(random.integers(3, 5)))]
-        codes = np.stack([covering(random, records, size) for size in sizes], axis=1)
-        own = [
-            _quasi_identifier(random, f"q{position}", codes[:, position], size)
-            for position, size in enumerate(sizes[:-1])
-        ]
-        secret = SensitiveAttribute(column(SENSITIVE, codes[:, -1], sizes[-1]))
-        distinct, counts = np.unique(codes, axis=0, return_counts=True)
-        yield Table(tuple(own), (secret,), np.ascontiguousarray(distinct), counts.astype(np.int64))
+    return _tables(np.random.default_rng(seed), number, 6, 3, _quasi_identifier)
 
 
 def numeric_tables(seed: int, number: int = 20) -> Iterator[Table]:
     """Return random tables of one to three numbers without hierarchies and a sensitive attribute."""
-    random = np.random.default_rng(seed)
+    return _tables(np.random.default_rng(seed), number, 8, 2, _number)
+
+
+def _tables(
+    random: np.random.Generator,
+    number: int,
+    values: int,
+    fewest: int,
+    attribute: Callable[[np.random.Generator, str, CodeArray, int], QuasiIdentifier],
+) -> Iterator[Table]:
+    """Yield tables with fewer than ``values`` values in each of at least ``fewest`` columns."""
     for _ in range(number):
         records = int(random.integers(8, 40))
-        sizes = [int(size) for size in random.integers(1, 8, int(random.integers(2, 5)))]
+        sizes = [int(size) for size in random.integers(1, values, int(random.integers(fewest, 5)))]
         codes = np.stack([covering(random, records, size) for size in sizes], axis=1)
-        own = [_number(random, f"q{i}", codes[:, i], size) for i, size in enumerate(sizes[:-1])]
+        own = [attribute(random, f"q{i}", codes[:, i], size) for i, size in enumerate(sizes[:-1])]
         secret = SensitiveAttribute(column(SENSITIVE, codes[:, -1], sizes[-1]))
         distinct, counts = np.unique(codes, axis=0, return_counts=True)
         yield Table(tuple(own), (secret,), np.ascontiguousarray(distinct), counts.astype(np.int64))

@@ -1,4 +1,4 @@
-"""What every search algorithm has to satisfy."""
+"""The conformance suite of search algorithms."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def check_search_algorithm(
 
     Parameters
     ----------
-    samples: makes the tables; an algorithm that takes numbers alone is given ``numeric_tables``.
-    steps: budget of an algorithm that would go on for long without one.
+    samples: makes the tables; ``numeric_tables`` for an algorithm that takes numbers only.
+    steps: budget of an algorithm that takes long without one.
 
     Raises
     ------
-    AssertionError: what it returns breaks a constraint, is not what it says, or differs between two runs.
+    AssertionError: a result violates a constraint, differs from its description or between two runs.
     """
     for problem in problems(algorithm, samples(seed), seed):
         outcome = algorithm.search(problem, Control(steps=steps))
@@ -58,7 +58,7 @@ def check_search_algorithm(
 
 
 def problems(algorithm: SearchAlgorithm, samples: Iterator[Table], seed: int) -> Iterator[SearchProblem]:
-    """Return random problems: of class sizes, of sensitive values, of their distribution, of the whole."""
+    """Return random problems with constraints on sizes, sensitive values, distributions and the whole."""
     random = np.random.default_rng(seed)
     methods = sorted(algorithm.suppressions)
     for number, table in enumerate(chain.from_iterable((table, table) for table in samples)):
@@ -69,7 +69,7 @@ def problems(algorithm: SearchAlgorithm, samples: Iterator[Table], seed: int) ->
         if random.random() < 0.6:
             chosen.append(TCloseness(TClosenessSettings(t=_share(random, 5, 30))))
         if random.random() < 0.3:
-            # What is suppressed moves the reference of this one most.
+            # The reference of this model depends most on suppressed records.
             chosen.append(BasicBetaLikeness(BetaSettings(beta=_share(random, 20, 200))))
         guess = Vulnerability(VulnerabilitySettings(max=_share(random, 5, 35)))
         yield SearchProblem(
@@ -89,7 +89,7 @@ def problems(algorithm: SearchAlgorithm, samples: Iterator[Table], seed: int) ->
 
 
 def _gate(random: np.random.Generator, number: int) -> AttackCheck:
-    """Return attackers for every tenth problem."""
+    """Return a check by an attack for every tenth problem, an empty one for the others."""
     most = _share(random, 5, 50)
     model = LinkageRisk(LinkageRiskSettings(max=most))
     return AttackCheck([ReleaseConstraint(model=model)] if number % 10 == 2 else [])
@@ -123,16 +123,14 @@ def check_proof(algorithm: SearchAlgorithm, outcome: Outcome) -> None:
 
 
 def check_refusal(algorithm: SearchAlgorithm, problem: SearchProblem, outcome: Outcome) -> None:
-    """Nobody says infeasible where all records may be released as one class that nobody attacks.
+    """No problem is infeasible if all records as one class satisfy it.
 
-    Records in groups keep their values, so that who is alone with them stays so in one group.
+    Anatomy keeps the quasi-identifiers, so a unique record remains unique in one bucket.
     """
     if not problem.gate.open:
         return
     table = problem.table
     rows = np.arange(table.combinations)
-    if not problem.gate.open:
-        return
     alike = None
     if algorithm.in_groups:
         own = table.codes[:, : len(table.quasi_identifiers)]
@@ -144,7 +142,7 @@ def check_refusal(algorithm: SearchAlgorithm, problem: SearchProblem, outcome: O
 
 
 def check_rows(algorithm: SearchAlgorithm, searched: Table, recoding: Recoding) -> None:
-    """The rows of a recoding are the combinations that were searched, or parts of them; no record is lost."""
+    """The rows of a recoding are the searched rows, or parts of them; no record is lost."""
     table, owner = recoding.table, recoding.owner
     if owner is None:
         owner = np.arange(searched.combinations)
@@ -161,7 +159,7 @@ def check_rows(algorithm: SearchAlgorithm, searched: Table, recoding: Recoding) 
 
 
 def check_values(algorithm: SearchAlgorithm, recoding: Recoding) -> None:
-    """What is published stands for the values of the records that have it."""
+    """Published values cover the values of their records."""
     table, kept = recoding.table, ~recoding.suppressed
     for position, attribute in enumerate(table.quasi_identifiers):
         cells, codes = recoding.cells(position), table.quasi_identifier_codes(position)
@@ -174,7 +172,9 @@ def check_values(algorithm: SearchAlgorithm, recoding: Recoding) -> None:
         pairs = np.unique(np.stack([cells.codes[kept], codes[kept]], axis=1), axis=0)
         held = np.bincount(pairs[:, 0], minlength=len(cells.labels))
         if outside.any() or (held > cells.values.covered).any():
-            fail(f"{algorithm.name}: '{attribute.name}' is published as what does not stand for its values")
+            fail(
+                f"{algorithm.name}: '{attribute.name}' has a published value that does not cover its records"
+            )
 
 
 def _classes(table: Table, rows: IntArray, groups: IntArray) -> Classes:
@@ -186,7 +186,7 @@ def _classes(table: Table, rows: IntArray, groups: IntArray) -> Classes:
 
 
 def published_classes(recoding: Recoding) -> Classes:
-    """Return the classes of the release: the records with equal labels, however they came by them."""
+    """Return the classes of the release: the records with equal published values."""
     return _alike(recoding, recoding.class_columns())
 
 
@@ -198,11 +198,11 @@ def _alike(recoding: Recoding, columns: Sequence[PublishedColumn]) -> Classes:
 
 
 def broken(problem: SearchProblem, classes: Classes, alike: Classes | None = None) -> list[str]:
-    """Return the names of the models that do not hold on the classes of a release.
+    """Return the names of the models that the classes of a release violate.
 
     Parameters
     ----------
-    alike: the records with equal quasi-identifiers, where these are not the classes.
+    alike: the records with equal quasi-identifiers, if these are not the classes.
     """
     found = classes if alike is None else alike
     failed = [
@@ -227,7 +227,7 @@ def _reference(problem: SearchProblem, classes: Classes, name: str) -> Reference
 
 
 def check_release(algorithm: SearchAlgorithm, problem: SearchProblem, recoding: Recoding) -> None:
-    """Every constraint holds on what is published, within the limit."""
+    """The release satisfies every constraint, within the suppression limit."""
     suppressed = int(recoding.table.counts[recoding.suppressed].sum())
     if suppressed > problem.limit:
         fail(f"{algorithm.name}: {suppressed} records suppressed; the limit is {problem.limit}")
@@ -236,12 +236,12 @@ def check_release(algorithm: SearchAlgorithm, problem: SearchProblem, recoding: 
     if recoding.removed.all():
         fail(f"{algorithm.name}: a release without records")
     failed = broken(problem, published_classes(recoding), _alike(recoding, recoding.published()))
-    for name in (*failed, *problem.gate.broken(problem.table, recoding)):
+    for name in (*failed, *problem.gate.first_violated(problem.table, recoding)):
         fail(f"{algorithm.name}: the release fails {name}")
 
 
 def check_objective(algorithm: SearchAlgorithm, problem: SearchProblem, outcome: Outcome) -> None:
-    """The loss is the one that is claimed, and no two classes are published alike."""
+    """The release has the claimed loss, and no two classes have equal published values."""
     assert outcome.recoding is not None, "only releases have an objective"
     own = released(outcome.recoding, problem.k)
     value = problem.metric.value(own)

@@ -1,1 +1,1 @@
-"""What a release is still good for: each measure one class in one file, beside originals and mere ``*``."""
+"""Utility measures: one class in one file each, found by its name."""

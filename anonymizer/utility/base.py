@@ -1,6 +1,6 @@
 """Measures of utility: originals and a release in, one number with two reference values out.
 
-The number of original records of a kind is estimated from the release alone.
+The reference values are those of the originals and of a release with ``*`` in every quasi-identifier.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from anonymizer.plugins import Settings as PlugInSettings
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """A conjunction: how many records have one of some values in each of some attributes?
+    """A count query: how many records have one of the wanted values in each of some attributes?
 
     Attributes
     ----------
-    wanted: by attribute, which of the original column's values satisfy, shape (values,), bool.
+    wanted: by attribute, which values of the original column match, shape (values,), bool.
     """
 
     wanted: Mapping[str, BoolArray]
@@ -35,7 +35,7 @@ class Query:
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """The values of an attribute put together to fewer.
+    """The values of an attribute merged into bins.
 
     Attributes
     ----------
@@ -50,21 +50,21 @@ class Bins:
 
 
 class Estimate(ABC):
-    """Expected numbers of records by their original values.
+    """Expected numbers of records by original value.
 
-    Of the originals these are the counts; of a release they are what its recipient can work out. Records
-    that were removed are nowhere in it, and a published value that stands for no original one is nowhere in
-    ``expected``, ``marginal`` and ``joint``, which may so add up to less than ``records``.
+    For the originals these are counts, for a release what its recipient can estimate. Removed records are not
+    included. A published value that covers no original value is missing from ``expected``, ``marginal`` and
+    ``joint``, which may sum to less than ``records``.
     """
 
     @property
     @abstractmethod
     def records(self) -> int:
-        """Number of records there are."""
+        """Number of records."""
 
     @abstractmethod
     def expected(self, query: Query) -> float:
-        """Return the expected number of records that satisfy a query."""
+        """Return the expected number of records that match a query."""
 
     @abstractmethod
     def marginal(self, attribute: str) -> FloatArray:
@@ -77,17 +77,17 @@ class Estimate(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Originals, and what a release says of them.
+    """Originals, a release and the release with everything suppressed.
 
     Attributes
     ----------
-    source: what messages call the release.
+    source: name of the release in messages.
     columns: the original values of every attribute that originals and release share, quasi-identifiers first.
     quasi_identifiers, sensitive: names of these attributes.
-    original: the original records, counted.
-    release: what the recipient of the release works out.
-    suppressed: what he would, were every quasi-identifier of every record ``*``.
-    scene: which record became which, for measures that take records out; None where that is not known.
+    original: counts of the original records.
+    release: estimates by a recipient of the release.
+    suppressed: the same if every quasi-identifier of every record were ``*``.
+    adversary: links from original to released records, for measures that hold records out; None if unknown.
     """
 
     source: str
@@ -97,23 +97,23 @@ class Comparison:
     original: Estimate
     release: Estimate
     suppressed: Estimate
-    scene: AdversaryView | None = None
+    adversary: AdversaryView | None = None
 
 
 @dataclass(frozen=True)
 class UtilityFinding:
-    """What one measure found.
+    """The result of one measure.
 
     Attributes
     ----------
     measure: its name.
-    attributes: that it looked at.
+    attributes: names of the compared attributes.
     value: of the release.
-    untouched: what the originals themselves reach.
-    suppressed: what a release with ``*`` in every quasi-identifier reaches.
-    smaller_is_better: whether a small value is a useful release.
-    records: originals that were compared.
-    details: what else was found, in plain types.
+    untouched: of the originals.
+    suppressed: of a release with ``*`` in every quasi-identifier.
+    smaller_is_better: whether a small value means a useful release.
+    records: number of compared originals.
+    details: further results, in plain types.
     """
 
     measure: str
@@ -127,11 +127,11 @@ class UtilityFinding:
 
 
 class NoParameters(PlugInSettings):
-    """The parameters of a measure that has none."""
+    """No parameters."""
 
 
 class TimedSettings(PlugInSettings):
-    """The parameters of a measure that may take long."""
+    """The parameters of a measure with a time limit."""
 
     seconds: Annotated[
         float, Field(gt=0, description="time limit; the measures completed by then are reported")
@@ -139,24 +139,24 @@ class TimedSettings(PlugInSettings):
 
 
 class Deadline:
-    """When a measure has to end."""
+    """The time at which a measure must end."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
 
     @property
     def passed(self) -> bool:
-        """Whether the time is over."""
+        """Whether the time limit is reached."""
         return time.monotonic() >= self._end
 
 
 def total_variation(one: FloatArray, other: FloatArray, records: tuple[int, int]) -> float:
-    """Return half the sum of |share - share|: the share of records that would have to change, in [0, 1].
+    """Return half the sum of |share - share|, in [0, 1]: the smallest share of records to change.
 
     Parameters
     ----------
     one, other: records with each value, of the same shape.
-    records: of both; what is missing in ``one`` or ``other`` has a value that the other has not.
+    records: totals of both; records without a value in ``one`` or ``other`` count as different.
     """
     if not records[0] or not records[1]:
         return float(records[0] != records[1])
@@ -166,13 +166,13 @@ def total_variation(one: FloatArray, other: FloatArray, records: tuple[int, int]
 
 
 class Measure(ABC):
-    """One way in which analysts use microdata, tried on a release.
+    """An analysis of microdata, run on originals and release.
 
     Class attributes
     ----------------
     name: as in the config.
     Settings: its parameters.
-    needs_sensitive: whether it says nothing without a sensitive attribute.
+    needs_sensitive: whether the measure needs a sensitive attribute.
     """
 
     name: ClassVar[str]
@@ -184,16 +184,23 @@ class Measure(ABC):
 
     @abstractmethod
     def missing_requirement(self, comparison: Comparison) -> str | None:
-        """Return what the measure would need and is not there, None when it applies."""
+        """Return the missing requirement as words for a message, None if the measure applies."""
 
     @abstractmethod
     def measure(self, comparison: Comparison, random: np.random.Generator) -> Sequence[UtilityFinding]:
-        """Measure, once for each sensitive attribute where there are several to look at.
+        """Return the results, one for each sensitive attribute if the measure concerns one at a time.
 
         Parameters
         ----------
         random: the source of all randomness.
         """
+
+    def error(
+        self, comparison: Comparison, value: float, suppressed: float, details: dict[str, Any]
+    ) -> list[UtilityFinding]:
+        """Return the result of a measure over all attributes that is 0 for the originals."""
+        names, records = tuple(comparison.columns), comparison.original.records
+        return [UtilityFinding(self.name, names, value, 0.0, suppressed, True, records, details)]
 
 
 UTILITY_MEASURES: Registry[Measure] = Registry(

@@ -13,9 +13,9 @@ from anonymizer.utility.base import Comparison, Estimate, Measure, UtilityFindin
 
 
 def earth_movers(column: Column, one: FloatArray, other: FloatArray) -> float | None:
-    """Return the earth mover's distance in parts of the range of a column's numbers, in [0, 1].
+    """Return the earth mover's distance as a share of the range of a column's numbers, in [0, 1].
 
-    Missing values are left out. None for texts, and where one side has no number.
+    Missing values are left out. None for texts, and if one side has no number.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def earth_movers(column: Column, one: FloatArray, other: FloatArray) -> float | 
     numbers, first, second = column.numbers[present], one[present], other[present]
     if not first.sum() or not second.sum():
         return None
-    # Half a number and half another always differ by a float.
+    # Halves avoid an overflow of the difference.
     steps = np.diff(numbers / 2)
     ahead = np.cumsum(first / first.sum() - second / second.sum())[:-1]
     return float((np.abs(ahead) * steps).sum() / steps.sum()) if len(steps) else 0.0
@@ -39,15 +39,15 @@ def earth_movers(column: Column, one: FloatArray, other: FloatArray) -> float | 
 class MarginalDistance(Measure):
     """Total variation between the distributions of an attribute before and after, mean of quasi-identifiers.
 
-    The details have it for each attribute, sensitive ones too, and for numbers and dates the earth mover's
-    distance in parts of their range. Distributions are shares of the released records, each published value
-    in equal parts what it stands for.
+    The details have the value for each attribute, including sensitive ones, and for numbers and dates the
+    earth mover's distance as a share of their range. Distributions are shares of the released records; a
+    published value counts in equal parts for the values that it covers.
     """
 
     name = "marginal-distance"
 
     def missing_requirement(self, comparison: Comparison) -> str | None:
-        """A quasi-identifier is needed."""
+        """Return the missing quasi-identifier, if any."""
         return None if comparison.quasi_identifiers else "a quasi-identifier that the originals have as well"
 
     def measure(
@@ -55,21 +55,12 @@ class MarginalDistance(Measure):
         comparison: Comparison,
         random: np.random.Generator,  # noqa: ARG002  it counts
     ) -> Sequence[UtilityFinding]:
-        """Compare every attribute."""
+        """Return one result for all attributes."""
         entries = [_entry(comparison, name) for name in comparison.columns]
         own = entries[: len(comparison.quasi_identifiers)]
-        return [
-            UtilityFinding(
-                self.name,
-                tuple(comparison.columns),
-                float(np.mean([each["total_variation"] for each in own])),
-                0.0,
-                float(np.mean([each["suppressed"]["total_variation"] for each in own])),
-                True,
-                comparison.original.records,
-                {"attributes": entries},
-            )
-        ]
+        value = float(np.mean([each["total_variation"] for each in own]))
+        suppressed = float(np.mean([each["suppressed"]["total_variation"] for each in own]))
+        return self.error(comparison, value, suppressed, {"attributes": entries})
 
 
 def _entry(comparison: Comparison, name: str) -> dict[str, Any]:

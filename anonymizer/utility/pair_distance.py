@@ -28,15 +28,15 @@ FARTHEST = 20
 
 
 def binned(column: Column, records: FloatArray, most: int) -> Bins:
-    """Return bins of a column's values, one for each where there are few enough.
+    """Return bins of a column's values; one per value if there are at most ``most``.
 
-    Numbers and dates: consecutive values with about as many records in each bin, missing ones beside them.
-    Texts: the most frequent values have bins of their own, all others one together.
+    Numbers and dates: consecutive values with about equal numbers of records in each bin, and one bin for
+    missing values. Texts: one bin for each of the most frequent values, and one for all others.
 
     Parameters
     ----------
     records: with each value, shape (values,).
-    most: bins, at least 2; a missing number comes on top.
+    most: maximum number of bins without the one for missing numbers, at least 2.
     """
     if column.size <= most:
         return Bins(column.name, np.arange(column.size), column.size)
@@ -59,7 +59,7 @@ def _of_ordered(column: Column, records: FloatArray, most: int) -> Bins:
 
 
 class PairDistanceSettings(TimedSettings):
-    """How finely pairs are compared."""
+    """Parameters of the measure."""
 
     bins: Annotated[
         WholeNumber,
@@ -70,9 +70,9 @@ class PairDistanceSettings(TimedSettings):
 class PairDistance(Measure):
     """Total variation between the joint distributions of two attributes before and after, mean of all pairs.
 
-    Pairs are of quasi-identifiers, and of each with each sensitive attribute. Attributes of more than
-    ``bins`` values are compared by consecutive values with about as many records, texts by the most frequent
-    values and all others. Within published values the two attributes are taken for independent.
+    Each quasi-identifier is paired with each other one and with each sensitive attribute. Attributes with
+    more than ``bins`` values are binned. Within published values the two attributes are assumed to be
+    independent.
     """
 
     name = "pair-distance"
@@ -80,7 +80,7 @@ class PairDistance(Measure):
     settings: PairDistanceSettings
 
     def missing_requirement(self, comparison: Comparison) -> str | None:
-        """A pair is needed."""
+        """Return the missing pair, if any."""
         return None if next(_pairs(comparison), None) else "two attributes, one of them a quasi-identifier"
 
     def measure(
@@ -88,7 +88,7 @@ class PairDistance(Measure):
         comparison: Comparison,
         random: np.random.Generator,  # noqa: ARG002  it counts
     ) -> Sequence[UtilityFinding]:
-        """Compare every pair."""
+        """Return one result for all pairs that the time limit allows."""
         deadline = Deadline(self.settings.seconds)
         bins = {
             name: binned(column, comparison.original.marginal(name), self.settings.bins)
@@ -107,18 +107,9 @@ class PairDistance(Measure):
             "complete": len(entries) == len(pairs),
             "farthest": farthest,
         }
-        return [
-            UtilityFinding(
-                self.name,
-                tuple(comparison.columns),
-                float(np.mean([each["total_variation"] for each in entries])),
-                0.0,
-                float(np.mean([each["suppressed"] for each in entries])),
-                True,
-                comparison.original.records,
-                details,
-            )
-        ]
+        value = float(np.mean([each["total_variation"] for each in entries]))
+        suppressed = float(np.mean([each["suppressed"] for each in entries]))
+        return self.error(comparison, value, suppressed, details)
 
 
 def _pairs(comparison: Comparison) -> Iterator[tuple[str, str]]:

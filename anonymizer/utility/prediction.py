@@ -1,6 +1,6 @@
 """The measure ``prediction``: accuracy of a model trained on the release, on held-out originals.
 
-The model predicts a sensitive attribute. The links of a held-out record give what was published of it.
+The model predicts a sensitive attribute. Links show which released records come from held-out originals.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.adversary_view import same_values
+from anonymizer.attacks.adversary_view import codes_in
 from anonymizer.attacks.base import clopper_pearson, draw_sample
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
 from anonymizer.errors import InputError
@@ -26,12 +26,12 @@ from anonymizer.utility.base import Comparison, Measure, UtilityFinding
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Records that are held out.
+    """Numbers of held-out records.
 
     Attributes
     ----------
-    original: of each original combination, shape (combinations,), int64.
-    release: of each released combination, shape (combinations,), int64; fewer where some were suppressed.
+    original: of each original row, shape (rows,), int64.
+    release: of each released row, shape (rows,), int64; fewer in sum if some were suppressed.
     """
 
     original: IntArray
@@ -44,12 +44,12 @@ class HeldOut:
 
 
 def held_out(original: Original, combinations: int, number: int, random: np.random.Generator) -> HeldOut:
-    """Draw records, all as likely, suppressed ones too; the same ones whatever was released.
+    """Draw originals, all equally likely, including suppressed ones; the release does not affect the draw.
 
     Parameters
     ----------
-    combinations: of the release.
-    number: of records; fewer than there are.
+    combinations: number of rows of the release.
+    number: of records to draw, fewer than the original has.
     """
     held = draw_sample(original.counts, number, random)
     links = original.links
@@ -58,9 +58,9 @@ def held_out(original: Original, combinations: int, number: int, random: np.rand
 
 
 def _among_links(links: Links, records: IntArray, held: IntArray, random: np.random.Generator) -> IntArray:
-    """Return how many of each link's records are held out, shape (links,), int64.
+    """Return the number of held-out records of each link, shape (links,), int64.
 
-    The records of an original combination are alike; one link of each combination is drawn at a time.
+    The records of an original row are equal; one link of each row is drawn at a time.
     """
     taken = np.zeros(len(links.counts), dtype=np.int64)
     place = np.arange(len(links.counts)) - np.searchsorted(links.original, links.original)
@@ -72,16 +72,16 @@ def _among_links(links: Links, records: IntArray, held: IntArray, random: np.ran
         taken[own] = random.hypergeometric(good, left[owners] - good, wanted[owners])
         left[owners] -= good
         wanted[owners] -= taken[own]
-    # What the links do not tell of was suppressed: nothing is to be taken out of the release for it.
+    # Originals without a link were suppressed; holding them out takes no record out of the release.
     return taken
 
 
 VALUES = 1000
-"""Most values of a sensitive attribute that a model predicts one of."""
+"""Maximum number of values of a predicted attribute."""
 
 
 class PredictionSettings(Settings):
-    """Who is held out."""
+    """Parameters of the held-out records."""
 
     held_out: Annotated[
         float, Field(gt=0, lt=1, description="share of the original records that are held out")
@@ -90,14 +90,13 @@ class PredictionSettings(Settings):
 
 
 class Prediction(Measure):
-    """Accuracy on held-out originals of a model of a sensitive attribute that was trained on the release.
+    """Accuracy of a model trained on the release, predicting a sensitive attribute of held-out originals.
 
-    Some original records are drawn and held out; the published records that they became are taken out of the
-    release. Naive Bayes learns the rest of the release, each published value in equal parts what it stands
-    for, and predicts the sensitive values of the held-out people from their original quasi-identifiers. The
-    same model trained on the rest of the originals is ``untouched``; the most frequent value of these, all
-    that is left to predict where every quasi-identifier is ``*``, is ``suppressed``. How values were
-    generalized was decided with the held-out records among them, as it is for every release.
+    A random sample of the original records is held out, and their released records are taken out of the
+    release. Naive Bayes learns the rest of the release, where a published value counts in equal parts for the
+    values that it covers, and predicts the sensitive values of the held-out records from their original
+    quasi-identifiers. ``untouched`` is the accuracy of the same model trained on the rest of the originals,
+    ``suppressed`` that of their most frequent value. The recoding was chosen with the held-out records.
     """
 
     name = "prediction"
@@ -106,11 +105,11 @@ class Prediction(Measure):
     settings: PredictionSettings
 
     def missing_requirement(self, comparison: Comparison) -> str | None:
-        """A sensitive attribute, and to know which record became which, are needed."""
-        scene = comparison.scene
-        if scene is None or scene.original is None or not scene.original.links.records:
+        """Return the missing sensitive attribute or links, if any."""
+        adversary = comparison.adversary
+        if adversary is None or adversary.original is None or not adversary.original.links.records:
             return "links from original to released records"
-        if scene.grouped is not None:
+        if adversary.grouped is not None:
             return (
                 "a release whose records have their own sensitive values; Anatomy publishes them per bucket"
             )
@@ -119,15 +118,15 @@ class Prediction(Measure):
         return None if _predicted(comparison) else f"a sensitive attribute with at most {VALUES} values"
 
     def measure(self, comparison: Comparison, random: np.random.Generator) -> Sequence[UtilityFinding]:
-        """Predict each sensitive attribute."""
-        scene = comparison.scene
-        if scene is None or scene.original is None:
+        """Return one result for each sensitive attribute."""
+        adversary = comparison.adversary
+        if adversary is None or adversary.original is None:
             raise InputError(f"{comparison.source}: prediction needs {self.missing_requirement(comparison)}")
-        records = scene.original.records
+        records = adversary.original.records
         number = min(round(records * self.settings.held_out), self.settings.targets, records - 1)
-        held = held_out(scene.original, len(scene.release.counts), max(number, 1), random)
+        held = held_out(adversary.original, len(adversary.release.counts), max(number, 1), random)
         return [
-            _Task(scene.release, scene.original, held, name).finding(self.name)
+            _Task(adversary.release, adversary.original, held, name).finding(self.name)
             for name in _predicted(comparison)
         ]
 
@@ -137,11 +136,11 @@ def _predicted(comparison: Comparison) -> list[str]:
 
 
 class _Task:
-    """One sensitive attribute that is to be predicted.
+    """The prediction of one sensitive attribute.
 
     Parameters
     ----------
-    held: records that nothing is learned from.
+    held: records that are not learned from.
     name: of the sensitive attribute.
     """
 
@@ -152,7 +151,7 @@ class _Task:
         self._tested = np.flatnonzero(held.original)
 
     def finding(self, measure: str) -> UtilityFinding:
-        """Return how many of the held-out sensitive values are predicted."""
+        """Return the share of held-out records whose value is predicted correctly."""
         originals = self._of_originals()
         most = int(originals.values.argmax())
         right = self._right(NaiveBayes(self._of_release(), self._original.meanings))
@@ -180,7 +179,7 @@ class _Task:
         )
 
     def _right(self, model: NaiveBayes) -> int:
-        """Return how many held-out records a model is right about."""
+        """Return the number of held-out records that a model predicts correctly."""
         guesses = model.guesses(self._original.codes[self._tested].astype(np.int64), 1.0)
         return int(self._held.original[self._tested][guesses == self._values[self._tested]].sum())
 
@@ -192,10 +191,7 @@ class _Task:
     def _of_release(self) -> LabelCounts:
         release, names = self._release, self._original.names
         published = release.sensitive[self._name]
-        meaning = same_values(self._original.sensitive[self._name], published)
-        value: IntArray = np.full(len(meaning.sizes), -1, dtype=np.int64)
-        value[np.flatnonzero(meaning.sizes)] = meaning.values
-        values = value[published.codes]
+        values = codes_in(self._original.sensitive[self._name], published)[published.codes]
         known = np.flatnonzero(values >= 0)
         columns = [release.names.index(name) for name in names]
         codes = release.codes[known][:, columns].astype(np.int64)
@@ -205,7 +201,7 @@ class _Task:
 
 
 def _itself(column: Column) -> ValueCoverage:
-    """Return what the values of a column stand for when they are published as they are."""
+    """Return the coverage of a column that is released unchanged: each value covers itself."""
     every = np.arange(column.size + 1)
     numbers = np.full(column.size, np.nan) if column.numbers is None else column.numbers
     return ValueCoverage(column, every, every[:-1], numbers, numbers)

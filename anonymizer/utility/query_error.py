@@ -18,12 +18,12 @@ from anonymizer.utility.base import Comparison, Deadline, Measure, Query, TimedS
 
 @dataclass(frozen=True)
 class QueryShape:
-    """What the queries look like.
+    """The size of random queries.
 
     Attributes
     ----------
-    dimensions: quasi-identifiers in a query, at most; a sensitive attribute comes on top.
-    selectivity: share of the records that satisfy a query, were all values as frequent and independent.
+    dimensions: maximum number of quasi-identifiers in a query, in addition to a sensitive attribute.
+    selectivity: share of matching records if values were equally frequent and attributes independent.
     """
 
     dimensions: int
@@ -36,10 +36,9 @@ def random_query(
     shape: QueryShape,
     random: np.random.Generator,
 ) -> Query:
-    """Return one query: some quasi-identifiers, all sets of them as likely, and one sensitive attribute.
+    """Return a query on random quasi-identifiers, all sets equally likely, and one sensitive attribute.
 
-    Of each attribute, as many of its values satisfy as give the selectivity: consecutive ones of numbers and
-    dates, any of a text.
+    The selectivity decides how many values of each attribute match: consecutive numbers or dates, any texts.
 
     Source: Xiao, Tao, "Anatomy: simple and effective privacy preservation" (VLDB 2006), section 6.2, where
     the values of ordered attributes are drawn one by one too.
@@ -71,11 +70,11 @@ def _condition(column: Column, share: float, random: np.random.Generator) -> Boo
 
 
 STEPS = 20
-"""Equal shares of the queries between the points of the distribution function that is reported."""
+"""Intervals between the reported points of the distribution function."""
 
 
 class QueryErrorSettings(TimedSettings):
-    """Which queries are asked."""
+    """Parameters of the random queries."""
 
     queries: Annotated[WholeNumber, Field(ge=1, le=1_000_000, description="number of queries")] = 1000
     dimensions: Annotated[
@@ -94,10 +93,10 @@ class QueryErrorSettings(TimedSettings):
 
 
 class QueryError(Measure):
-    """Relative error of random count queries on quasi-identifiers and a sensitive attribute, the median.
+    """Median relative error of random count queries on quasi-identifiers and a sensitive attribute.
 
-    Of each query, |answer from the release - true answer| / max(true answer, ``sanity`` times the records).
-    The release answers with expected numbers: a published value is in equal parts what it stands for.
+    The error is |answer from the release - true answer| / max(true answer, ``sanity`` times the records). The
+    release answers with expected numbers: a published value counts in equal parts for the values it covers.
 
     Source: Xiao, Tao, "Anatomy: simple and effective privacy preservation" (VLDB 2006), section 6.2, for the
     queries; Vitter, Wang, "Approximate computation of multidimensional aggregates of sparse data using
@@ -109,11 +108,11 @@ class QueryError(Measure):
     settings: QueryErrorSettings
 
     def missing_requirement(self, comparison: Comparison) -> str | None:
-        """Something to ask for is needed."""
+        """Return the missing attribute, if any."""
         return None if comparison.columns else "an attribute that release and originals share"
 
     def measure(self, comparison: Comparison, random: np.random.Generator) -> Sequence[UtilityFinding]:
-        """Ask the queries."""
+        """Return one result for all queries that the time limit allows."""
         answers = self._answers(comparison, random)
         true, release, suppressed = answers.T
         bound = self.settings.sanity * comparison.original.records
@@ -122,40 +121,29 @@ class QueryError(Measure):
             **_distribution(own),
             "mean_suppressed": float(worst.mean()),
             "below_sanity": int((true < bound).sum()),
-            **self._asked(len(answers)),
+            **self._parameters(len(answers)),
         }
-        return [
-            UtilityFinding(
-                self.name,
-                tuple(comparison.columns),
-                float(np.median(own)),
-                0.0,
-                float(np.median(worst)),
-                True,
-                comparison.original.records,
-                details,
-            )
-        ]
+        return self.error(comparison, float(np.median(own)), float(np.median(worst)), details)
 
     def _answers(self, comparison: Comparison, random: np.random.Generator) -> FloatArray:
-        """Return what originals, release and mere ``*`` answer to each query, shape (queries, 3)."""
+        """Return the answers of originals, release and suppressed release, shape (queries, 3)."""
         names = comparison.quasi_identifiers, comparison.sensitive
         shape = QueryShape(self.settings.dimensions, self.settings.selectivity)
-        asked = comparison.original, comparison.release, comparison.suppressed
+        estimates = comparison.original, comparison.release, comparison.suppressed
         deadline = Deadline(self.settings.seconds)
         answers: list[list[float]] = []
         while len(answers) < self.settings.queries and not (answers and deadline.passed):
             query = random_query(comparison.columns, names, shape, random)
-            answers.append([each.expected(query) for each in asked])
+            answers.append([each.expected(query) for each in estimates])
         return np.array(answers, dtype=np.float64)
 
-    def _asked(self, queries: int) -> dict[str, Any]:
-        asked = self.settings.model_dump(mode="json", exclude={"queries", "seconds"})
-        return {**asked, "queries": queries, "complete": queries == self.settings.queries}
+    def _parameters(self, queries: int) -> dict[str, Any]:
+        own = self.settings.model_dump(mode="json", exclude={"queries", "seconds"})
+        return {**own, "queries": queries, "complete": queries == self.settings.queries}
 
 
 def _distribution(errors: FloatArray) -> dict[str, Any]:
-    """Return the mean, and points of the distribution function: [error, share of queries up to it]."""
+    """Return the mean and points [error, share of queries with at most this error]."""
     shares = np.arange(STEPS + 1) / STEPS
     points = np.quantile(errors, shares)
     return {

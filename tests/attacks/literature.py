@@ -1,4 +1,4 @@
-"""The small tables of the literature with the answers that are published or computed beside them."""
+"""The small tables of the literature with their published or computed answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Releases for the attacks, from rows as they stand in a file."""
+"""Releases for the attacks, from rows as in a file."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _sensitive(own: Any, paths: Mapping[str, Path] | None) -> SensitiveAttribute
 
 
 def attack(name: str, **parameters: Any) -> Attack:
-    """Return an attack with parameters as they stand in a config."""
+    """Return an attack with parameters as in a config."""
     plug_in = ATTACKS[name]
     return plug_in(plug_in.Settings.model_validate(parameters))
 

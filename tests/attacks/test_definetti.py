@@ -7,6 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.attacks.definetti.attack import Score, compared, discretize
 from anonymizer.attacks.definetti.posterior import (
@@ -23,6 +24,7 @@ from tests.attacks.exchangeable import dealt
 from tests.attacks.published import attack, one, release, run
 from tests.attacks.scenes import scene
 from tests.helpers.build import column, hierarchy
+from tests.helpers.messages import exchange
 
 QUICK = {"chains": 2, "sweeps": 256, "tolerance": 1.2, "draws": 20}
 NAMES = ("age", "job", "s")
@@ -70,7 +72,7 @@ def test_published_values_alone_reach_the_baseline() -> None:
     assert found.low == found.high == float(found.success)
 
 
-def test_likeness_to_published_nodes_tells_apart_what_they_cover() -> None:
+def test_similarity_to_generalized_values_distinguishes_covered_values() -> None:
     """Old people are published as [60, 80] or, with young ones, as [20, 80]; a 70 is more like the first."""
     random = Random(1)
     rows, became = [], []
@@ -97,13 +99,14 @@ def test_unknown_originals_leave_their_values_in_the_group() -> None:
     assert found.baseline == Fraction(1, 2)
 
 
-def test_what_it_needs() -> None:
+def test_what_it_needs(message: SnapshotAssertion) -> None:
     plain = release(("q", "s"), [("a", "x"), ("a", "y")], ("s",))
     assert attack("definetti").missing_requirement(AdversaryView(plain)) is None
     lacking = attack("definetti", features="exact").missing_requirement(AdversaryView(plain))
-    assert lacking == "original records with links to released ones, because of features: exact"
-    with pytest.raises(InputError, match=r"definetti needs original records"):
+    assert exchange("features: exact", lacking) == message
+    with pytest.raises(InputError) as refused:
         run("definetti", plain, features="similar")
+    assert exchange("features: similar", refused.value) == message
     assert attack("definetti").missing_requirement(AdversaryView(release(("q",), [("a",)]))) is not None
 
 

@@ -1,4 +1,4 @@
-"""The deFinetti attack on Adult, beside the figures of Kifer (SIGMOD 2009)."""
+"""The deFinetti attack on Adult, compared with the figures of Kifer (SIGMOD 2009)."""
 
 from __future__ import annotations
 

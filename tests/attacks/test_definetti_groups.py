@@ -118,7 +118,7 @@ def test_an_original_of_another_release_is_refused() -> None:
     assert table.truth is not None
     strange = replace(table.truth, values=(table.truth.values + 1) % 3)
     with pytest.raises(
-        InputError, match=r"group 000\d does not have the sensitive values of its original records"
+        InputError, match=r"bucket 000\d does not have the sensitive values of its original records"
     ):
         one("definetti", scene(replace(table, truth=strange)), **QUICK)
 
@@ -143,11 +143,11 @@ def test_published_numbers_and_dates_are_binned(
 ) -> None:
     people = [(label, "g") for label in labels]
     table = in_groups(("q",), people, [("g", "u"), *[("g", "v")] * (len(labels) - 1)])
-    (told,) = AnatomyFeatures(2).view(scene(table), ("q",), "s").told
-    assert told.bins == bins
-    of = dict(zip(table.labels[0], told.code.tolist(), strict=True))
+    (coding,) = AnatomyFeatures(2).view(scene(table), ("q",), "s").codings
+    assert coding.bins == bins
+    of = dict(zip(table.labels[0], coding.code.tolist(), strict=True))
     assert (
-        len(set(of.values())) == told.feature.values == len(bins) + len({"<missing>"} & set(labels))
+        len(set(of.values())) == coding.feature.values == len(bins) + len({"<missing>"} & set(labels))
         or not bins
     )
 

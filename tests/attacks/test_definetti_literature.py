@@ -73,7 +73,7 @@ def test_table_5_leaves_each_value_at_a_quarter_under_random_worlds() -> None:
 
 @pytest.mark.parametrize("table", ["kifer2009_table3", "kifer2009_table4"])
 def test_generalized_tables_leave_the_shares_of_a_class(table: str) -> None:
-    """All of a class publish the same, so that nothing tells them apart: AIDS has 3/4 in the first."""
+    """All records of a class are published equal, so AIDS has 3/4 in the first."""
     names, rows, answers = literature(table)
     assert answers["published"]["random_worlds_P_AIDS_group_1"] == "3/4"
     found = one("definetti", release(names, rows, names[-1:]))

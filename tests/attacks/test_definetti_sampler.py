@@ -69,7 +69,7 @@ def test_chances_of_long_chains_are_those_of_all_worlds(seed: int) -> None:
     exact = twin.posterior(people, secrets, case.sizes, Fraction(1))
     assert_close(case, found, exact)
     # Four standard errors of a chance of one half, from so many independent draws; none where all is known.
-    error = 0.0 if found.settling is None else 2 / found.settling.draws**0.5
+    error = 0.0 if found.convergence is None else 2 / found.convergence.draws**0.5
     assert error < 0.1
     assert differences(case, found.chances, exact).max() <= error + 1e-12
 
@@ -108,7 +108,7 @@ def test_likeness_of_one_value_to_each_label_is_to_tell_values_apart() -> None:
 def test_groups_of_one_kind_or_one_value_are_known_without_a_draw() -> None:
     case = dealt([[("a",), ("a",), ("a",)], [("a",), ("b",)]], [["s", "s", "t"], ["t", "t"]])
     found = case.sampled()
-    assert found.settling is None
+    assert found.convergence is None
     assert found.chances.tolist() == [2 / 3, 1 / 3, 1, 1]
 
 
@@ -122,14 +122,14 @@ def test_a_seed_repeats_and_another_differs() -> None:
 def test_chains_stop_when_they_agree_or_at_their_budget() -> None:
     sure = [[("a",), ("a",)], [("b",), ("b",)]], [["s", "s"], ["t", "t"]]
     case = dealt([[("a",), ("b",)]] * 50 + sure[0] * 10, [["s", "t"]] * 50 + sure[1] * 10)
-    settled = case.sampled(SamplerSettings(4, 1 << 14, 1.2, 20)).settling
+    settled = case.sampled(SamplerSettings(4, 1 << 14, 1.2, 20)).convergence
     assert settled is not None
-    assert settled.settled
+    assert settled.converged
     assert settled.sweeps < 1 << 13
     assert settled.likelihood < 1.2
-    never = case.sampled(SamplerSettings(4, 100, 1.2, 10**6)).settling
+    never = case.sampled(SamplerSettings(4, 100, 1.2, 10**6)).convergence
     assert never is not None
-    assert not never.settled
+    assert not never.converged
     assert never.sweeps <= 100
     assert 2 * never.kept >= never.sweeps
 

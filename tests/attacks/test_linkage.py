@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.adversary_view import scene_of_recoding
+from anonymizer.attacks.adversary_view import adversary_from_recoding
 from anonymizer.model.adversary import Truth
 from tests import strategies
 from tests.helpers import build
@@ -102,7 +102,7 @@ def test_with_known_truth_the_narrowest_class_that_fits_is_taken(random):
     )
     recoding = chosen.released(table).recoding
     names = [data.quasi_identifiers[position].name for position in known]
-    found = linkage(scene_of_recoding(table, recoding), knowledge=names)
+    found = linkage(adversary_from_recoding(table, recoding), knowledge=names)
     assert found.success == pytest.approx(float(expected), abs=1e-12)
     assert found.details["truth"] == "known"
 
@@ -114,7 +114,7 @@ def test_assignment_expects_as_much_as_nearest_on_a_release_without_stars(random
     if chosen.kept_suppressed:
         return
     table = build.table(chosen.data)
-    given_scene = scene_of_recoding(table, chosen.released(table).recoding)
+    given_scene = adversary_from_recoding(table, chosen.released(table).recoding)
     one, other = linkage(given_scene), linkage(given_scene, linkage="assignment")
     assert other.success == pytest.approx(one.success, abs=1e-12)
     assert other.details["blocks"] == bool(chosen.suppressed)
@@ -129,7 +129,7 @@ def test_the_shortcut_through_coverings_changes_nothing(distance, monkeypatch):
     for _ in range(40):
         chosen = random_node(random)
         table = build.table(chosen.data)
-        scenes.append(scene_of_recoding(table, chosen.released(table).recoding))
+        scenes.append(adversary_from_recoding(table, chosen.released(table).recoding))
     quick = [linkage(each, distance=distance).success for each in scenes]
     monkeypatch.setattr(Distance, "exact", False)
     assert [linkage(each, distance=distance).success for each in scenes] == pytest.approx(quick, abs=1e-12)

@@ -24,7 +24,7 @@ from tests.helpers.linkage import TREE, attribute
 from tests.twins.microdata import QuasiIdentifierSpec
 
 
-def test_gaps_of_numbers_go_to_the_nearest_that_a_text_stands_for():
+def test_gaps_of_numbers_go_to_the_nearest_covered_one():
     own = attribute([0, 2, 4, 10, None])
     meaning = meaning_of(own, ["2", "[2, 10]", "{0, 10}", "*", "<missing>", "7"])
     gaps = gaps_of(meaning, lambda column: lambda numbers: numbers).rows(np.arange(5))
@@ -57,7 +57,7 @@ def test_gaps_of_categories_are_the_share_of_the_height_of_the_common_ancestor()
 
 
 @given(st.randoms(use_true_random=False))
-def test_a_gap_is_zero_iff_the_text_stands_for_the_value(random: Random):
+def test_a_gap_is_zero_iff_the_text_covers_the_value(random: Random):
     spec: QuasiIdentifierSpec = strategies.quasi_identifier(random, 0, random.randint(1, 3))
     values = list(spec.paths)
     own = attribute(values, dict(spec.paths))

@@ -114,7 +114,7 @@ def test_probabilities_of_agreement_are_learned():
     assert found.success > 0.8
 
 
-def test_sampled_targets_are_told_with_an_interval():
+def test_sampled_targets_have_an_interval():
     original, masked = noisy(7, records=200)
     given_scene = scene(original, masked)
     all_of_them = linkage(given_scene, aligned=True)
@@ -181,7 +181,7 @@ def test_what_is_learned_from_permuted_truth_is_worth_nothing_on_others(monkeypa
 
 
 def unrelated(seed, records):
-    """Return masked numbers, each of somebody else or, by chance, of the same."""
+    """Return masked numbers, each of a random record."""
     original, masked = noisy(seed, records=records, noise=1.0)
     order = np.random.default_rng(1000 + seed).permutation(records)
     return scene(original, masked.iloc[order].reset_index(drop=True))

@@ -1,4 +1,4 @@
-"""The parts of linkage: what texts stand for, how far values are from them, and who became who."""
+"""The parts of linkage: coverage of texts, gaps between values and texts, and links."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.adversary_view import located, published_table, reconstructed, scene_of_recoding
+from anonymizer.attacks.adversary_view import adversary_from_recoding, located, published_table, reconstructed
 from anonymizer.attacks.base import clopper_pearson, draw_sample
 from anonymizer.attacks.generalized_values import CoveringJoin, meaning_of
 from anonymizer.model.adversary import ValueCoverage
@@ -29,7 +29,7 @@ def stands_for(meaning: ValueCoverage) -> list[list[str]]:
     return [[meaning.column.texts[code] for code in part] for part in parts]
 
 
-def test_texts_stand_for_what_they_cover():
+def test_coverage_of_texts():
     meaning = meaning_of(
         attribute([1, 2, 5, 9, None]), ["*", None, "<missing>", "", "2", "[2, 9]", "{1, 5}", "3.5", "?"]
     )
@@ -204,4 +204,6 @@ def test_on_a_local_recoding_the_narrowest_class_is_taken(random: Random):
         lambda i, text, own: own in covered[i][text],
         lambda i, text: len(covered[i][text]),
     )
-    assert linkage(scene_of_recoding(table, recoding)).success == pytest.approx(float(expected), abs=1e-12)
+    assert linkage(adversary_from_recoding(table, recoding)).success == pytest.approx(
+        float(expected), abs=1e-12
+    )

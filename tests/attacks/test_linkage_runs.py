@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizer.attacks.adversary_view import scene_of_recoding
+from anonymizer.attacks.adversary_view import adversary_from_recoding
 from anonymizer.attacks.base import ATTACKS
 from anonymizer.config.load import load_config
 from anonymizer.errors import InputError
@@ -17,8 +17,9 @@ from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.release.query import project
 from anonymizer.run.adversary import adversary_from_files, scene_of_run
 from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import UNWATCHED, open_as, open_release, prepare
+from anonymizer.run.prepare import UNWATCHED, prepare
 from anonymizer.run.search import search
+from anonymizer.run.source import open_as, open_release
 from tests.helpers.linkage import linkage, write
 
 ALGORITHMS: tuple[dict[str, Any], ...] = (
@@ -31,7 +32,7 @@ ALGORITHMS: tuple[dict[str, Any], ...] = (
 
 
 def run(folder: Path, algorithm: dict[str, Any]):
-    """Return the scenes of a run: as it knows it, and as files tell it; and the job with its recoding."""
+    """Return the scenes of a run: from the run and from its files; and the job with its recoding."""
     random = np.random.default_rng(1)
     people = zip(
         random.integers(20, 60, 80), random.integers(0, 5, 80), random.integers(0, 3, 80), strict=True
@@ -74,7 +75,9 @@ def test_a_run_knows_the_truth(tmp_path, algorithm):
     assert found.details["truth"] == "known"
     assert found.details["without_original"] == 0
     assert 1 / 80 < found.success <= 1 / 3
-    assert found.success == pytest.approx(linkage(scene_of_recoding(job.problem.table, recoding)).success)
+    assert found.success == pytest.approx(
+        linkage(adversary_from_recoding(job.problem.table, recoding)).success
+    )
     assert known.original.links.records == known.release.records
     if algorithm["name"] != "microaggregation":
         told = linkage(files)

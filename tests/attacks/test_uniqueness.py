@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.attacks.uniqueness import (
     NegativeBinomialUniques,
@@ -27,6 +28,7 @@ from anonymizer.attacks.uniqueness import (
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView
 from tests.attacks.published import FEWER, attack, one, release
+from tests.helpers.messages import exchange
 from tests.shared import shared
 from tests.twins import attacks as twins
 
@@ -63,7 +65,7 @@ def test_published_example_of_eight_records() -> None:
     found = one("uniqueness", table, weights="w")
     assert found.success == Fraction(4, 8)
     expected = found.details["population"]
-    assert expected["people"] == 765.5
+    assert expected["records"] == 765.5
     assert expected["expected_uniques"]["negative-binomial"] == pytest.approx(
         1 / 17 + 1 / 541 + 1 / 8 + 1 / 5
     )
@@ -88,6 +90,19 @@ def test_figures_that_sdcmicro_is_tested_with() -> None:
 def test_individual_risk_is_the_mean_of_one_over_the_class(size: int, weight: float) -> None:
     risk = individual_risk(sample((size, size * weight)))[0]
     assert risk == pytest.approx(twins.individual_risk(size, 1 / weight), rel=1e-7)
+
+
+@pytest.mark.parametrize("size", [39, 40, 41, 60, 150, 2_000])
+@pytest.mark.parametrize("weight", [1.0, 1.5, 20.0, 100_000.0])
+def test_individual_risk_of_large_classes_is_its_integral(size: int, weight: float) -> None:
+    """By Euler: 2F1(1, 1; f + 1; z) is the integral of f (1 - t)^(f - 1) / (1 - z t) over 0 to 1."""
+    share = 1 / weight
+    points = (np.arange(2_000_000) + 0.5) / 2_000_000
+    weights = size * (1 - points) ** (size - 1)
+    integral = float(np.mean(weights / (1 - (1 - share) * points)))
+    assert individual_risk(sample((size, size * weight)))[0] == pytest.approx(
+        share / size * integral, rel=1e-6
+    )
 
 
 def test_closed_forms_of_individual_risk() -> None:
@@ -168,21 +183,19 @@ def test_no_uniques_in_the_sample() -> None:
 def test_population_of_equal_weights() -> None:
     rows = [("a",), ("b",), ("b",), ("c",)]
     found = one("uniqueness", release(("q",), rows), population=40)
-    assert found.details["population"]["people"] == pytest.approx(40)
+    assert found.details["population"]["records"] == pytest.approx(40)
     assert found.details["population"]["expected_uniques"]["negative-binomial"] == pytest.approx(0.2)
     assert found.success == Fraction(2, 4)
     assert found.details["classes_by_size"] == {1: 2, 2: 1}
 
 
-def test_bad_weights_are_refused() -> None:
+def test_bad_weights_are_refused(message: SnapshotAssertion) -> None:
     table = release(("q",), [("a",), ("b",)], weights=[1.0, -2.0])
-    with pytest.raises(InputError, match=r"release\.csv: the weights in 'w' must be positive numbers"):
-        one("uniqueness", table, weights="w")
-    with pytest.raises(InputError, match="population of 1 is smaller than the 2 records"):
-        one("uniqueness", table, population=1)
-    assert (
-        attack("uniqueness", weights="v").missing_requirement(AdversaryView(table))
-        == "the column of sampling weights 'v'"
-    )
+    for parameters in ({"weights": "w"}, {"population": 1}):
+        with pytest.raises(InputError) as refused:
+            one("uniqueness", table, **parameters)
+        assert exchange(parameters, refused.value) == message
+    lacking = attack("uniqueness", weights="v").missing_requirement(AdversaryView(table))
+    assert exchange("weights: v", lacking) == message
     with pytest.raises(ValidationError):
         attack("uniqueness", weights="w", population=3)

@@ -32,6 +32,7 @@ from anonymizer.run.audit import (
     MISSING_CELLS,
     audit_release,
 )
+from tests.helpers.slow import slow_but
 from tests.run.commands import Job, people, read_rows
 
 ATTACKS = ["vulnerability", "uniqueness", "homogeneity", "background", "skewness"]
@@ -215,7 +216,7 @@ def test_a_sample_of_altered_reports(releases: Mapping[str, Job]) -> None:
 @pytest.mark.parametrize("name", JOBS)
 def test_altered_reports_of_each_kind(name: str, releases: Mapping[str, Job]) -> None:
     every = all_alterations({name: releases[name]})
-    assert missed(releases, Random(16).sample(every, 300)) == []
+    assert missed(releases, Random(16).sample(every, 100)) == []
 
 
 Rows = list[list[str]]
@@ -290,7 +291,7 @@ def test_altered_rows_are_noticed_by_both(
 
 
 @pytest.mark.parametrize("altered", [other_cell, new_cell], ids=["other", "new"])
-@pytest.mark.parametrize("name", OF_ONE_FILE)
+@pytest.mark.parametrize("name", slow_but(1, (name for name in JOBS if name != "anatomy")))
 def test_an_altered_cell_is_noticed_by_the_owner_or_listed(
     name: str, altered: Callable[[int], Callable[[Rows], Rows]], releases: Mapping[str, Job], tmp_path: Path
 ) -> None:
@@ -561,7 +562,7 @@ def test_a_public_report_names_files_of_its_own_folder_alone(
     assert not found.verified
     assert len(found.findings) == 1
     assert "as a hierarchy, which is not " in found.findings[0]
-    assert "put the files beside it" in found.findings[0]
+    assert "put the files next to it" in found.findings[0]
     assert {each.parent for each in read} == {share}
     assert {each.name for each in read} <= {job.public_report.name, job.release.name}
 
@@ -617,7 +618,7 @@ def test_groups_are_numbered_from_1(
     for internal in (False, True):
         found = audit_release(job.release, report_of(job, internal=internal))
         assert not found.verified
-        assert any("found a group" in each for each in found.findings), found.findings
+        assert any("buckets should be numbered" in each for each in found.findings), found.findings
 
 
 def test_the_order_of_groups_is_compared_by_the_owner_and_listed_for_others(
@@ -629,7 +630,9 @@ def test_the_order_of_groups_is_compared_by_the_owner_and_listed_for_others(
     rewritten_pair(job, lambda text: {"1": "2", "2": "1"}.get(text, text))
     assert GROUP_ORDER in audit_release(job.release).not_checked
     found = audit_release(job.release, report_of(job, internal=True))
-    assert any("groups are not numbered by what is published of them" in each for each in found.findings)
+    assert any(
+        "buckets are not numbered in the order of their published rows" in each for each in found.findings
+    )
 
 
 def widened(job: Job, labels: str) -> None:
@@ -730,7 +733,7 @@ def test_the_order_of_columns_is_compared_by_the_owner_and_listed_for_others(
         found = audit_release(path)
         assert not found.verified or COLUMN_ORDER in found.not_checked
         owner = audit_release(path, report_of(job, internal=True))
-        assert any("in another order than those of the input" in each for each in owner.findings), name
+        assert any("in another order than in the input" in each for each in owner.findings), name
 
 
 @pytest.mark.parametrize(
@@ -775,7 +778,7 @@ def test_nulls_and_empty_texts_are_told_apart(tmp_path: Path) -> None:
     rewritten_parquet(job, f"* REPLACE ({marked} AS note)")
     assert MISSING_CELLS in audit_release(job.release).not_checked
     owner = audit_release(job.release, report_of(job, internal=True))
-    assert any("has nulls where the input has empty texts" in each for each in owner.findings)
+    assert any("has nulls instead of empty texts" in each for each in owner.findings)
 
 
 @pytest.mark.parametrize("kind", ["blob", "enum"])
@@ -786,7 +789,9 @@ def test_types_of_columns_are_listed_and_recoded_ones_are_texts(kind: str, tmp_p
     changed = {"blob": "zip::BLOB AS zip", "enum": "sex::ENUM('F', 'M', '*') AS sex"}[kind]
     rewritten_parquet(job, f"* REPLACE ({changed})")
     found = audit_release(job.release)
-    assert kind == "enum" or any("was recoded, but holds other than texts" in each for each in found.findings)
+    assert kind == "enum" or any(
+        "is recoded, but does not contain texts only" in each for each in found.findings
+    )
     assert not found.verified or {COLUMN_TYPES, AROUND_VALUES} <= set(found.not_checked)
 
 
@@ -880,7 +885,7 @@ def test_groups_at_their_lowest_levels_are_no_alarm(lowest: int, *, missing: boo
     path.write_text("\n".join([header, ",".join(cells), *others]) + "\n", encoding="utf-8")
     rehashed(job, (("release", "sha256"), hashlib.sha256(path.read_bytes()).hexdigest()))
     owner = audit_release(path, report_of(job, internal=True))
-    assert any("column 'age' does not hold the values of the input" in each for each in owner.findings)
+    assert any("column 'age' does not contain the values of the input" in each for each in owner.findings)
 
 
 def test_keys_of_further_records_that_are_missing_are_listed(tmp_path: Path) -> None:

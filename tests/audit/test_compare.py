@@ -114,5 +114,5 @@ def test_a_text_that_nobody_knows_is_no_missing_value() -> None:
         2,
         0,
     ]
-    with pytest.raises(DataError, match=r"release: column 's' has a value that the input has not: 'x'"):
+    with pytest.raises(DataError, match=r"release: column 's' has a value that is not in the input: 'x'"):
         value_codes("release", column, ["a", "x"])

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
+from tests.helpers.messages import exchange
 from tests.run.commands import Job, call, snapshot, spawn
 
 
@@ -34,6 +36,7 @@ def test_a_name_with_a_comma_is_named_in_quotes(name: str, tmp_path: Path) -> No
     assert (done.code, done.err) == (0, "")
     assert done.json["classes"] == 2
     assert call("check", data, "--qi", f'c, "{inside}"', "--json").json["classes"] == 2
+    assert call("check", data, "--qi", "c", "--qi", f'"{inside}"', "--json").json["classes"] == 2
 
 
 def test_the_help_tells_how_a_name_with_a_comma_is_written() -> None:
@@ -58,26 +61,28 @@ def test_a_release_satisfies_the_config_that_made_it(job: Job) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    "args",
     [
-        ((), "either -c CONFIG or --qi"),
-        (("--sensitive", "diagnosis"), "either -c CONFIG or --qi"),
-        (("--qi", "age", "-c", "job.json"), "either -c CONFIG or --qi"),
-        (("-c", "job.json", "--sensitive", "diagnosis"), "--sensitive needs --qi"),
-        (("--qi", "agee"), "did you mean 'age'"),
-        (("--qi", ","), "no quasi-identifier"),
-        (("--qi", '"age'), "a double quote encloses a whole name"),
-        (("--qi", "age", "--sensitive", '"a"b'), "--sensitive"),
-        (("--qi", "age", "--sensitive", "age"), "both"),
-        (("-c", "nowhere.json"), "nowhere.json"),
+        (),
+        ("--sensitive", "diagnosis"),
+        ("--qi", "age", "-c", "job.json"),
+        ("-c", "job.json", "--sensitive", "diagnosis"),
+        ("--qi", "agee"),
+        ("--qi", ","),
+        ("--qi", '"age'),
+        ("--qi", "age", "--sensitive", '"a"b'),
+        ("--qi", "age", "--sensitive", "age"),
+        ("-c", "nowhere.json"),
     ],
+    ids=" ".join,
 )
-def test_wrong_usage(args: tuple[str, ...], said: str, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_usage(
+    args: tuple[str, ...], job: Job, monkeypatch: pytest.MonkeyPatch, message: SnapshotAssertion
+) -> None:
     monkeypatch.chdir(job.folder)
     done = call("check", "people.csv", *args)
     assert (done.code, done.out) == (2, "")
-    assert said in done.err
-    assert done.err.count("error: ") == 1
+    assert exchange(" ".join(args), done.err.rstrip()) == message
 
 
 def test_a_missing_file(job: Job) -> None:
@@ -104,6 +109,6 @@ def test_a_name_with_a_comma_is_quoted_as_in_csv(tmp_path: Path) -> None:
     data = tmp_path / "people.csv"
     data.write_text('"city, state",age\nx,1\nx,1\n', encoding="utf-8")
     done = call("check", data, "--qi", '"city, state", age')
-    assert (done.code, "2 records in 1 equivalence classes" in done.out) == (0, True)
+    assert (done.code, "2 records in 1 equivalence class\n" in done.out) == (0, True)
     done = call("check", data, "--qi", "nothing")
     assert 'accepted: age, "city, state"' in done.err

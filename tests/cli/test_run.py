@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.cli.output import progress_line, stop_on_interrupt
 from anonymizer.search.base import Progress
+from tests.helpers.messages import exchange
 from tests.run.commands import Job
 
 
@@ -22,22 +24,25 @@ def test_engine_options_reach_the_engine(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    "options",
     [
-        ({"thread": 1}, "engine.options.thread: unknown option; did you mean 'threads'?"),
-        ({"threads": "two"}, "engine.options.threads: 'two'; accepted: a whole number"),
-        ({"threads": True}, "engine.options.threads: True; accepted: a whole number"),
-        ({"threads": 0}, "engine.options.threads: 0; accepted: a whole number from 1 to 1024"),
-        ({"threads": 1025}, "engine.options.threads: 1025; accepted: a whole number from 1 to 1024"),
-        ({"threads": 10**9}, "engine.options.threads: 1000000000; accepted: a whole number from 1 to 1024"),
-        ({"temp_directory": "a\0"}, "engine.options.temp_directory: 'a\\x00' holds a NUL byte"),
+        {"thread": 1},
+        {"threads": "two"},
+        {"threads": True},
+        {"threads": 0},
+        {"threads": 1025},
+        {"threads": 10**9},
+        {"temp_directory": "a\0"},
     ],
+    ids=str,
 )
-def test_engine_options_that_the_engine_has_not(options: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_engine_options_that_are_refused(
+    options: dict[str, Any], tmp_path: Path, message: SnapshotAssertion
+) -> None:
     done = Job(tmp_path).set("engine", options=options).run()
     assert done.code == 2
-    assert said in done.err
-    assert not (tmp_path / "release").exists()
+    assert exchange(options, done.err.rstrip(), tmp_path) == message
+    assert not (tmp_path / "job-release").exists()
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.slow import slow_but
 from tests.run.commands import ROOT, Job, snapshot
 
 FULL = Path("/dev/full")
@@ -29,7 +30,7 @@ def in_shell(command: str, *args: str | Path) -> subprocess.CompletedProcess[str
 @pytest.mark.parametrize(
     ("stdout", "said"), [("> /dev/full", NO_SPACE), (">&-", CLOSED)], ids=["full", "closed"]
 )
-@pytest.mark.parametrize("options", [(), ("--json",)], ids=["text", "json"])
+@pytest.mark.parametrize("options", slow_but(1, [(), ("--json",)]), ids=["text", "json"])
 def test_a_result_that_cannot_be_written_leaves_no_release(
     stdout: str, said: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -43,7 +44,7 @@ def test_a_result_that_cannot_be_written_leaves_no_release(
 
 
 @pytest.mark.parametrize("stdout", ["> /dev/full", ">&-"])
-@pytest.mark.parametrize("output", ["release.csv", "other.csv"])
+@pytest.mark.parametrize("output", slow_but(1, ["release.csv", "other.csv"]))
 def test_a_result_that_cannot_be_written_leaves_the_earlier_release(
     stdout: str, output: str, tmp_path: Path
 ) -> None:
@@ -69,7 +70,7 @@ def test_a_result_that_cannot_be_written_leaves_no_table(tmp_path: Path) -> None
         assert database.execute("SELECT count(*) FROM information_schema.tables").fetchone() == (0,)
 
 
-@pytest.mark.parametrize("stderr", ["2>&-", "2> /dev/full", "2>&- <&-"])
+@pytest.mark.parametrize("stderr", slow_but(1, ["2>&-", "2> /dev/full", "2>&- <&-"]))
 def test_messages_that_nobody_can_read_change_nothing(stderr: str, tmp_path: Path) -> None:
     job = Job(tmp_path).write()
     done = in_shell(f'"$@" {stderr}', "run", job.file)
@@ -118,8 +119,8 @@ def test_a_reader_who_has_enough_does_not_change_the_verdict(tmp_path: Path) -> 
         ("check", "people.csv", "--qi", "age"),
         ("init", "people.csv"),
         ("attack", "people.csv", "-c", "job.json"),
-        ("audit", "release/share/release.csv"),
-        ("compare", "job.json", "--algorithm", "lattice"),
+        ("audit", "job-release/share/release.csv"),
+        pytest.param(("compare", "job.json", "--algorithm", "lattice"), marks=pytest.mark.slow),
     ],
     ids=" ".join,
 )

@@ -2,72 +2,74 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.config import document
 from anonymizer.config import document as yaml_text
 from anonymizer.config.document import OversizedConfig, read_document
 from anonymizer.config.load import load_config
 from anonymizer.errors import ConfigError, InputError
+from tests.helpers.messages import exchange
 
 
-def message(path: Path) -> str:
+def refusal(path: Path) -> str:
     with pytest.raises(InputError) as caught:
         read_document(path)
     return str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "expected"),
+    ("name", "content"),
     [
-        ("c.yaml", b"", "the file is empty; accepted: a mapping with attributes and constraints"),
-        ("c.yaml", b"# only a comment\n", "the file is empty; accepted: a mapping"),
-        ("c.json", b" \n", "the file is empty; accepted: a mapping"),
-        ("c.yaml", b"- a\n- b\n", "a list at the top; accepted: a mapping"),
-        ("c.json", b'"text"', "'text' at the top; accepted: a mapping"),
-        ("c.yaml", b"a: 1\nb: \xff\n", "line 2: not UTF-8 text (byte 8); save the file as UTF-8"),
-        ("c.yaml", b"a: 1\nb: [1\n", "not valid YAML: "),
-        ("c.yaml", b"a: \x07\n", "not valid YAML: "),
-        ("c.yaml", b"a: 1\nb: 2\na: 3\n", "line 3  a: the key is given twice, first on line 1; keep one"),
-        ("c.yaml", b"a: {b: 1, b: 2}\n", "line 1  a.b: the key is given twice, first on line 1; keep one"),
-        ("c.yaml", b"a: !!python/object/apply:os.system [ls]\n", "line 1  a: unknown tag "),
-        ("c.yaml", b"a: &x [*x]\n", "line 1  a[0]: an alias that contains itself; write the value out"),
-        ("c.yaml", b"[1, 2]: 3\n", "a list or mapping as a key; accepted: text"),
-        (
-            "c.yaml",
-            b"b: 1\na: " + b"9" * 5000,
-            "line 2  a: a number with too many digits; accepted: at most 300",
-        ),
-        ("c.yaml", b"a: 1e999999999", "line 1  a: a number with too many digits"),
-        ("c.yaml", b"a: 1e99999999999999999999", "line 1  a: a number with too many digits"),
-        ("c.json", b'{"a":\n' + b"9" * 302 + b"}", "line 2: a number with too many digits"),
-        ("c.json", b'{"a":\n1e-999999999}', "line 2: a number with too many digits"),
-        ("c.toml", b"b = 1\na = 1e999999999", "line 2: a number with too many digits"),
-        ("c.toml", b"a = " + b"9" * 5000, "a number with too many digits"),
-        ("c.toml", b"a = 0x" + b"f" * 300, "a: a number with too many digits"),
-        ("c.yaml", b"a:\n  - " + b"[" * 99, "line 2: nested too deeply; accepted: at most 100"),
-        ("c.yaml", b"[" * 100000, "line 1: nested too deeply"),
-        ("c.json", b"[" * 100000, "line 1: nested too deeply"),
-        ("c.json", b'{"a":\n' + b"[" * 100 + b"]" * 100 + b"}", "line 2: nested too deeply"),
-        ("c.toml", b"a = " + b"[" * 5000, "nested too deeply"),
-        ("c.toml", b"b = 1\na" + b".a" * 100000 + b" = 1", "line 2: nested too deeply"),
-        ("c.json", b'{"a": "\\ud800"}', "line 1  a: a text with half a character"),
-        ("c.toml", b"a = 1\na = 2\n", "not valid TOML: "),
-        ("c.toml", b"a = \n", "not valid TOML: "),
-        ("c.json", b'{"a": 1,\n "b": }', "line 2: not valid JSON: "),
-        ("c.json", b'{"a": {"b": 1, "b": 2}}', "b: the key is given twice; keep one"),
+        ("c.yaml", b""),
+        ("c.yaml", b"# only a comment\n"),
+        ("c.json", b" \n"),
+        ("c.yaml", b"- a\n- b\n"),
+        ("c.json", b'"text"'),
+        ("c.yaml", b"a: 1\nb: \xff\n"),
+        ("c.yaml", b"a: 1\nb: [1\n"),
+        ("c.yaml", b"a: \x07\n"),
+        ("c.yaml", b"a: 1\nb: 2\na: 3\n"),
+        ("c.yaml", b"a: {b: 1, b: 2}\n"),
+        ("c.yaml", b"a: !!python/object/apply:os.system [ls]\n"),
+        ("c.yaml", b"a: &x [*x]\n"),
+        ("c.yaml", b"[1, 2]: 3\n"),
+        ("c.yaml", b"b: 1\na: " + b"9" * 5000),
+        ("c.yaml", b"a: 1e999999999"),
+        ("c.yaml", b"a: 1e99999999999999999999"),
+        ("c.json", b'{"a":\n' + b"9" * 302 + b"}"),
+        ("c.json", b'{"a":\n1e-999999999}'),
+        ("c.toml", b"b = 1\na = 1e999999999"),
+        ("c.toml", b"a = " + b"9" * 5000),
+        ("c.toml", b"a = 0x" + b"f" * 300),
+        ("c.yaml", b"a:\n  - " + b"[" * 99),
+        ("c.yaml", b"[" * 100000),
+        ("c.json", b"[" * 100000),
+        ("c.json", b'{"a":\n' + b"[" * 100 + b"]" * 100 + b"}"),
+        ("c.toml", b"a = " + b"[" * 5000),
+        ("c.toml", b"b = 1\na" + b".a" * 100000 + b" = 1"),
+        ("c.json", b'{"a": "\\ud800"}'),
+        ("c.toml", b"a = 1\na = 2\n"),
+        ("c.toml", b"a = \n"),
+        ("c.json", b'{"a": 1,\n "b": }'),
+        ("c.json", b'{"a": {"b": 1, "b": 2}}'),
     ],
+    ids=lambda each: repr(each)[:30],
 )
-def test_content_that_is_no_config(tmp_path: Path, name: str, content: bytes, expected: str) -> None:
+def test_content_that_is_no_config(
+    tmp_path: Path, name: str, content: bytes, message: SnapshotAssertion
+) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    found = message(path)
-    assert expected in found
-    assert found.startswith(f"{path} has 1 problem\n")
+    # Parsers differ from version to version in what they say of syntax.
+    said = re.sub(r"(not valid \w+): .*", r"\1: ...", refusal(path))
+    assert exchange(f"{name}: {content[:40]!r}", said, tmp_path) == message
 
 
 def test_what_is_just_within_the_bounds_is_read(tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_aliases_are_counted_before_anything_is_built(
     monkeypatch.setattr(yaml_text._Builder, "value", built)
     path = tmp_path / "c.yaml"
     path.write_text(BOMB, encoding="utf-8")
-    assert "line 6: aliases repeat more than 100,000 keys and values; " in message(path)
+    assert "line 6: aliases repeat more than 100,000 keys and values; " in refusal(path)
 
 
 @pytest.mark.parametrize(
@@ -154,28 +156,11 @@ def test_a_mapping_that_holds_itself_is_refused() -> None:
         load_config(config)
 
 
-def test_a_missing_file_names_its_nearest_neighbour(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["adlut.yaml", "no/c.yaml", "folder.yaml", "data.csv", "config"])
+def test_a_path_without_a_config(name: str, tmp_path: Path, message: SnapshotAssertion) -> None:
     (tmp_path / "adult.yaml").touch()
-    assert message(tmp_path / "adlut.yaml") == (
-        f"config {tmp_path / 'adlut.yaml'} does not exist; did you mean 'adult.yaml'?"
-    )
-
-
-def test_a_missing_file_in_a_missing_folder(tmp_path: Path) -> None:
-    path = tmp_path / "no" / "c.yaml"
-    assert message(path) == f"config {path} does not exist; give the path of a YAML, TOML or JSON file"
-
-
-def test_a_folder_is_no_config(tmp_path: Path) -> None:
-    path = tmp_path / "c.yaml"
-    path.mkdir()
-    assert message(path) == f"config {path} is a folder; give a file, such as {path / 'config.yaml'}"
-
-
-@pytest.mark.parametrize(("name", "kind"), [("data.csv", "'.csv'"), ("config", "no suffix")])
-def test_the_suffix_tells_the_format(tmp_path: Path, name: str, kind: str) -> None:
-    expected = f"config {tmp_path / name}: {kind}; accepted: a name ending in .yaml, .yml, .toml, .json"
-    assert message(tmp_path / name) == f"{expected}; anonymizer init DATA drafts one for a data file"
+    (tmp_path / "folder.yaml").mkdir()
+    assert exchange(name, refusal(tmp_path / name), tmp_path) == message
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_key(tmp_path: Path) -> None:

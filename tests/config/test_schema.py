@@ -102,6 +102,7 @@ INVALID = [
     constrained({"model": "k-anonimity", "k": 5}),
     constrained({"k": 5}),
     attribute(),
+    small(attributes={"age": "quasi"}),
     attribute(role="quasi"),
     attribute(role="quasi-identifier", hierachy={}),
     attribute(role="quasi-identifier", hierarchy={"masc": {}}),

@@ -150,7 +150,7 @@ LIARS: dict[type[Lattice], str] = {
     Hoarder: "keep_rows is off",
     Pessimist: "all records as one class",
     Forgetful: "more or fewer records",
-    Liar: "does not stand for its values",
+    Liar: "does not cover its records",
     Whimsical: "two runs differ",
 }
 """What the suite for authors says of each."""

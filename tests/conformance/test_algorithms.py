@@ -30,7 +30,7 @@ FEW = settings(max_examples=max(settings().max_examples // 30, 3))
 """Of each pair of an algorithm and a model: there are hundreds of them."""
 
 SMALL = 6
-"""Records of a table of which every partition is looked at."""
+"""Maximum number of records of a table whose partitions are all enumerated."""
 
 
 MISSED = 0.1

@@ -45,7 +45,7 @@ def test_parquet_in_duckdb(tmp_path: Path) -> None:
 
 
 def test_csv_in_duckdb(tmp_path: Path) -> None:
-    """In CSV there is no null beside the empty text."""
+    """CSV does not distinguish null and the empty text."""
     records = [tuple(text or "" for text in record) for record in RECORDS]
     path = tmp_path / "people.csv"
     path.write_text("\n".join(map(",".join, [COLUMNS, *records])) + "\n", encoding="utf-8")

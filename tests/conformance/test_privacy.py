@@ -58,7 +58,7 @@ def test_codes_mean_nothing_but_their_order(name: str, parameters: dict[str, Any
         return
     model, random = build.model(name, parameters), np.random.default_rng(1)
     for sample in class_samples(1):
-        other = sample.relabelled(random.permutation(sample.attribute.column.size))
+        other = sample.relabeled(random.permutation(sample.attribute.column.size))
         assert (verdicts(model, sample) == verdicts(model, other)).all()
         assert np.allclose(measured(model, sample), measured(model, other), rtol=1e-9)
 
@@ -109,7 +109,7 @@ class ByNumber(stubs.AlwaysHolds):
 
 @pytest.mark.parametrize(
     ("broken", "complaint"),
-    [(TooBold, "merging"), (TooSure, "loses fewer"), (Unmeasured, "no measure"), (ByNumber, "number")],
+    [(TooBold, "merging"), (TooSure, "loses fewer"), (Unmeasured, "not a measure"), (ByNumber, "number")],
 )
 def test_broken_promises_are_found(broken: type[PrivacyModel], complaint: str) -> None:
     with pytest.raises(AssertionError, match=complaint):

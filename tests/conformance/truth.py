@@ -40,7 +40,7 @@ class Labelling(ABC):
 
 
 def coarsened(spec: QuasiIdentifierSpec, values: Sequence[Value], column: Sequence[Value]) -> list[Value]:
-    """Return the values of a column that no allowed label tells from some values, each once, in order."""
+    """Return the values of a column in the finest allowed nodes of some values, each once, in order."""
     nodes = {spec.paths[value][spec.minimum] for value in values}
     return in_order({value for value in column if spec.paths[value][spec.minimum] in nodes})
 

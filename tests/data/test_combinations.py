@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonymizer.data.distinct_rows import DistinctRows, counted_keys, places_of, unpacked
-from anonymizer.data.duckdb.columns import packed_sql
+from anonymizer.data.distinct_rows import DistinctRows, KeyWords, counted_keys
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.distinct_rows import DuckCombinations, placed_table
 from anonymizer.data.open import open_csv
@@ -54,7 +53,7 @@ def count(request: pytest.FixtureRequest, database: Database) -> Count:
 
     def counted(drawn: Records) -> DistinctRows:
         codes = dict(zip("abc", np.array(drawn, dtype=np.int32).T, strict=True))
-        keys = ", ".join(packed_sql(places_of(sizes), list("abc")))
+        keys = ", ".join(KeyWords(sizes).packed_sql(list("abc")))
         with database.holding("drawn", codes):
             return DuckCombinations(database, sizes, f"SELECT {keys}, 1 AS n FROM drawn")
 
@@ -97,7 +96,7 @@ def test_coarser_codes_are_counted_anew(
     coarser = [np.array(first, dtype=np.int32), None, np.array(last, dtype=np.int32)]
     expected = sorted(Counter((first[a], b, last[c]) for a, b, c in drawn).items())
     codes = dict(zip("abc", np.array(drawn, dtype=np.int32).T, strict=True))
-    keys = ", ".join(packed_sql(places_of(VALUES), list("abc")))
+    keys = ", ".join(KeyWords(VALUES).packed_sql(list("abc")))
     with database.holding("drawn", codes):
         kept = DuckCombinations(database, VALUES, f"SELECT {keys}, 1 AS n FROM drawn")
     for combinations in (in_memory(drawn), kept):
@@ -112,10 +111,10 @@ def test_they_come_in_pieces(count: Count, drawn: Records, most: int) -> None:
     with pytest.MonkeyPatch.context() as patch, count(drawn) as combinations:
         for module in ("anonymizer.data.distinct_rows", "anonymizer.data.duckdb.distinct_rows"):
             patch.setattr(f"{module}.PIECE", most)
-        places, found = places_of(combinations.sizes), Counter[tuple[int, ...]]()
+        keys, found = KeyWords(combinations.sizes), Counter[tuple[int, ...]]()
         for piece in combinations.pieces():
             assert 0 < len(piece.counts) <= most
-            codes = unpacked(places, piece.keys)
+            codes = keys.unpack(piece.keys)
             found.update(dict(zip(map(tuple, codes.tolist()), piece.counts.tolist(), strict=True)))
     assert found == Counter(drawn)
 

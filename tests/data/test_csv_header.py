@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
-from anonymizer.data.csv import SAMPLE_CHARACTERS, read_header
-from anonymizer.data.open import open_csv
+from anonymizer.data.csv import SAMPLE_CHARACTERS, name_columns, read_header
+from anonymizer.data.open import open_csv, open_file, open_frame
 from anonymizer.data.source import CsvDialect
+from anonymizer.errors import DataError
 from tests.data.files import rows, write
+from tests.helpers.messages import exchange
 
 
 @pytest.mark.parametrize(
@@ -46,3 +53,46 @@ def test_a_header_of_several_lines_is_skipped_whole(tmp_path: Path) -> None:
         with open_csv(write(tmp_path / "a.csv", text)) as relation:
             assert relation.columns == (f"a{end}x", f"b{end}{end}")
             assert rows(relation) == [("1", "2"), ("3", "4")]
+
+
+@given(st.lists(st.sampled_from(["", " ", "row", "a", "a_2", "a_3", "column_2", "column_2_2"]), min_size=1))
+def test_names_are_distinct_and_only_unnamed_or_repeated_ones_change(columns: list[str]) -> None:
+    named = name_columns("a.csv", columns)
+    assert len(set(named.columns)) == len(columns)
+    changed = [place for place, name in enumerate(columns) if named.columns[place] != name]
+    kept = [columns.index(name) for name in {*columns} if name.strip()]
+    assert sorted(changed + kept) == list(range(len(columns)))
+    assert len(named.warnings) == len(changed)
+    # A name that was free before is free of the names in the file.
+    assert not {named.columns[place] for place in changed} & set(columns)
+
+
+@pytest.mark.parametrize("header", ['"",age,age', "a,,a", "row,,row_2,row", ",row,"])
+def test_what_is_said_of_columns_without_a_name(header: str, message: SnapshotAssertion) -> None:
+    columns = next(csv.reader([header]))
+    named = name_columns("people.csv", columns)
+    assert exchange(header, "\n".join([", ".join(named.columns), *named.warnings])) == message
+    with pytest.raises(DataError) as refused:
+        name_columns("people.csv", columns, strict=True)
+    assert exchange(f"{header}, strictly", refused.value) == message
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet"])
+def test_all_files_are_named_alike(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if name == "a.parquet":
+        pd.DataFrame([[1, 2, 3, 4]], columns=["", "x", " ", "column_3"]).to_parquet(path)
+    else:
+        write(path, ",x, ,column_3\n1,2,3,4\n")
+    with open_file(path) as relation:
+        assert relation.columns == ("row", "x", "column_3_2", "column_3")
+        assert rows(relation) == [("1", "2", "3", "4")]
+        assert len(relation.header_warnings) == 2
+
+
+def test_repeated_columns_of_a_frame_are_named() -> None:
+    frame = pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"])
+    with open_frame(frame) as relation:
+        assert relation.columns == ("a", "b", "a_2")
+        assert rows(relation) == [("1", "2", "3")]
+    assert list(frame.columns) == ["a", "b", "a"]

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.source import EngineOptions
 from anonymizer.errors import InputError
+from tests.helpers.messages import exchange
 
 LONG = "SELECT sum(hash(range)) FROM range(1000000000000)"
 
@@ -34,7 +36,7 @@ def test_the_user_is_heard_beside_libraries_that_catch_the_signal() -> None:
 import os, signal, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import polars
-from anonymizer.data.relation import EngineOptions
+from anonymizer.data.source import EngineOptions
 from anonymizer.data.duckdb.database import Database
 threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
@@ -48,19 +50,21 @@ except KeyboardInterrupt:
     assert done.stdout.strip() == "heard"
 
 
-def test_too_little_memory_is_an_error_that_names_the_key(tmp_path: Path) -> None:
+def test_too_little_memory_is_an_error_that_names_the_key(tmp_path: Path, message: SnapshotAssertion) -> None:
     database = Database(EngineOptions(memory_limit="20MB", temp_directory=tmp_path))
-    with pytest.raises(InputError, match=r"engine\.memory_limit: not enough"):
+    with pytest.raises(InputError) as refused:
         database.run("CREATE TABLE t AS SELECT list(range::VARCHAR || repeat('x', 50)) FROM range(2000000)")
+    assert exchange("20MB", refused.value) == message
     database.close()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_is_an_error_that_names_the_folder(tmp_path: Path) -> None:
+def test_a_full_disk_is_an_error_that_names_the_folder(tmp_path: Path, message: SnapshotAssertion) -> None:
     database = Database(EngineOptions(memory_limit="30MB", threads=1, temp_directory=tmp_path))
     database.run("SET max_temp_directory_size = '1MB'")
-    with pytest.raises(InputError, match=r"temp_directory: .*: no space left"):
+    with pytest.raises(InputError) as refused:
         database.run("CREATE TABLE t AS SELECT hash(range) AS h FROM range(20000000) ORDER BY h")
+    assert exchange("1MB on disk", refused.value, tmp_path) == message
     database.close()
     assert list(tmp_path.iterdir()) == []
 

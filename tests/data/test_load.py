@@ -11,12 +11,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.data.open import open_file, open_frame
 from anonymizer.data.table import ColumnRequest, encode, read_column, read_columns
 from anonymizer.errors import DataError
 from anonymizer.model.table import MISSING, Column, ValueType
 from tests.data.files import frame, write
+from tests.helpers.messages import exchange
 from tests.shared import shared
 
 
@@ -66,23 +68,21 @@ def test_missing_tokens_are_the_given_ones() -> None:
     assert _read([MISSING, "a"]).texts == ("a", MISSING)
 
 
-def test_a_bad_value_names_file_and_column(tmp_path: Path) -> None:
+def test_a_bad_value_names_file_and_column(tmp_path: Path, message: SnapshotAssertion) -> None:
     path = write(tmp_path / "a.csv", "age,zip\n" + "30,1\n" * 20 + "unknown,2\n")
-    with (
-        open_file(path) as relation,
-        pytest.raises(DataError, match=r"a\.csv: column 'age': 20 of 21 records .*'unknown'"),
-    ):
-        read_columns(relation, [ColumnRequest("age")])
-    with pytest.raises(DataError, match=r"declared date, which 0 of 21 records are"):
-        read_columns(open_file(path), [ColumnRequest("age", ValueType.DATE)])
+    for kind in (None, ValueType.DATE):
+        with open_file(path) as relation, pytest.raises(DataError) as refused:
+            read_columns(relation, [ColumnRequest("age", kind)])
+        assert exchange(kind, refused.value, tmp_path) == message
 
 
-def test_one_column_of_a_file(tmp_path: Path) -> None:
+def test_one_column_of_a_file(tmp_path: Path, message: SnapshotAssertion) -> None:
     path = write(tmp_path / "a.tsv", "age\tzip\n30\t01\n7\t\n")
     assert read_column(path, "age").texts == ("7", "30")
     assert read_column(path, "zip").texts == ("01", MISSING)
-    with pytest.raises(DataError, match="no column 'zipp'; did you mean 'zip'"):
+    with pytest.raises(DataError) as refused:
         read_column(path, "zipp")
+    assert exchange("zipp", refused.value, tmp_path) == message
 
 
 values = st.sampled_from(["1", "1.0", "2", "", "30", None])

@@ -8,44 +8,46 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.data.open import open_csv, open_file, open_frame, open_parquet
 from anonymizer.data.source import CsvDialect, EngineOptions
 from anonymizer.errors import DataError, InputError
 from tests.data.files import frame, rows, write
+from tests.helpers.messages import exchange
 from tests.shared import shared
 
-BAD_FILES: dict[str, tuple[str, str | bytes, list[str]]] = {
-    "empty": ("a.csv", "", ["empty", "header and records"]),
-    "blank": ("a.csv", "\n\n", ["empty"]),
-    "only a byte-order mark": ("a.csv", b"\xef\xbb\xbf", ["empty"]),
-    "header only": ("a.csv", "a,b\n", ["no records", "only a header"]),
-    "header without line end": ("a.csv", "a,b", ["no records"]),
-    "short record": ("a.csv", "a,b\n1,2\n3\n", ["line 3", "1 fields", "2 columns"]),
-    "long record": ("a.csv", "a,b\n1,2\n3,4,5\n", ["line 3", "3 fields", "2 columns"]),
-    "surplus empty field": ("a.csv", "a,b\n1,2\n3,4,\n", ["line 3", "3 fields"]),
-    "short after quoted newline": ("a.csv", 'a,b\n"1\n1",2\n3\n', ["line 4", "1 fields"]),
-    "open quote": ("a.csv", 'a,b\n1,2\n3,"4\n', ["line 3", "quote"]),
-    "quote inside": ("a.csv", 'a,b\n1,"2"2\n', ["line 2", "quote", "twice"]),
-    "open quote in header": ("a.csv", 'a,"b\n1,2\n', ["line 2", "header", "quote"]),
-    "two names": ("a.csv", "a,b,a\n1,2,3\n", ["columns 1 and 3", "'a'", "rename"]),
-    "no name": ("a.csv", "a,,c\n1,2,3\n", ["column 2 of 3", "no name"]),
-    "undecodable": ("a.csv", b"a,b\n1,2\n\xe9,2\n", ["line 3", "byte 8", "input.encoding", "windows-1252"]),
-    "utf-16": ("a.csv", "a,b\n1,2\n".encode("utf-16"), ["byte 0", "utf-16"]),
-    "NUL": ("a.csv", b"a,b\n1,2\n3,\0\n", ["line 3", "NUL"]),
-    "cut gzip": ("a.csv.gz", b"", ["gzip", "cut off"]),
-    "no gzip": ("a.csv.gz", b"", ["not a gzip file"]),
-    "damaged gzip": ("a.csv.gz", b"", ["damaged"]),
-    "empty Parquet": ("a.parquet", "", ["empty"]),
-    "no Parquet": ("a.parquet", "a,b\n1,2\n", ["not a Parquet file"]),
-    "suffix": ("a.xlsx", "a,b\n1,2\n", ["'.xlsx'", ".csv.gz", ".parquet"]),
-    "no suffix": ("data", "a,b\n1,2\n", ["accepted"]),
+BAD_FILES: dict[str, tuple[str, str | bytes]] = {
+    "empty": ("a.csv", ""),
+    "blank": ("a.csv", "\n\n"),
+    "only a byte-order mark": ("a.csv", b"\xef\xbb\xbf"),
+    "header only": ("a.csv", "a,b\n"),
+    "header without line end": ("a.csv", "a,b"),
+    "short record": ("a.csv", "a,b\n1,2\n3\n"),
+    "long record": ("a.csv", "a,b\n1,2\n3,4,5\n"),
+    "surplus empty field": ("a.csv", "a,b\n1,2\n3,4,\n"),
+    "short after quoted newline": ("a.csv", 'a,b\n"1\n1",2\n3\n'),
+    "open quote": ("a.csv", 'a,b\n1,2\n3,"4\n'),
+    "quote inside": ("a.csv", 'a,b\n1,"2"2\n'),
+    "open quote in header": ("a.csv", 'a,"b\n1,2\n'),
+    "Latin-1": ("a.csv", b"a,b\n1,2\n\xe9,\xe9\xfc\n"),
+    "Windows-1252": ("a.csv", b"a,b\n1,2\n\x80\xa0,2\n"),
+    "neither": ("a.csv", b"a,b\n1,2\n\x81,2\n"),
+    "utf-16": ("a.csv", "a,b\n1,2\n".encode("utf-16")),
+    "NUL": ("a.csv", b"a,b\n1,2\n3,\0\n"),
+    "cut gzip": ("a.csv.gz", b""),
+    "no gzip": ("a.csv.gz", b""),
+    "damaged gzip": ("a.csv.gz", b""),
+    "empty Parquet": ("a.parquet", ""),
+    "no Parquet": ("a.parquet", "a,b\n1,2\n"),
+    "suffix": ("a.xlsx", "a,b\n1,2\n"),
+    "no suffix": ("data", "a,b\n1,2\n"),
 }
 
 
 @pytest.mark.parametrize("case", BAD_FILES)
-def test_a_bad_file_is_refused_by_name(case: str, tmp_path: Path) -> None:
-    name, content, expected = BAD_FILES[case]
+def test_a_bad_file_is_refused_by_name(case: str, tmp_path: Path, message: SnapshotAssertion) -> None:
+    name, content = BAD_FILES[case]
     path = write(tmp_path / name, content)
     whole = gzip.compress(b"a,b\n" + os.urandom(4000).hex().encode() + b",2\n", mtime=0)
     if case == "cut gzip":
@@ -56,18 +58,18 @@ def test_a_bad_file_is_refused_by_name(case: str, tmp_path: Path) -> None:
         path.write_bytes(whole[:2000] + bytes(100) + whole[2100:])
     with pytest.raises(DataError) as caught:
         open_file(path)
-    message = str(caught.value)
-    assert str(path) in message
-    assert all(part in message for part in expected), message
-    assert "\n" not in message
+    assert exchange(case, caught.value, tmp_path) == message
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("opener", [open_csv, open_parquet])
-def test_a_missing_file_and_a_directory_are_refused(opener: Any, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"a\.csv: no such file; check input\.path"):
-        opener(tmp_path / "a.csv")
-    with pytest.raises(DataError, match="is a directory"):
-        opener(tmp_path)
+def test_a_missing_file_and_a_directory_are_refused(
+    opener: Any, tmp_path: Path, message: SnapshotAssertion
+) -> None:
+    for path in (tmp_path / "a.csv", tmp_path):
+        with pytest.raises(DataError) as refused:
+            opener(path)
+        assert exchange(path, refused.value, tmp_path) == message
 
 
 def test_a_message_never_holds_a_record(tmp_path: Path) -> None:
@@ -77,13 +79,14 @@ def test_a_message_never_holds_a_record(tmp_path: Path) -> None:
     assert "Secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("given", "header", "right"), [(",", "a;b", "';'"), (";", "a\tb", r"'\\t'"), ("\t", "a,b", "','")]
-)
-def test_a_wrong_separator_is_named(given: str, header: str, right: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("given", "header"), [(",", "a;b"), (";", "a\tb"), ("\t", "a,b")])
+def test_a_wrong_separator_is_named(
+    given: str, header: str, tmp_path: Path, message: SnapshotAssertion
+) -> None:
     path = write(tmp_path / "a.csv", f"{header}\n1{header[1]}2\n")
-    with pytest.raises(DataError, match=rf"one column only.*set input\.separator to {right}"):
+    with pytest.raises(DataError) as refused:
         open_csv(path, CsvDialect(separator=given))
+    assert exchange(given, refused.value, tmp_path) == message
 
 
 def test_an_encoding_is_set_and_an_unknown_one_refused(tmp_path: Path) -> None:

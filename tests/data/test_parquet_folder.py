@@ -7,10 +7,12 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.data.open import open_file
 from anonymizer.data.source import sha256_of
 from anonymizer.errors import DataError
+from tests.helpers.messages import exchange
 
 
 def written(path: Path, query: str) -> None:
@@ -43,20 +45,20 @@ def test_its_hash_is_that_of_a_list_of_sums(tmp_path: Path) -> None:
     assert listed.stdout.split()[0] == sha256_of(folder)
 
 
-def test_files_of_two_schemas_are_named(tmp_path: Path) -> None:
+def test_files_of_two_schemas_are_named(tmp_path: Path, message: SnapshotAssertion) -> None:
     folder = tmp_path / "d.parquet"
     written(folder / "one.parquet", "SELECT 1 AS a")
     written(folder / "two.parquet", "SELECT 'x' AS a")
-    with pytest.raises(
-        DataError, match=r"column 'a' differs .* INTEGER in one.parquet, VARCHAR in two.parquet"
-    ):
+    with pytest.raises(DataError) as refused:
         open_file(folder)
+    assert exchange("two schemas", refused.value, tmp_path) == message
 
 
-def test_a_folder_without_files_is_named(tmp_path: Path) -> None:
+def test_a_folder_without_files_is_named(tmp_path: Path, message: SnapshotAssertion) -> None:
     (tmp_path / "d.parquet").mkdir()
-    with pytest.raises(DataError, match="is a directory without files"):
+    with pytest.raises(DataError) as refused:
         open_file(tmp_path / "d.parquet")
+    assert exchange("an empty folder", refused.value, tmp_path) == message
 
 
 def test_a_file_in_it_that_changes_while_it_is_read_is_refused(
@@ -72,5 +74,5 @@ def test_a_file_in_it_that_changes_while_it_is_read_is_refused(
         return sha256_of(path)
 
     monkeypatch.setattr("anonymizer.data.duckdb.relation.sha256_of", changed)
-    with pytest.raises(DataError, match=r"part-0\.parquet: changed while it was read"):
+    with pytest.raises(DataError, match=r"part-0\.parquet: changed while"):
         open_file(folder)

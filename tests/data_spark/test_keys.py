@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.data_spark.columns import KeyWords
+from anonymizer.data.distinct_rows import KeyWords
 
 SIZES = st.lists(st.sampled_from([1, 2, 7, 2**20, 2**31 - 1]), min_size=1, max_size=6)
 
@@ -28,10 +28,10 @@ def test_the_sql_says_the_same() -> None:
     sizes = [5, 2**31 - 1, 2**31 - 1, 3]
     codes = np.array([[4, 2**31 - 2, 7, 2]], dtype=np.int32)
     keys = KeyWords(sizes)
-    query = f"SELECT {', '.join(keys.packed([str(code) for code in codes[0]]))}"
+    query = f"SELECT {', '.join(keys.packed_sql([str(code) for code in codes[0]]))}"
     words = keys.pack(codes)
     assert duckdb.sql(query).fetchall() == [tuple(int(word[0]) for word in words)]
     named = ", ".join(f"{word[0]} AS {name}" for name, word in zip(keys.names, words, strict=True))
     for place, code in enumerate(codes[0]):
-        sql = keys.code(place).replace("DIV", "//")
+        sql = keys.code_sql(place)
         assert duckdb.sql(f"SELECT {sql} FROM (SELECT {named})").fetchall() == [(code,)]

@@ -13,12 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.data.open import open_by_engine, open_file
 from anonymizer.data.relation import Coding, Relation
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import DataError
 from tests.data_spark.typed import typed_parquet
+from tests.helpers.messages import exchange
 from tests.spark import options, running
 
 pytestmark = pytest.mark.spark
@@ -47,46 +49,31 @@ def refusal(path: Path) -> str:
     return str(refused.value)
 
 
-def test_a_missing_path_is_named(tmp_path: Path) -> None:
-    assert refusal(tmp_path / "none.parquet") == (
-        f"{tmp_path}/none.parquet: no such file or folder; check the path"
-    )
+def test_a_missing_path_is_named(tmp_path: Path, message: SnapshotAssertion) -> None:
+    assert exchange("no such path", refusal(tmp_path / "none.parquet"), tmp_path) == message
 
 
-def test_a_folder_without_files_is_named(tmp_path: Path) -> None:
+def test_a_folder_without_files_is_named(tmp_path: Path, message: SnapshotAssertion) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "_SUCCESS").touch()
-    assert "no file in the folder" in refusal(tmp_path / "empty")
+    assert exchange("a folder with _SUCCESS only", refusal(tmp_path / "empty"), tmp_path) == message
 
 
-def test_a_file_without_records_is_named(tmp_path: Path) -> None:
+def test_a_file_without_records_is_named(tmp_path: Path, message: SnapshotAssertion) -> None:
     path = written(tmp_path / "few.parquet", "SELECT 1 AS a WHERE false")
-    assert refusal(path) == f"{path}: no records; at least one record is needed"
+    assert exchange("a file without records", refusal(path), tmp_path) == message
 
 
 @pytest.mark.parametrize(
-    ("other", "what"),
-    [
-        (
-            "SELECT 'x' AS a, 1 AS b",
-            "column 'a' differs between files: int32 a (INTEGER(32,true)) in one.parquet",
-        ),
-        (
-            "SELECT 1 AS a",
-            "column 'b' differs between files: int32 b (INTEGER(32,true)) in one.parquet, missing",
-        ),
-        ("SELECT 1 AS a, 1 AS b, 1 AS c", "column 'c' differs between files: missing in one.parquet"),
-    ],
+    "other", ["SELECT 'x' AS a, 1 AS b", "SELECT 1 AS a", "SELECT 1 AS a, 1 AS b, 1 AS c"]
 )
-def test_files_of_two_schemas_are_named(tmp_path: Path, other: str, what: str) -> None:
+def test_files_of_two_schemas_are_named(tmp_path: Path, other: str, message: SnapshotAssertion) -> None:
     written(tmp_path / "d" / "one.parquet", "SELECT 1 AS a, 2 AS b")
     written(tmp_path / "d" / "two.parquet", other)
-    message = refusal(tmp_path / "d")
-    assert what in message
-    assert "two.parquet" in message
+    assert exchange(other, refusal(tmp_path / "d"), tmp_path) == message
 
 
-def test_damaged_pages_are_named(tmp_path: Path) -> None:
+def test_damaged_pages_are_named(tmp_path: Path, message: SnapshotAssertion) -> None:
     written(tmp_path / "d" / "one.parquet", "SELECT 'v' || i AS a FROM range(5000) t(i)")
     path = written(tmp_path / "d" / "two.parquet", "SELECT 'v' || i AS a FROM range(5000) t(i)")
     content = bytearray(path.read_bytes())
@@ -94,21 +81,18 @@ def test_damaged_pages_are_named(tmp_path: Path) -> None:
     path.write_bytes(content)
     with opened(tmp_path / "d") as relation, pytest.raises(DataError) as refused:
         relation.dictionary("a")
-    assert "two.parquet: not a Parquet file, or a damaged one" in str(refused.value)
+    assert exchange("damaged pages", refused.value, tmp_path) == message
 
 
-def test_nested_columns_are_named(tmp_path: Path) -> None:
+def test_nested_columns_are_named(tmp_path: Path, message: SnapshotAssertion) -> None:
     path = written(tmp_path / "nested.parquet", "SELECT [1, 2] AS many")
-    assert "column 'many' is of type array<int>" in refusal(path)
+    assert exchange("a list", refusal(path), tmp_path) == message
 
 
 @pytest.mark.parametrize("kind", ["TIMESTAMP_NS", "TIME"])
-def test_types_that_spark_has_not_are_named(tmp_path: Path, kind: str) -> None:
+def test_types_that_spark_has_not_are_named(tmp_path: Path, kind: str, message: SnapshotAssertion) -> None:
     path = written(tmp_path / "times.parquet", f"SELECT CAST('2020-01-01 01:02:03' AS {kind}) AS t")
-    said = refusal(path)
-    assert "holds a column of type " in said
-    assert "TIME" in said
-    assert said.endswith("moments in microseconds, or set engine.name to duckdb")
+    assert exchange(kind, refusal(path), tmp_path) == message
 
 
 def test_moments_of_96_bits_have_no_zone(tmp_path: Path) -> None:
@@ -203,5 +187,5 @@ def test_files_that_change_are_noticed(tmp_path: Path) -> None:
     with opened(path) as relation:
         relation.check_unchanged()
         duckdb.sql(f"COPY (SELECT 'longer' AS a) TO '{path}'")
-        with pytest.raises(DataError, match="changed while it was read"):
+        with pytest.raises(DataError, match="changed while"):
             relation.check_unchanged()

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from anonymizer.data.distinct_rows import DistinctRows, InMemoryRows
-from anonymizer.data_spark.columns import KeyWords, to_spark
+from anonymizer.data.distinct_rows import DistinctRows, InMemoryRows, KeyWords
+from anonymizer.data_spark.columns import to_spark
 from anonymizer.data_spark.relation import SparkCombinations, placed_frame
 from anonymizer.data_spark.session import Session
 from anonymizer.model.out_of_core import PlacedRows

@@ -69,7 +69,7 @@ def contents(path: Path, table: str) -> list[tuple[Any, ...]]:
         return connection.execute(f"FROM {table}").fetchall()
 
 
-def report(folder: Path, name: str = "release") -> dict[str, Any]:
+def report(folder: Path, name: str = "job-release") -> dict[str, Any]:
     """Return the internal report of a run."""
     content: dict[str, Any] = json.loads((folder / name / "report.json").read_text(encoding="utf-8"))
     return content

@@ -11,6 +11,7 @@ import pytest
 
 from tests.databases.jobs import contents, filled, run
 from tests.databases.server import Server
+from tests.helpers.slow import slow_but
 from tests.run.commands import snapshot
 
 ROUND = "SELECT * FROM people) ; {} ; SELECT * FROM (SELECT * FROM people"
@@ -105,13 +106,13 @@ def refused(folder: Path, source: dict[str, Any], key: str = "input.query") -> s
 
 
 @pytest.mark.parametrize("allow_files", [False, True])
-@pytest.mark.parametrize("query", DUCKDB_WRITES)
+@pytest.mark.parametrize("query", slow_but(8, DUCKDB_WRITES))
 def test_duckdb_runs_nothing_but_one_select(query: str, allow_files: bool, folder: Path) -> None:
     text = query.replace("FOLDER", str(folder))
     refused(folder, {"database": "in.duckdb", "query": text, "allow_files": allow_files})
 
 
-@pytest.mark.parametrize("query", DUCKDB_FILES)
+@pytest.mark.parametrize("query", slow_but(8, DUCKDB_FILES))
 def test_duckdb_reads_no_file_without_leave(query: str, folder: Path) -> None:
     refused(folder, {"database": "in.duckdb", "query": query.replace("FOLDER", str(folder))})
 
@@ -138,7 +139,7 @@ def test_files_are_read_where_the_config_allows_it(selected: dict[str, str], fol
     source = {"database": "in.duckdb", "allow_files": True, **selected}
     done = run(folder, input=source)
     assert done.code == 0, done.err
-    report = json.loads((folder / "release" / "report.json").read_text(encoding="utf-8"))
+    report = json.loads((folder / "job-release" / "report.json").read_text(encoding="utf-8"))
     assert report["input"]["rows"] == 60
     assert report["config"]["input"]["allow_files"] is True
 

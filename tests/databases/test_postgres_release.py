@@ -12,8 +12,8 @@ import duckdb
 import pytest
 
 import anonymizer.run.assessment as assessment
+import anonymizer.run.job as job
 import anonymizer.run.report as flow
-import anonymizer.run.sink as sink
 from tests.databases.jobs import contents, expected, filled, report, run
 from tests.databases.server import Server
 from tests.run.commands import Done, snapshot, spawn
@@ -50,7 +50,7 @@ def test_a_released_table_is_the_released_file(server: Server, tmp_path: Path) -
     assert (kinds["age"], kinds["wage"], kinds["born"]) == ("text", "numeric", "date")
     assert kinds["seen"] == "timestamp without time zone"
     assert (kinds["score"], kinds["member"]) == ("double precision", "boolean")
-    public = (tmp_path / "release" / "share" / "report.public.json").read_text(encoding="utf-8")
+    public = (tmp_path / "job-release" / "share" / "report.public.json").read_text(encoding="utf-8")
     assert json.loads(public)["release"]["path"] == "released"
     assert str(server.folder) not in public
 
@@ -70,7 +70,7 @@ def first_release(server: Server, folder: Path) -> tuple[dict[str, bytes], list[
     """Make a release, and return its folder's content, its rows and its comment."""
     done = run(folder, input=server.source, output=server.target())
     assert done.code == 0, done.err
-    return snapshot(folder / "release"), released(server), comment(server)
+    return snapshot(folder / "job-release"), released(server), comment(server)
 
 
 def again(server: Server, folder: Path, *args: str, **sections: Any) -> Done:
@@ -82,7 +82,7 @@ def again(server: Server, folder: Path, *args: str, **sections: Any) -> Done:
 def assert_as_before(
     server: Server, folder: Path, before: tuple[dict[str, bytes], list[tuple[Any, ...]], str]
 ) -> None:
-    assert (snapshot(folder / "release"), released(server), comment(server)) == before
+    assert (snapshot(folder / "job-release"), released(server), comment(server)) == before
 
 
 def test_an_earlier_release_is_replaced_when_asked(server: Server, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def interrupted(*args: object) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("room", "phase"), [(sink, "table_digest"), (assessment, "verify"), (flow, "public_report")]
+    ("room", "phase"), [(job, "table_digest"), (assessment, "verify"), (flow, "public_report")]
 )
 def test_an_interrupt_leaves_all_as_it_was(
     room: Any, phase: str, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 
 import networkx as nx
 import pytest
@@ -32,6 +33,7 @@ def drawn() -> nx.DiGraph:
     return nx.DiGraph((here, there) for here, _, there in IMPORTS)
 
 
+@cache
 def imports() -> set[tuple[str, str]]:
     """Return the imports between rooms, those for types and inside functions included."""
     found = {(_room(here), _room(there)) for here, there in graph(modules()).edges}

@@ -58,7 +58,7 @@ def desk(tmp_path: Path) -> Path:
     shutil.copytree(
         ROOT / "examples",
         tmp_path / "examples",
-        ignore=shutil.ignore_patterns("release", "comparison", "__pycache__"),
+        ignore=shutil.ignore_patterns("*-release", "release", "comparison", "__pycache__"),
     )
     return tmp_path
 

@@ -279,8 +279,9 @@ class Truth:
         """Return the lowest objective over all levels and all choices of cells.
 
         A record counts as suppressed where nothing but ``*`` would be published of it and at least one of
-        these is a blank. Suppressed records are within the limit; they are removed, or stay where they
-        make a class that holds.
+        these is a blank. Where its levels publish nothing but ``*`` it may be suppressed, too, or belong to
+        the class of all such records. Suppressed records are within the limit; they are removed, or stay
+        where they make a class that holds.
         """
         best = inf
         known: dict[tuple[int, ...], bool] = {}
@@ -296,7 +297,7 @@ class Truth:
         masks = list(product((False, True), repeat=len(self.quasi_identifiers)))
         for levels in self.nodes():
             cells = self.at(levels)
-            options = [{suppressed_if_empty(own, mask) for mask in masks} for own in cells]
+            options = [{None, *(suppressed_if_empty(own, mask) for mask in masks)} for own in cells]
             for chosen in product(*options):
                 if not self._allowed(chosen):
                     continue

@@ -140,8 +140,10 @@ def _intervals(random: Random, values: Sequence[str], kind: str) -> tuple[Paths,
         for width in widths:
             low = origin + (Fraction(value) - origin) // width * width
             high = low + width
-            whole = kind == "integer"
-            own.append(f"{low}-{high - 1}" if whole else f"[{_short(low)}, {_short(high)})")
+            if kind == "integer":
+                own.append(f"{low} to {high - 1}" if low < 0 else f"{low}-{high - 1}")
+            else:
+                own.append(f"[{_short(low)}, {_short(high)})")
         paths[value] = (*own, ROOT)
     entry = {"width": [_plain(each) for each in widths]}
     return paths, {"intervals": entry | ({"origin": origin} if origin else {})}
@@ -275,7 +277,8 @@ def _quasi_identifier(
     elif source == "ready":
         paths, entry["hierarchy"] = _ready(), {"ready": "blood-type"}
     elif source == "auto":
-        paths, entry["hierarchy"] = None, {"auto": {"levels": 2}}
+        paths = None
+        entry["hierarchy"] = {"auto": {"levels": 2} | ({} if kind == "text" else {"rare": 2})}
     high = 1
     if paths is not None:
         top = next(iter(paths.values()))

@@ -53,6 +53,10 @@ def _within(label: str, value: str, kind: str) -> bool:
     if kind == "date":
         low, _, high = label.strip("[])").partition(", ")
         return low <= value <= high
+    if label.startswith("<") and label != MISSING:
+        return Fraction(value) < Fraction(label[1:])
+    if label.endswith("+"):
+        return Fraction(value) >= Fraction(label[:-1])
     if label.startswith("["):
         bounds = label.strip("[])").split(", ")
     else:

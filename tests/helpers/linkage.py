@@ -19,7 +19,7 @@ from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.table import QuasiIdentifier
 from anonymizer.run.adversary import adversary_from_files
 from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import open_as, open_release
+from anonymizer.run.source import open_as, open_release
 from tests.helpers import build
 from tests.helpers.recodings import Node
 from tests.twins.microdata import Microdata, Value

@@ -14,6 +14,7 @@ EXPECTED = {
     "blood-type",
     "country",
     "date",
+    "day-of-month",
     "education",
     "employment-status",
     "icd10",

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from anonymizer.hierarchy.graph import compile_tree
 from anonymizer.hierarchy.source import HierarchySource, make_source
+from anonymizer.model.natural import in_natural_order
 from anonymizer.model.table import MISSING, Column, Hierarchy, ValueType
 
 NOWHERE = Path("no folder is read")
@@ -35,6 +36,7 @@ def column(values: Iterable[str | None], kind: ValueType = ValueType.TEXT) -> Co
         ValueType.DATE: date.fromisoformat,
     }[kind]
     texts = sorted((text for text in counted if text is not None), key=key)
+    texts = in_natural_order(texts) if kind is ValueType.TEXT else texts
     counts = [counted[text] for text in texts]
     numbers = None if kind is ValueType.TEXT else [_number(kind, text) for text in texts]
     if absent:

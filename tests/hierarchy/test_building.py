@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.cli.main import main
 from anonymizer.hierarchy.builder import BUILDERS, rule_of
 from anonymizer.hierarchy.graph import compile_tree, merge_small, tree_of_rows
 from anonymizer.model.table import ValueType
+from tests.helpers.messages import exchange
 
 DATA = "icd,age,town,county,state\n" + "".join(
     f"{row}\n"
@@ -84,12 +86,12 @@ def test_rules_by_comparison(folder: Path) -> None:
 )
 def test_comparisons_are_exact(rule: str, inside: list[str], outside: list[str]) -> None:
     found = rule_of(rule, ValueType.NUMBER)
-    assert [found.holds(text) for text in inside + outside] == [True] * len(inside) + [False] * len(outside)
+    assert [found.matches(text) for text in inside + outside] == [True] * len(inside) + [False] * len(outside)
 
 
 def test_a_comparison_is_a_pattern_among_texts() -> None:
-    assert rule_of("<18", ValueType.TEXT).holds("<18")
-    assert not rule_of("<18", ValueType.TEXT).holds("17")
+    assert rule_of("<18", ValueType.TEXT).matches("<18")
+    assert not rule_of("<18", ValueType.TEXT).matches("17")
 
 
 def test_columns_of_the_data(folder: Path) -> None:
@@ -132,30 +134,28 @@ def test_a_copy_of_a_hierarchy_with_small_values_merged(folder: Path) -> None:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("column", "by", "said"),
+    ("column", "by"),
     [
-        ("icd", "rule=icd.csv", "--by rule=icd.csv: unknown; did you mean 'rules'?"),
-        ("icd", "auto=3", "--by auto=3: takes no value"),
-        ("icd", "order", "--by order: needs a value; accepted: order=2,4"),
-        ("icd", "rules=none.csv", "none.csv: cannot be read"),
-        ("icd", "rules=ages.csv", "no rule holds for 5 of 5 values, such as 'J10', 'J11'"),
-        ("icd", "rules=bad.csv", "bad.csv: accepted: one rule a row"),
-        ("town", "columns=county,none", "no column 'none'"),
-        ("town", "columns=county,town", "a column stands there twice"),
-        ("county", "columns=town", "'Rhein' (level 0) has two parents, "),
-        ("icd", "mask=up", "--by mask=up: "),
-        ("age", "intervals=5,12", "--by intervals=5,12: 12 after 5; accepted: "),
-        ("icd", "like=nothing", "nothing: no such file, and no ready hierarchy"),
+        ("icd", "rule=icd.csv"),
+        ("icd", "auto=3"),
+        ("icd", "order"),
+        ("icd", "rules=none.csv"),
+        ("icd", "rules=ages.csv"),
+        ("icd", "rules=bad.csv"),
+        ("town", "columns=county,none"),
+        ("town", "columns=county,town"),
+        ("county", "columns=town"),
+        ("icd", "mask=up"),
+        ("age", "intervals=5,12"),
+        ("icd", "like=nothing"),
     ],
 )
 def test_wrong_usage_is_one_message(
-    column: str, by: str, said: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    column: str, by: str, folder: Path, capsys: pytest.CaptureFixture[str], message: SnapshotAssertion
 ) -> None:
     (folder / "bad.csv").write_text("J*,a\nS*,b,c\n")
     assert build(column, by) == 2
-    found = capsys.readouterr()
-    assert said in found.err
-    assert found.err.startswith("error: ")
+    assert exchange(f"--column {column} --by {by}", capsys.readouterr().err.rstrip()) == message
     assert not (folder / "h.csv").exists()
 
 

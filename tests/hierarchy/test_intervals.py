@@ -8,9 +8,11 @@ from math import floor
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.errors import HierarchyError
 from anonymizer.model.table import Column, ValueType
+from tests.helpers.messages import exchange
 from tests.hierarchy.columns import NOWHERE, above, column, decimals, integers, source
 
 
@@ -49,6 +51,33 @@ def test_labels_are_exact(value: str, kind: ValueType, settings: dict, labels: l
         assert found == [f"{labels[0]}0-{labels[0]}9"]
     else:
         assert found == labels
+
+
+@pytest.mark.parametrize(
+    ("values", "settings", "labels"),
+    [
+        (["-1", "0", "7"], {"width": [5]}, ["-5 to -1", "0-4", "5-9"]),
+        (["-1", "0", "7"], {"width": [5], "origin": -5}, ["-5 to -1", "0 to 4", "5 to 9"]),
+        (["0", "7"], {"width": [5]}, ["0-4", "5-9"]),
+        # The first interval starts below zero, though no value does.
+        (["0", "7"], {"width": [5], "origin": 3}, ["-2 to 2", "3-7"]),
+        (["2", "7"], {"width": [5, 10], "origin": -3}, ["2 to 6", "7 to 11"]),
+        (["-1.5", "3"], {"width": [2]}, ["[-2, 0)", "[2, 4)"]),
+    ],
+)
+def test_labels_follow_from_the_settings(values: list[str], settings: dict, labels: list[str]) -> None:
+    kind = ValueType.NUMBER if "." in values[0] else ValueType.INTEGER
+    assert [own[0] for own in above(column(values, kind), intervals=settings).values()] == labels
+
+
+def test_no_value_changes_the_labels_of_others() -> None:
+    own = source(intervals={"width": [5]})
+
+    def labels(*texts: str) -> set[str]:
+        tree = own.build(column(sorted(texts, key=int), ValueType.INTEGER), NOWHERE)
+        return {label for level, label in tree if level == 1}
+
+    assert labels("3", "7", "-3") - labels("3", "7") == {"-5 to -1"}
 
 
 @given(
@@ -96,8 +125,9 @@ def test_widths_that_nest_as_decimals_are_accepted() -> None:
 
 
 @pytest.mark.parametrize(("value", "kind"), [("a", ValueType.TEXT), ("2021-03-04", ValueType.DATE)])
-def test_other_columns_than_numbers_are_refused_by_name(value: str, kind: ValueType) -> None:
-    with pytest.raises(
-        HierarchyError, match=f"column 'c': hierarchy 'intervals' needs numbers, its type is {kind}"
-    ):
+def test_other_columns_than_numbers_are_refused_by_name(
+    value: str, kind: ValueType, message: SnapshotAssertion
+) -> None:
+    with pytest.raises(HierarchyError) as caught:
         source(intervals={"width": [5]}).build(column([value], kind), NOWHERE)
+    assert exchange(kind, caught.value) == message

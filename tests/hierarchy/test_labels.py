@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.hierarchy.labels import distinct, group_label
+from anonymizer.hierarchy.labels import distinct, group_label, roundest
 from anonymizer.model.table import ValueType
 
 
@@ -34,3 +34,15 @@ def test_names_become_distinct_and_stay_where_they_can(labels: list[str]) -> Non
     assert len(set(result)) == len(result) == len(labels)
     for place, (label, name) in enumerate(zip(labels, result, strict=True)):
         assert name == label if label not in labels[:place] else name.startswith(f"{label} (")
+
+
+@given(st.integers(-(10**6), 10**6), st.integers(1, 10**4))
+def test_the_roundest_numbers_of_a_range(above: int, length: int) -> None:
+    most = above + length
+    steps = [factor * 10**power for power in range(8) for factor in (1, 2, 5)]
+    fitting = [step for step in steps if most // step * step > above]
+    found = list(roundest(above, most))
+    if above < 0 <= most:
+        assert found == [0]
+    else:
+        assert found == [each for each in range(above + 1, most + 1) if each % max(fitting) == 0]

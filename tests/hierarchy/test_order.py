@@ -39,9 +39,7 @@ def test_numbers_may_be_listed_unquoted() -> None:
 
 def test_a_value_that_the_given_order_lacks_is_unknown() -> None:
     data, low_high = column(["low", "odd"]), source(order={"values": ["low", "high"], "sizes": [2]})
-    with pytest.raises(
-        HierarchyError, match=r"column 'c': hierarchy 'order' lacks 1 value \(1 rows\): 'odd'"
-    ):
+    with pytest.raises(HierarchyError, match="'odd'"):
         place(data, low_high, Placement(NOWHERE))
     hierarchy, _ = place(data, low_high, Placement(NOWHERE, Unknown.TOP))
     assert chains(hierarchy)["odd"] == ["odd", "odd", "*"]

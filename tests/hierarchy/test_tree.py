@@ -55,11 +55,11 @@ def test_a_deep_tree_needs_no_recursion() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{a: [x], b: [y]}", "2 roots: 'a', 'b'; accepted: one, so put them under one key '*'"),
+        ("{a: [x], b: [y]}", "2 roots: 'a', 'b'"),
         ("{}", "0 roots: none"),
         ("{'*': {a: []}}", "'a' has an empty list"),
-        ("{'*': [yes, no]}", "True is a truth value to YAML; quote it"),
-        ("{'*': [[a]]}", "cannot name a node"),
+        ("{'*': [yes, no]}", "True is a truth value"),
+        ("{'*': [[a]]}", "is not a label"),
         ("{'*': {a: [x], b: [x]}}", "level 0 has two nodes 'x', under 'a' and under 'b'"),
         ("{'*': {a: {b: [x]}, c: [b, y]}}", "level 1 has two nodes 'b', under 'a' and under 'c'"),
         ("[a, b]", "valid dict"),

@@ -20,7 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_nul_bytes_are_not_written(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=r"h.csv: cannot hold NUL bytes"):
+    with pytest.raises(OutputError, match=r"h.csv: .*NUL bytes"):
         write_rows(compiled(column(["a\0"]), auto=None), tmp_path / "h.csv")
     assert list(tmp_path.iterdir()) == []
 

@@ -70,7 +70,7 @@ def column(
 
 
 def covered(own: RegionRecoding, row: int, position: int, *, interval: bool) -> set[int]:
-    """Return the codes that stand behind what a row is published as."""
+    """Return the codes that the published values of a row cover."""
     codes = own.table.quasi_identifier_codes(position)
     inside = set(codes[own.region_of == own.region_of[row]].tolist())
     attribute = own.table.quasi_identifiers[position].column

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.errors import InputError
 from anonymizer.masking import (
@@ -17,6 +20,7 @@ from anonymizer.masking import (
     Microaggregation,
     RankSwapping,
 )
+from tests.helpers.messages import exchange
 from tests.shared import shared
 from tests.twins.masking import individual_ranking
 from tests.twins.mdav import mdav
@@ -91,20 +95,22 @@ def test_what_has_no_numbers_is_refused(method: Masking, data: np.ndarray, said:
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: Microaggregation(0),
-        lambda: Microaggregation([2, 3], [["a"]]),
-        lambda: Microaggregation(2, [["a"], ["a", "b"]]),
-        lambda: IndividualRanking(0),
-        lambda: RankSwapping(0),
-        lambda: RankSwapping(101),
-        lambda: AdditiveNoise(-1),
-        lambda: CorrelatedNoise(-1),
+        (Microaggregation, 0),
+        (Microaggregation, [2, 3], [["a"]]),
+        (Microaggregation, 2, [["a"], ["a", "b"]]),
+        (IndividualRanking, 0),
+        (RankSwapping, 0),
+        (RankSwapping, 101),
+        (AdditiveNoise, -1),
+        (CorrelatedNoise, -1),
     ],
+    ids=lambda wrong: f"{wrong[0].__name__}{wrong[1:]}",
 )
-def test_parameters_out_of_range_are_refused(wrong: object) -> None:
-    assert callable(wrong)
-    with pytest.raises(InputError, match="masking"):
-        wrong()
+def test_parameters_out_of_range_are_refused(wrong: tuple[Any, ...], message: SnapshotAssertion) -> None:
+    method, *parameters = wrong
+    with pytest.raises(InputError) as caught:
+        method(*parameters)
+    assert exchange(f"{method.__name__}{wrong[1:]}", caught.value) == message
 
 
 def test_unknown_attributes_are_named() -> None:

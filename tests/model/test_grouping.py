@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.model.counting import BLOCK, add_up, add_up_packed, count, group_keys, starts_of
-from anonymizer.model.table import pack
 
 KEYS = st.lists(st.integers(0, 400), min_size=1, max_size=60)
 
@@ -31,21 +30,6 @@ def test_counts_are_exact(items: list[tuple[int, int]]) -> None:
         expected[group] += weight
     assert sums.dtype == np.int64
     assert sums.tolist() == [expected[group] for group in range(10)]
-
-
-@given(rows=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6), st.integers(0, 1)), min_size=1))
-def test_packed_keys_keep_the_order_of_the_codes(rows: list[tuple[int, int, int]]) -> None:
-    columns = [np.array(column, dtype=np.int32) for column in zip(*rows, strict=True)]
-    keys = pack(columns, [4, 7, 2])
-    assert keys is not None
-    assert [rows[i] for i in np.argsort(keys, kind="stable")] == sorted(rows)
-    assert len(set(keys.tolist())) == len(set(rows))
-
-
-def test_keys_that_do_not_fit_are_not_packed() -> None:
-    column = np.zeros(1, dtype=np.int32)
-    assert pack([column] * 4, [1 << 16] * 4) is None
-    assert pack([column] * 3, [1 << 20] * 3) is not None
 
 
 @pytest.mark.parametrize("space", [401, 1 << 40, 1 << 62])

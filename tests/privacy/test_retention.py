@@ -1,4 +1,4 @@
-"""The conditions on counts that a model states beside its verdict, evaluated straight from their words."""
+"""The conditions of a model on counts, evaluated directly from their definitions."""
 
 from __future__ import annotations
 

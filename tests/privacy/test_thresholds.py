@@ -1,4 +1,4 @@
-"""Thresholds that are attained: the verdict is that of exact arithmetic, and flips a hair beside them."""
+"""At a threshold the verdict is exact, and it changes a hair above or below."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from anonymizer.data.table import detect
 from anonymizer.model.table import ValueType
-from anonymizer.profile.column_statistics import ColumnFacts
+from anonymizer.profile.column_statistics import ColumnFacts, with_dates
 
 
 def column(name: str, values: Sequence[object], kind: ValueType | None = None) -> ColumnFacts:
@@ -16,7 +16,7 @@ def column(name: str, values: Sequence[object], kind: ValueType | None = None) -
     texts = [str(value) for value in values]
     counts = Counter(text for text in texts if text)
     present = sum(counts.values())
-    return ColumnFacts(
+    facts = ColumnFacts(
         name,
         kind or detect(name, counts),
         len(texts),
@@ -27,3 +27,4 @@ def column(name: str, values: Sequence[object], kind: ValueType | None = None) -
         -sum(count / present * math.log2(count / present) for count in counts.values()),
         tuple(sorted(counts.items())),
     )
+    return with_dates(facts)

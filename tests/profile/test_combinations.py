@@ -37,35 +37,35 @@ def test_pairs_are_counted_as_by_hand(records: list[tuple[str, ...]]) -> None:
     for pair in pairs:
         one, other = (NAMES.index(name) for name in pair.columns)
         seen = Counter((record[one], record[other]) for record in records)
-        assert pair.alone == sum(count == 1 for count in seen.values())
+        assert pair.unique == sum(count == 1 for count in seen.values())
         first, second = [record[one] for record in records], [record[other] for record in records]
         if len(records) < RECORDS_A_COMBINED_CELL * len(set(first)) * len(set(second)):
-            assert pair.told is None
+            assert pair.determined is None
             continue
-        assert pair.told is not None
+        assert pair.determined is not None
         shared = entropy(first) + entropy(second) - entropy(list(zip(first, second, strict=True)))
-        for told, whole in zip(pair.told, (entropy(second), entropy(first)), strict=True):
+        for share, whole in zip(pair.determined, (entropy(second), entropy(first)), strict=True):
             expected = shared / whole if whole else 0.0
-            assert math.isclose(told, max(expected, 0.0), abs_tol=1e-9)
+            assert math.isclose(share, max(expected, 0.0), abs_tol=1e-9)
 
 
 @settings(max_examples=40, deadline=None)
 @given(tables, st.integers(1, 6), st.integers(1, 3))
-def test_together_is_counted_as_by_hand(records: list[tuple[str, ...]], k: int, columns: int) -> None:
+def test_joint_uniqueness_is_counted_as_by_hand(records: list[tuple[str, ...]], k: int, columns: int) -> None:
     with open_frame(frame(NAMES, records)) as relation:
-        found = UniquenessProfile(relation).together(NAMES[:columns], k)
+        found = UniquenessProfile(relation).joint(NAMES[:columns], k)
     sizes = Counter(record[:columns] for record in records).values()
     assert (found.records, found.columns) == (len(records), columns)
-    assert found.alone == sum(size == 1 for size in sizes)
-    assert found.below == sum(size for size in sizes if size < k)
+    assert found.unique == sum(size == 1 for size in sizes)
+    assert found.in_small_classes == sum(size for size in sizes if size < k)
 
 
 def test_many_columns_of_many_values_do_not_overflow() -> None:
     names = [f"c{number}" for number in range(12)]
     records = [[str(row * 7 % 97 + column) for column in range(12)] for row in range(194)]
     with open_frame(frame(names, records)) as relation:
-        found = UniquenessProfile(relation).together(names * 4, 3)
-    assert (found.alone, found.below) == (0, 194)
+        found = UniquenessProfile(relation).joint(names * 4, 3)
+    assert (found.unique, found.in_small_classes) == (0, 194)
 
 
 def test_where_there_is_too_much_to_count_the_columns_that_tell_most_stay() -> None:

@@ -1,30 +1,136 @@
-"""The roles that columns are proposed by themselves."""
+"""The roles and grounds that columns are proposed by themselves."""
 
 from __future__ import annotations
 
 import pytest
 
 from anonymizer.config.attribute import Role
+from anonymizer.model.table import ValueType
 from anonymizer.profile.detection import findings
-from anonymizer.profile.proposal import RoleProposal, role_of
+from anonymizer.profile.knowledge import SUBJECTS, Ground, Words, subject_of, words_of
+from anonymizer.profile.roles import RULES, RoleProposal, role_of
 from tests.profile.columns import column
+from tests.profile.known_columns import cases, values
+
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "sv", "tr")
 
 
-def verdict(name: str, shown: list[object]) -> RoleProposal:
-    """Return the verdict on a column, as a file with it gets it."""
-    facts = column(name, shown)
+def proposal(name: str, shown: list[object], kind: ValueType | None = None) -> RoleProposal:
+    """Return the proposal for a column, as a file with it gets it."""
+    facts = column(name, shown, kind)
     return role_of(facts, findings(facts))
+
+
+@pytest.mark.parametrize(("name", "kind", "role", "ground"), cases(), ids=str)
+def test_columns_of_public_data_sets(name: str, kind: str, role: str, ground: str) -> None:
+    found = proposal(name, values(kind))
+    assert (found.role.value, found.ground.value) == (role, ground), found.reason
+
+
+def test_every_subject_that_people_name_has_words_in_ten_languages() -> None:
+    few = {"education", "an age"}
+    for subject in SUBJECTS:
+        assert tuple(subject.words) == LANGUAGES or subject.what in few
+
+
+def test_every_rule_is_a_sentence() -> None:
+    for rule in RULES:
+        assert str(rule.__doc__).partition("\n")[0].endswith("."), rule
 
 
 @pytest.mark.parametrize("name", ["wage", "income", "FEDTAX"])
 def test_amounts_that_nearly_all_differ_are_protected_and_pointed_at(name: str) -> None:
-    found = verdict(name, [f"{20_000 + number * number / 7:.2f}" for number in range(400)])
-    assert found.role is Role.SENSITIVE
-    assert found.doubtful
-    assert "400 of them occur once" in found.reason
+    found = proposal(name, [f"{20_000 + number * number / 7:.2f}" for number in range(400)])
+    assert (found.role, found.doubtful) == (Role.SENSITIVE, True)
 
 
-def test_amounts_that_many_people_have_are_protected_and_no_doubt() -> None:
-    found = verdict("wage", [1_000 + 50 * (number % 40) for number in range(400)])
+def test_amounts_that_many_records_have_are_protected_and_no_doubt() -> None:
+    found = proposal("wage", [1_000 + 50 * (number % 40) for number in range(400)])
     assert (found.role, found.doubtful) == (Role.SENSITIVE, False)
-    assert "recognised" not in found.reason
+
+
+@pytest.mark.parametrize("name", ["weight", "Gewicht", "poids", "wt"])
+def test_the_numbers_tell_whether_a_weight_is_of_a_body_or_of_a_record(name: str) -> None:
+    for kind, role in (("kilograms", "insensitive"), ("weights", "weight"), ("normal weights", "weight")):
+        assert proposal(name, values(kind)).role == role
+
+
+def test_places_that_number_organisations_are_no_keys_of_persons() -> None:
+    shown: list[object] = [100 + number % 60 for number in range(900)]
+    assert proposal("school_id", shown).role is Role.QUASI_IDENTIFIER
+    assert proposal("person_id", shown).ground is Ground.KEY
+
+
+def test_hashes_that_repeat_are_keys_whatever_their_name() -> None:
+    found = proposal("c7", [f"{number // 3:032x}" for number in range(900)])
+    assert (found.role, found.ground, found.doubtful) == (Role.IDENTIFIER, Ground.KEY, True)
+
+
+def test_numbers_of_one_length_that_repeat_are_keys_unless_they_are_round() -> None:
+    assert proposal("c7", values("numbers of persons")).ground is Ground.KEY
+    round_numbers: list[object] = [100_000 + 1_000 * (number // 3) for number in range(900)]
+    assert proposal("c7", round_numbers).ground is Ground.FEW
+
+
+def test_texts_of_many_kinds_may_be_places() -> None:
+    found = proposal("c7", values("places"))
+    assert (found.role, found.doubtful) == (Role.QUASI_IDENTIFIER, True)
+    assert proposal("c7", values("words")).role is Role.INSENSITIVE
+
+
+def test_years_of_the_last_generations_are_dates_of_events() -> None:
+    found = proposal("c7", values("birth years"))
+    assert (found.role, found.ground, found.doubtful) == (Role.QUASI_IDENTIFIER, Ground.OUTSIDE, True)
+    assert proposal("c7", [1_900 + 10 * (number % 40) for number in range(900)]).ground is Ground.FEW
+
+
+def test_remarks_are_dropped_even_if_there_are_few_and_notes_in_numbers_are_marks() -> None:
+    few: list[object] = ["late", "see Ana", "none"] * 100
+    assert proposal("remarks", few).role is Role.IDENTIFIER
+    assert proposal("note", few).role is Role.IDENTIFIER
+    assert proposal("Note", values("1-5")).role is Role.SENSITIVE
+    assert proposal("remarks", values("yes/no")).role is Role.INSENSITIVE
+
+
+def test_answers_are_known_to_few_and_no_doubt() -> None:
+    for kind in ("yes/no", "0/1", "1-5", "codes", "measures", "exact"):
+        found = proposal("c7", values(kind))
+        assert (found.role, found.ground, found.doubtful) == (Role.INSENSITIVE, Ground.FEW, False)
+    assert proposal("c7", values("words")).doubtful
+
+
+def test_dates_are_known_outside_even_of_a_diagnosis() -> None:
+    found = proposal("date_of_diagnosis", values("dates"))
+    assert (found.role, found.ground) == (Role.QUASI_IDENTIFIER, Ground.OUTSIDE)
+
+
+def test_a_certain_identifier_beats_its_name() -> None:
+    mails: list[object] = [f"a{number}@example.org" for number in range(50)]
+    assert proposal("city", mails).role is Role.IDENTIFIER
+
+
+@pytest.mark.parametrize(
+    ("terms", "fitting", "others"),
+    [
+        ("age", ["age", "Patient.Age", "AGE_2"], ["language", "ages", "page"]),
+        ("diagnos*", ["diagnosis", "main_diagnose"], ["undiagnosed"]),
+        ("*hispanic*", ["ihispanic", "hispanics"], ["his panic room"]),
+        ("*inc", ["hhinc", "inc"], ["include", "incident"]),
+        ("=last", ["last", "LAST"], ["last_visit", "blast"]),
+        ("year$", ["year", "survey_year"], ["year_of_what", "years"]),
+        ("date of birth", ["date_of_birth", "DateOfBirth", "dateofbirth"], ["birth_of_date"]),
+        ("=q #", ["q1", "Q_17"], ["q", "q1a", "iq1"]),
+        ("prénom", ["prenom", "Prénom", "PRÉNOM"], ["nom"]),
+        ("straße, yaş", ["strasse", "yas", "YAŞ"], ["ya"]),
+    ],
+)
+def test_terms(terms: str, fitting: list[str], others: list[str]) -> None:
+    words = Words(terms)
+    assert all(words.fit(name) for name in fitting)
+    assert not any(words.fit(name) for name in others)
+
+
+def test_names_without_words_have_no_subject() -> None:
+    assert words_of("...") == ()
+    assert subject_of("...") is None
+    assert subject_of("人口") is None

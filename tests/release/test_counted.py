@@ -19,7 +19,7 @@ from anonymizer.config.load import load_config
 from anonymizer.data.open import open_file
 from anonymizer.data.relation import CountedRows, EngineRelation, Relation
 from anonymizer.model.recoding import FullDomainRecoding
-from anonymizer.release.formats import release_separator
+from anonymizer.release.folder import release_separator
 from anonymizer.release.query import counted_rows, project, single_shuffled
 from anonymizer.run.plan import plan_of
 from anonymizer.run.prepare import Prepared, prepare

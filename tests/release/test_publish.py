@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from anonymizer import system
 from anonymizer.errors import OutputError
 from anonymizer.release import folder as exchange_room
 from anonymizer.release import folder as publish_room
 from anonymizer.release.folder import ReleaseFolder, swap_paths
+from tests.helpers.messages import exchange
 from tests.release.published import expected, publish, stage, state
 
 
@@ -30,10 +32,13 @@ def test_a_release_appears_with_nothing_else(tmp_path: Path) -> None:
     assert sorted(path.name for path in directory.iterdir()) == ["report.html", "report.json", "share"]
 
 
-def test_an_earlier_release_is_replaced_only_when_asked(tmp_path: Path) -> None:
+def test_an_earlier_release_is_replaced_only_with_overwrite(
+    tmp_path: Path, message: SnapshotAssertion
+) -> None:
     publish(tmp_path, "one")
-    with pytest.raises(OutputError, match=r"holds a release; replace it with --overwrite"):
+    with pytest.raises(OutputError) as refused:
         publish(tmp_path, "two")
+    assert exchange("a release, without overwrite", refused.value, tmp_path) == message
     assert state(tmp_path) == expected("one")
     publish(tmp_path, "two", overwrite=True, name="other.parquet")
     assert state(tmp_path) == expected("two", "other.parquet")
@@ -58,23 +63,25 @@ def _share_with(name: str) -> Callable[[Path], None]:
 
 
 @pytest.mark.parametrize(
-    ("prepare", "message"),
+    ("given", "prepare"),
     [
-        (_share_with("notes.txt"), r"share: holds 'notes\.txt', which is not of a release"),
-        (lambda directory: (directory / "share").write_text("mine"), "share: is not a folder"),
-        (lambda directory: (directory / "share").symlink_to(directory), "share: is not a folder"),
-        (lambda directory: (directory / "report.json").mkdir(), r"report\.json: is not a file of a release"),
-        (lambda directory: (directory / "report.html").mkdir(), r"report\.html: is not a file of a release"),
+        ("a file in share", _share_with("notes.txt")),
+        ("a file share", lambda directory: (directory / "share").write_text("mine")),
+        ("a link share", lambda directory: (directory / "share").symlink_to(directory)),
+        ("a folder report.json", lambda directory: (directory / "report.json").mkdir()),
+        ("a folder report.html", lambda directory: (directory / "report.html").mkdir()),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_what_is_not_of_a_release_stays(
-    prepare: Callable[[Path], Any], message: str, overwrite: bool, tmp_path: Path
+    given: str, prepare: Callable[[Path], Any], overwrite: bool, tmp_path: Path, message: SnapshotAssertion
 ) -> None:
     prepare(tmp_path)
     before = state(tmp_path)
-    with pytest.raises(OutputError, match=message):
+    with pytest.raises(OutputError) as refused:
         publish(tmp_path, "one", overwrite=overwrite)
+    assert exchange(given, refused.value, tmp_path) == message
     assert state(tmp_path) == before
     assert list(tmp_path.glob(".*")) == []
 
@@ -112,11 +119,14 @@ def test_an_input_is_never_the_output(way: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("out", ["", "deep/out"])
-def test_an_output_in_a_folder_that_is_read_is_refused(out: str, tmp_path: Path) -> None:
+def test_an_output_in_a_folder_that_is_read_is_refused(
+    out: str, tmp_path: Path, message: SnapshotAssertion
+) -> None:
     (tmp_path / "part-0.parquet").touch()
     before = state(tmp_path)
-    with pytest.raises(OutputError, match="which is an input and is read with all that is in it"):
+    with pytest.raises(OutputError) as refused:
         ReleaseFolder(tmp_path / out, "release.csv", [tmp_path]).__enter__()
+    assert exchange(f"-o DIR/{out}, input DIR", refused.value, tmp_path) == message
     assert state(tmp_path) == before
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anonymizer.data_spark.release import RemoteFolder
+from anonymizer.data_spark.engine import RemoteFolder
 from anonymizer.errors import OutputError
 
 pytestmark = pytest.mark.spark

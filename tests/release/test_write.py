@@ -25,7 +25,7 @@ from anonymizer.data.open import open_csv, open_file, open_frame
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CsvDialect
 from anonymizer.errors import OutputError
-from anonymizer.release.formats import FORMATS, release_separator
+from anonymizer.release.folder import FORMATS, release_separator
 from anonymizer.release.query import project
 from tests.data.files import frame, rows, texts, write
 from tests.release.recodings import Given, first_letters

@@ -30,6 +30,8 @@ SHAPE: Shape = {
         "suppressed_cells": int,
         "classes": int,
         "verified": bool,
+        "separator": str,
+        "encoding": str,
     },
     "engine": {"name": str, "because": str},
     "search": {
@@ -75,6 +77,7 @@ SHAPE: Shape = {
             "success": (int, float, NONE),
             "baseline": (int, float, NONE),
             "contradicted": bool,
+            "contradictions": [dict],
         }
     ],
     "utility": [dict],
@@ -181,6 +184,8 @@ def test_a_report_without_a_release_says_so(tmp_path: Path) -> None:
         "suppressed_cells": 0,
         "classes": 0,
         "verified": False,
+        "separator": None,
+        "encoding": None,
     }
     assert report["recoding"] is None
     assert report["search"]["objective"] is None

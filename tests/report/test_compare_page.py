@@ -70,7 +70,7 @@ def test_it_says_what_matters_first(page: str) -> None:
     assert "<h1>The loss metrics disagree about the best: 1 by loss; 2 by ncp.</h1>" in page
 
 
-def test_no_run_is_dropped_and_no_value_told(page: str) -> None:
+def test_no_run_is_dropped_and_no_value_revealed(page: str) -> None:
     text = " ".join(Page(page).text.split())
     assert "4 undecided: the budget ended" in text
     assert "5 infeasible: no release <of> this family" in text
@@ -109,12 +109,12 @@ def test_without_any_release_it_says_so() -> None:
 
 
 def test_releases_in_groups_have_a_panel_of_their_own(found: Comparison, page: str) -> None:
-    assert "Releases in groups" not in page
+    assert "Anatomy releases" not in page
     made = run(7, 0.0, counted(0.9))
     assert made.measured is not None
     own = replace(made.measured, algorithm="anatomy", query_error=0.25)
     other = comparison(*found.runs, replace(made, algorithm="anatomy", measured=own))
-    assert "Releases in groups" in compare_page(other, "1")
+    assert "Anatomy releases" in compare_page(other, "1")
     chart, before = frontier_chart(other), frontier_chart(found)
     assert chart is not None
     assert before is not None
@@ -129,8 +129,8 @@ def test_releases_in_groups_alone_are_releases() -> None:
     text = Page(compare_page(alone, "1")).text
     assert "2 runs on people.csv, 60 records; 1 found a release" in text
     assert "No run has a release" not in text
-    assert "In groups by query error. Each command" in text
-    assert "Recommended, in groups by query error:" in [*lines(alone)]
+    assert "Anatomy releases by query error. Each command" in text
+    assert "Recommended, Anatomy releases by query error:" in [*lines(alone)]
 
 
 def test_points_that_are_close_share_a_label() -> None:
@@ -138,7 +138,7 @@ def test_points_that_are_close_share_a_label() -> None:
     assert [each[0] for each in label_groups(chain)] == ["1, 2, 3", "4"]
 
 
-def test_algorithms_are_told_apart_by_shape_and_undecided_ones_by_a_hollow_point() -> None:
+def test_algorithms_differ_by_shape_and_undecided_ones_by_a_hollow_point() -> None:
     from matplotlib.figure import Figure
 
     spots = (

@@ -10,9 +10,11 @@ from itertools import product
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.report.comparison import (
     ComparedRun,
+    Comparison,
     Risk,
     RunStatus,
     attack_winners,
@@ -21,6 +23,7 @@ from anonymizer.report.comparison import (
     measured_of,
 )
 from anonymizer.report.comparison_table import lines, to_csv, to_dict
+from tests.helpers.messages import exchange
 from tests.report.comparisons import LINKAGE, comparison, counted, run, without
 
 QUOTING = (RunStatus.REFUSED, RunStatus.FAILED)
@@ -107,12 +110,12 @@ def test_many_unbeaten_runs_are_counted_in_the_first_line() -> None:
     assert found.headline() == expected
 
 
-def test_what_auto_chose_stands_beside_it() -> None:
+def test_the_choice_of_auto_is_named() -> None:
     made = replace(run(1, 0.1, counted(0.2)), algorithm="auto")
     assert "auto (lattice)" in "\n".join(lines(comparison(made)))
 
 
-def test_a_metric_that_cannot_be_compared_disagrees_with_nobody() -> None:
+def test_a_metric_that_cannot_be_compared_disagrees_with_no_other() -> None:
     two, five = (("constraints.0.k", "2"),), (("constraints.0.k", "5"),)
     runs = [
         run(1, 0.1, counted(0.2), two, average_class_size=4.0, height=None),
@@ -141,7 +144,7 @@ def test_query_error_is_a_measure_like_the_others() -> None:
     assert to_csv(found).splitlines()[0].split(",").count("query_error") == 1
 
 
-def test_attacks_that_cannot_be_told_apart_win_together() -> None:
+def test_risks_that_are_not_distinguishable_win_together() -> None:
     risks = [Risk(0.2, 0.1, 0.3, 0.0), Risk(0.25, 0.15, 0.35, 0.0), counted(0.31)]
     runs = [run(number, 0.1, risk) for number, risk in enumerate(risks, start=1)]
     (winner,) = attack_winners(runs, [LINKAGE])
@@ -188,7 +191,8 @@ def test_a_row_for_each_run_with_every_number() -> None:
 def test_json_has_every_run_and_the_recommended() -> None:
     found = comparison(run(1, 0.1, counted(0.2)), run(2, 0.2, counted(0.3)), without(3, RunStatus.REFUSED))
     content = json.loads(json.dumps(to_dict(found), allow_nan=False))
-    assert set(content) == {"runs", "recommended"}
+    assert set(content) == {"runs", "recommended", "advice"}
+    assert content["advice"] is None
     assert content["recommended"] == [
         {"run": 1, "command": "anonymizer run desk/job.yaml --set constraints.0.k=1"}
     ]
@@ -206,7 +210,7 @@ def test_a_file_does_not_quote_a_refusal() -> None:
     assert "secret" in "\n".join(lines(found))
 
 
-def test_attacks_of_one_name_are_told_apart() -> None:
+def test_attacks_of_one_name_are_distinguished() -> None:
     known: list[dict[str, Any]] = [
         {"attributes": ["a"], "target": "re-identification"},
         {"attributes": ["b"]},
@@ -234,3 +238,36 @@ def test_attacks_of_one_name_are_told_apart() -> None:
 def test_intervals_that_share_a_point_overlap(one: float, other: float) -> None:
     assert Risk(one, one, 0.3, 0).overlaps(Risk(other, other, 0.4, 0))
     assert not Risk(one, one, one, 0).overlaps(Risk(0.5, 0.5, 0.6, 0))
+
+
+def three_runs() -> Comparison:
+    """Return three Pareto-optimal runs."""
+    return comparison(run(1, 0.1, counted(0.3)), run(2, 0.2, counted(0.1)), run(3, 0.4, counted(0.02)))
+
+
+@pytest.mark.parametrize(
+    ("limit", "number", "less_loss", "safer"),
+    [(0.1, 2, 1, 3), (0.5, 1, None, 2), (0.05, 3, 2, None), (0.01, 3, 2, None)],
+)
+def test_one_run_is_named_by_the_risk_that_is_accepted(
+    limit: float, number: int, less_loss: int | None, safer: int | None
+) -> None:
+    content = to_dict(replace(three_runs(), max_risk=limit))["advice"]
+    assert content["run"] == number
+    assert content["within"] == sum(risk <= limit for risk in (0.3, 0.1, 0.02))
+    assert [content[key] and content[key]["run"] for key in ("less_loss", "safer")] == [less_loss, safer]
+
+
+def test_the_advice_says_why_and_what_its_neighbors_cost(message: SnapshotAssertion) -> None:
+    shown = [*lines(replace(three_runs(), max_risk=0.1))][1:5]
+    assert exchange("--max-risk 0.1", "\n".join(shown)) == message
+
+
+def test_the_limit_of_the_config_is_one_on_re_identification() -> None:
+    assert replace(three_runs(), own_limit=0.2).advice is not None
+    risks = {"homogeneity ill": counted(0.9), LINKAGE: counted(0.1)}
+    found = replace(comparison(run(1, 0.1, risks), run(2, 0.2, risks)), own_limit=0.2)
+    assert found.attack == "homogeneity ill"
+    assert found.advice is not None
+    assert found.advice.attack == LINKAGE
+    assert replace(found, own_limit=None).advice is None

@@ -1,4 +1,4 @@
-"""How releases in groups stand beside others."""
+"""Anatomy releases compared with others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def grouped(number: int, query_error: float | None, risk: float = 0.9) -> Compar
     return replace(made, algorithm="anatomy", measured=own)
 
 
-def test_releases_in_groups_are_ranked_by_query_error_and_beat_nobody() -> None:
+def test_anatomy_releases_are_ranked_by_query_error_and_beat_no_others() -> None:
     found = comparison(
         grouped(1, 0.3),
         run(2, 0.1, counted(0.2)),
@@ -32,7 +32,7 @@ def test_releases_in_groups_are_ranked_by_query_error_and_beat_nobody() -> None:
     assert [each.number for each in found.recommended_runs] == [4, 2, 3]
     assert found.loss_winners[0].runs == (2,)
     assert found.attack_winners[0].runs == (4,)
-    assert "1, 3 and 5: in groups" in "\n".join(found.remarks())
+    assert "1, 3 and 5: Anatomy" in "\n".join(found.remarks())
     rows = list(csv.DictReader(io.StringIO(to_csv(found))))
     assert [row["loss"] for row in rows] == ["", "0.1", "", "0.2", ""]
     assert [row["query_error"] for row in rows] == ["0.3", "", "0.2", "", ""]
@@ -41,9 +41,9 @@ def test_releases_in_groups_are_ranked_by_query_error_and_beat_nobody() -> None:
 
 def test_releases_in_groups_alone() -> None:
     found = comparison(grouped(1, 0.3), grouped(2, 0.2))
-    assert found.headline() == "Releases in groups alone; no other beats 2."
+    assert found.headline() == "Anatomy releases only; Pareto-optimal: 2."
     assert found.unbeaten == {2}
-    assert "in groups" in "\n".join(lines(found))
+    assert "Anatomy" in "\n".join(lines(found))
 
 
 def test_a_weaker_promise_in_groups_does_not_beat_a_stronger_one_by_query_error() -> None:

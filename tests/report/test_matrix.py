@@ -8,8 +8,9 @@ import pytest
 
 from anonymizer.attacks.base import ATTACKS, Attack
 from anonymizer.model.adversary import Threat
-from anonymizer.privacy.base import PRIVACY_MODELS
+from anonymizer.privacy.base import PRIVACY_MODELS, Constraint, PrivacyModel
 from anonymizer.report.build import attack_matrix
+from anonymizer.run.plan import bind
 from tests.helpers import build
 
 TABLE = {
@@ -39,9 +40,14 @@ def entry(attack: str, success: float, low: float, **knowledge: str) -> dict[str
     return {"attack": attack, "success": success, "low": low, "baseline": 0.1, "knowledge": knowledge}
 
 
+def bound(*models: PrivacyModel) -> list[Constraint]:
+    """Return constraints on the attribute ``ill``, of those models that protect one."""
+    return [bind(each, "ill" if each.needs_sensitive else None) for each in models]
+
+
 def row(threat: Threat, *attacks: dict[str, Any], k: int | None = 5) -> dict[str, Any]:
-    models = [build.model("k-anonymity", {"k": 5}), build.model("l-diversity", {"l": 2})]
-    rows = {each["threat"]: each for each in attack_matrix(models, attacks, k)}
+    claims = bound(build.model("k-anonymity", {"k": 5}), build.model("l-diversity", {"l": 2}))
+    rows = {each["threat"]: each for each in attack_matrix(claims, attacks, k)}
     assert list(rows) == [each.value for each in Threat]
     return rows[threat.value]
 
@@ -54,6 +60,7 @@ def test_a_threat_without_an_attack_has_no_number() -> None:
         "success": None,
         "baseline": None,
         "contradicted": False,
+        "contradictions": [],
     }
 
 
@@ -86,7 +93,7 @@ def test_a_model_with_a_limit_of_its_own_is_held_to_it(low: float, contradicted:
     models = [build.model("linkage-risk", {"max": 0.3}), build.model("l-diversity", {"l": 2})]
     (found,) = (
         each
-        for each in attack_matrix(models, [entry("linkage", low, low)], None)
+        for each in attack_matrix(bound(*models), [entry("linkage", low, low)], None)
         if each["threat"] == "linkage"
     )
     assert found["claimed_by"] == ["linkage-risk"]
@@ -98,7 +105,7 @@ def test_values_guessed_from_groups_are_inference(low: float, contradicted: bool
     models = [build.model("inference-risk", {"max": 0.5})]
     (found,) = (
         each
-        for each in attack_matrix(models, [entry("definetti", low, low)], 5)
+        for each in attack_matrix(bound(*models), [entry("definetti", low, low)], 5)
         if each["threat"] == "inference"
     )
     assert found["claimed_by"] == ["inference-risk"]
@@ -117,7 +124,7 @@ def test_a_limit_on_guessing_values_does_not_claim_to_stop_re_identification() -
     ):
         model = build.model("vulnerability", {"max": 0.5, "target": target})
         assert model.mitigates == mitigates
-        claimed = {each["threat"]: each["claimed_by"] for each in attack_matrix([model], [], None)}
+        claimed = {each["threat"]: each["claimed_by"] for each in attack_matrix(bound(model), [], None)}
         assert (claimed["re-identification"] == ["vulnerability"]) is bool(mitigates)
         assert sum(map(len, claimed.values())) == len(mitigates)
 
@@ -134,3 +141,30 @@ def test_an_attack_of_another_distribution_has_its_row() -> None:
         assert row(Threat.SIMILARITY, entry("found", 0.4, 0.4))["success"] == 0.4
     finally:
         ATTACKS.remove("found")
+
+
+def disclosing(attribute: str, success: float, beyond: float) -> dict[str, Any]:
+    """Return a result of homogeneity on an attribute."""
+    found = entry("homogeneity", success, success, sensitive=attribute) | {"baseline": 0.0}
+    return found | {"details": {"base_rate": 0.925, "beyond_guess": beyond}}
+
+
+@pytest.mark.parametrize(
+    ("attack", "contradicted"),
+    [
+        (disclosing("ill", 0.6, 0.6), True),
+        (disclosing("date", 0.6, 0.6), False),  # l-diversity protects another attribute
+        (disclosing("ill", 0.6, 0.0), False),  # the value is missing, or what a guess says anyway
+    ],
+)
+def test_claims_and_attacks_are_joined_by_attribute_and_a_guess_is_no_gain(
+    attack: dict[str, Any], contradicted: bool
+) -> None:
+    found = row(Threat.HOMOGENEITY, attack)
+    assert found["contradicted"] is contradicted
+    assert bool(found["contradictions"]) is contradicted
+
+
+def test_a_contradiction_names_the_attack_the_constraint_and_what_it_allows() -> None:
+    found = row(Threat.LINKAGE, entry("linkage", 0.1, 0.1), entry("linkage", 0.3, 0.3))
+    assert found["contradictions"] == [{"attack": 1, "constraint": 0, "allowed": 0.2}]

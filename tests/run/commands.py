@@ -18,6 +18,7 @@ from random import Random
 from typing import Any
 
 from anonymizer.cli.main import main
+from anonymizer.run.job import release_folder
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = ("name", "age", "zip", "sex", "diagnosis", "note")
@@ -149,7 +150,7 @@ class Job:
     @property
     def output(self) -> Path:
         """The folder for the release that is used when none is given."""
-        return self.folder / "release"
+        return release_folder(self.file)
 
     @property
     def release(self) -> Path:

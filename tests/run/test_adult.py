@@ -45,7 +45,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Done]:
     (folder / "adult.json").write_text(json.dumps(config), encoding="utf-8")
     done = call("run", folder / "adult.json", "--json")
     assert done.code == 0, done.err
-    return folder / "release" / "share" / "release.csv", done
+    return folder / "adult-release" / "share" / "release.csv", done
 
 
 def measures(table: Path) -> dict[tuple[str, str | None], Any]:

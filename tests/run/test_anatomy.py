@@ -24,6 +24,7 @@ def test_the_records_stay_exact_and_their_values_are_in_groups(tmp_path: Path) -
         "release.qit.csv",
         "release.st.csv",
         "report.public.json",
+        "README.txt",
     }
     assert "release.qit.csv  release.st.csv  report.public.json" in done.out
     released = Counter(tuple(row) for rows in members(job).values() for row in rows)
@@ -173,7 +174,8 @@ def test_one_kind_of_release_replaces_the_other(tmp_path: Path) -> None:
     job.set("algorithm", name="mondrian")
     assert job.run().code == 2
     assert job.run("--overwrite").code == 0
-    assert {path.name for path in (job.output / "share").iterdir()} == {"release.csv", "report.public.json"}
+    shared = {path.name for path in (job.output / "share").iterdir()}
+    assert shared == {"release.csv", "report.public.json", "README.txt"}
     job.set("algorithm", name="anatomy")
     assert job.run("--overwrite").code == 0
     assert not job.release.exists()

@@ -61,7 +61,7 @@ def test_frames_are_checked_and_attacked_together(tmp_path: Path) -> None:
     assert dict(zip(measured["model"], measured["measured"], strict=True))["l-diversity"] == 3
     found = an.attack(result.data, frame(), own, sensitive_table=result.sensitive_table)
     assert {"homogeneity", "linkage", "definetti"} <= set(found["attack"])
-    with pytest.raises(an.InputError, match="second one out"):
+    with pytest.raises(an.InputError, match="leave the second release out"):
         an.attack(result.data, None, own, second_df=frame(), sensitive_table=result.sensitive_table)
 
 
@@ -72,9 +72,11 @@ def test_one_half_alone_is_refused(tmp_path: Path) -> None:
     joined = result.data.merge(result.sensitive_table, on="group")
     for half in (result.data, joined):
         for others in ({}, {"second_df": frame()}):
-            with pytest.raises(an.InputError, match=r"one half of a release in groups.*sensitive_table="):
+            with pytest.raises(
+                an.InputError, match=r"one of the two tables of an Anatomy release.*sensitive_table="
+            ):
                 an.attack(half, frame(), own, **others)
-    with pytest.raises(an.InputError, match="one half of a release in groups"):
+    with pytest.raises(an.InputError, match="one of the two tables of an Anatomy release"):
         an.attack(frame(), None, own, second_df=result.data)
     whole = frame().assign(group=1)
     assert len(an.attack(whole, frame(), own))

@@ -94,14 +94,16 @@ def test_without_any_every_attack_that_applies_is_run(tmp_path: Path) -> None:
     assert "similarity" not in run, "no sensitive attribute has a hierarchy"
     lines = call("attack", job.release, "-c", job.file).out.splitlines()
     assert len(lines) == len(done.json["attacks"])
-    assert all("baseline" in line for line in lines)
+    assert all(line.partition(": ")[0] in ATTACKS and line.endswith(".") for line in lines)
 
 
-def test_the_public_report_rounds_and_has_no_details(attacked: Job) -> None:
+def test_the_public_report_rounds_and_has_the_details_that_decide_about_claims(attacked: Job) -> None:
     public = json.loads(attacked.public_report.read_text(encoding="utf-8"))["attacks"]
-    assert [list(each) for each in public] == [KEYS[:-2]] * 5
     for each, own in zip(public, attacked.report()["attacks"], strict=True):
+        decided = {"base_rate", "beyond_guess"} & set(own["details"])
+        assert list(each) == [*KEYS[:-2], *(["details"] if decided else [])]
         assert each["success"] == float(f"{own['success']:.3g}")
+        assert each.get("details", {}) == {key: float(f"{own['details'][key]:.3g}") for key in decided}
 
 
 @pytest.mark.parametrize(
@@ -138,6 +140,6 @@ def test_weights_are_a_column_of_the_release(tmp_path: Path) -> None:
     job.config["attacks"] = [{"attack": "uniqueness", "weights": "note"}]
     assert job.run().code == 0
     entry = job.report()["attacks"][0]
-    assert entry["details"]["population"]["people"] == 2.5 * entry["records"]
+    assert entry["details"]["population"]["records"] == 2.5 * entry["records"]
     done = call("attack", job.release, "-c", job.file, "--json")
     assert timeless(done.json["attacks"]) == timeless([entry])

@@ -50,6 +50,14 @@ def data(content: bytes) -> Change:
     return lambda job: setattr(job, "data", content)
 
 
+def strictly(change: Change) -> Change:
+    def strict(job: Job) -> None:
+        job.config["input"]["strict_header"] = True
+        change(job)
+
+    return strict
+
+
 def constraint(**settings: object) -> Change:
     return lambda job: job.constraints(settings)
 
@@ -83,7 +91,7 @@ FILE_CASES = (
     ),
     Bad(
         "duplicate column names",
-        data(csv_bytes(people(), (*COLUMNS[:-1], "age"))),
+        strictly(data(csv_bytes(people(), (*COLUMNS[:-1], "age")))),
         ("people.csv", "'age'"),
     ),
     Bad(
@@ -94,7 +102,7 @@ FILE_CASES = (
     Bad(
         "a column without a role",
         without_role,
-        ("job.json", "attributes.note", "without a role", "identifier", "insensitive"),
+        ("job.json", "attributes.note", "has no role", "identifier", "insensitive"),
     ),
     Bad(
         "a star, which stands for suppressed",
@@ -113,7 +121,7 @@ FILE_CASES = (
     ),
     Bad("NaN", ages("nan"), ("people.csv", "'age'", "'nan'", "input.missing")),
     Bad("inf", ages("-inf", type="number"), ("people.csv", "'age'", "'-inf'", "input.missing")),
-    Bad("mixed types", ages("abc", "young"), ("people.csv", "'age'", "2 do not", "type: text")),
+    Bad("mixed types", ages("abc", "young"), ("people.csv", "'age'", "2 are not", "type: text")),
     Bad(
         "mixed types in a declared column",
         ages("abc", type="integer"),
@@ -354,7 +362,7 @@ def test_k_above_the_number_of_rows_says_the_largest_reachable(tmp_path: Path) -
     done = spawn("run", job.file)
     assert (done.code, done.out) == (1, "")
     assert "61" in done.err
-    assert "reachable: k = 60" in done.err
+    assert "k = 60" in done.err
     assert "--set constraints.0.k=60" in done.err
     assert "Traceback" not in done.err
     assert snapshot(tmp_path) == before

@@ -14,15 +14,16 @@ from tests.run.commands import Job, assert_message, call, snapshot, spawn
 @pytest.mark.parametrize("way", ["path", "symbolic link", "hard link", "hierarchy", "config"])
 def test_an_output_that_is_an_input(way: str, tmp_path: Path) -> None:
     job = Job(tmp_path)
-    share = job.output / "share"
+    output = job.output
+    share = output / "share"
     share.mkdir(parents=True)
     if way == "path":
-        job.set("input", path="release/share/release.csv")
+        job.set("input", path="job-release/share/release.csv")
     elif way == "hierarchy":
         (share / "release.csv").write_text("F,*\nM,*\n", encoding="utf-8")
-        job.attribute("sex", role="quasi-identifier", hierarchy={"file": "release/share/release.csv"})
+        job.attribute("sex", role="quasi-identifier", hierarchy={"file": "job-release/share/release.csv"})
     elif way == "config":
-        job.path = "release/report.json"
+        job.path = "job-release/report.json"
         job.set("input", path=str(tmp_path / "people.csv"))
     job.write()
     if way == "symbolic link":
@@ -30,7 +31,7 @@ def test_an_output_that_is_an_input(way: str, tmp_path: Path) -> None:
     elif way == "hard link":
         (share / "release.csv").hardlink_to(job.input)
     before = snapshot(tmp_path)
-    done = call("run", job.file, "-o", job.output, "--overwrite")
+    done = call("run", job.file, "-o", output, "--overwrite")
     assert done.code == 2
     assert_message(done.err, ("input", "-o"))
     assert snapshot(tmp_path) == before

@@ -20,7 +20,13 @@ def test_0_a_process_of_its_own_releases_and_says_what_to_give(tmp_path: Path) -
     assert done.out.splitlines()[0] == verdict
     assert "Release read back and verified." in done.out
     give, keep = done.out.splitlines()[-2:]
-    assert give.split() == ["Give:", f"{job.output}/share/", "release.csv", "report.public.json"]
+    assert give.split() == [
+        "Give:",
+        f"{job.output}/share/",
+        "release.csv",
+        "report.public.json",
+        "README.txt",
+    ]
     assert keep.split() == [
         "Keep:",
         f"{job.output}/",
@@ -28,7 +34,7 @@ def test_0_a_process_of_its_own_releases_and_says_what_to_give(tmp_path: Path) -
         "report.html",
         "(internal)",
     ]
-    shared = {"share/release.csv", "share/report.public.json"}
+    shared = {"share/release.csv", "share/report.public.json", "share/README.txt"}
     assert set(snapshot(job.output)) == {"recoding.json", "report.html", "report.json", "share", *shared}
     assert job.input.read_bytes() == given
 

@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -57,6 +58,28 @@ def test_household_survey(tmp_path: Path) -> None:
     assert {name for name, role in roles.items() if role == "sensitive"} == {"expend", "income", "savings"}
 
 
+def test_nothing_that_is_shared_depends_on_the_largest_number(tmp_path: Path) -> None:
+    random = Random(3)
+    votes = [int(random.lognormvariate(5, 2)) for _ in range(600)]
+    others = [f"{random.choice('abc')},{random.randint(1, 31)}" for _ in range(601)]
+    shared_files = []
+    for largest in (157_608, 9_000_000):
+        lines = [f"{vote},{other}" for vote, other in zip([*votes, largest], others, strict=True)]
+        folder = tmp_path / str(largest)
+        folder.mkdir()
+        drafted_and_run(folder, ("hours,genre,day\n" + "\n".join(lines) + "\n").encode())
+        assert "hours: {role: quasi-identifier, type: integer, hierarchy: {auto: {}}}" in (
+            folder / "data.yaml"
+        ).read_text(encoding="utf-8")
+        files = sorted((folder / "data-release" / "share").iterdir())
+        shared_files.append({file.name: file.read_text(encoding="utf-8") for file in files})
+    one, other = shared_files
+    assert one == other
+    labels = {row["hours"] for row in csv.DictReader(io.StringIO(one["release.csv"]))}
+    assert any(label.endswith("+") for label in labels)
+    assert not [label for label in labels if str(max(votes)) in label]
+
+
 @pytest.mark.slow
 def test_sample(tmp_path: Path) -> None:
     _, roles = drafted_and_run(tmp_path, SAMPLE.read_bytes())
@@ -75,7 +98,7 @@ def test_adult(tmp_path: Path) -> None:
 def test_adult_full(tmp_path: Path) -> None:
     report, roles = drafted_and_run(tmp_path, as_bytes("adult_full"))
     assert {name: roles[name] for name in ADULT} == ADULT
-    assert roles["education-num"] == "identifier"
+    assert roles["education-num"] == "drop"
     assert report["config"]["input"]["missing"] == ["", "?"]
 
 

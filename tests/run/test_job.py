@@ -16,13 +16,13 @@ from anonymizer.config.load import load_config
 from anonymizer.data.open import OPTIONS, open_file
 from anonymizer.data.relation import Relation, ReleaseQuery
 from anonymizer.errors import AuditFailed, DataError, Infeasible, InputError
-from anonymizer.run.job import Job, publish
+from anonymizer.run.job import FrameSink, Job, publish
 from anonymizer.run.plan import Plan, plan_of
 from anonymizer.run.prepare import UNWATCHED, prepare
+from anonymizer.run.report import input_facts
 from anonymizer.run.search import SearchTask
 from anonymizer.run.shape import Found, shape_of, verify
-from anonymizer.run.sink import FrameSink
-from anonymizer.run.source import FrameSource, Records
+from anonymizer.run.source import frame_source
 from tests.run.commands import COLUMNS, CONFIG, people, read_rows
 from tests.run.tampering import TAMPERS, Tamper, rewrite
 
@@ -49,7 +49,7 @@ def records(folder: Path) -> Iterator[Relation]:
 
 def found_by(asked: Plan, relation: Relation) -> Found:
     """Search."""
-    return SearchTask(asked, relation, Records("people.csv", relation).facts, UNWATCHED).find()
+    return SearchTask(asked, relation, input_facts("people.csv", relation), UNWATCHED).find()
 
 
 def test_a_plan_says_what_the_config_does() -> None:
@@ -77,7 +77,7 @@ def test_prepare_tells_records_apart_by_what_is_known_of_them(tmp_path: Path) ->
 def test_prepare_refuses_a_column_without_a_role(tmp_path: Path) -> None:
     asked = plan()
     known = {name: each for name, each in asked.columns.items() if name != "note"}
-    with records(tmp_path) as relation, pytest.raises(InputError, match=r"note.*without a role"):
+    with records(tmp_path) as relation, pytest.raises(InputError, match=r"note.*has no role"):
         prepare(replace(asked, columns=known), relation)
 
 
@@ -137,7 +137,7 @@ def test_verification_alone_finds_records_in_another_group(tmp_path: Path) -> No
         other = next(row for row in rows if row[group] != rows[0][group] and row[:group] != rows[0][:group])
         rows[0][group], other[group] = other[group], rows[0][group]
         pd.DataFrame(rows, columns=list(own.columns[0])).to_csv(first, index=False)
-        with open_file(first) as one, open_file(second) as two, pytest.raises(AuditFailed, match="groups"):
+        with open_file(first) as one, open_file(second) as two, pytest.raises(AuditFailed, match="buckets"):
             verify(own, [one, two], found)
 
 
@@ -148,15 +148,15 @@ class LyingSink(FrameSink):
         super().__init__(OPTIONS)
         self._change = change
 
-    def write(self, tables: Sequence[ReleaseQuery]) -> None:
+    def write(self, tables: Sequence[ReleaseQuery], source: Relation) -> None:
         """Write something else."""
-        super().write(tables)
+        super().write(tables, source)
         self.frames = [self._change(each) for each in self.frames]
 
 
 def test_publish_reads_back_what_the_sink_has() -> None:
     asked, frame = plan(), pd.DataFrame(people(), columns=list(COLUMNS))
-    with FrameSource(frame).open(OPTIONS) as relation:
+    with frame_source(frame).open(OPTIONS) as relation:
         found, own = found_by(asked, relation), shape_of(asked, relation)
         assert publish(asked, own, found, FrameSink(OPTIONS), UNWATCHED).audited.rows >= 54
         with pytest.raises(AuditFailed):
@@ -164,7 +164,7 @@ def test_publish_reads_back_what_the_sink_has() -> None:
 
 
 def test_a_job_goes_from_a_source_to_a_sink() -> None:
-    source, sink = FrameSource(pd.DataFrame(people(), columns=list(COLUMNS))), FrameSink(OPTIONS)
+    source, sink = frame_source(pd.DataFrame(people(), columns=list(COLUMNS))), FrameSink(OPTIONS)
     done = Job(plan(), OPTIONS).run(source, sink)
     assert done.report["release"]["rows"] == len(sink.frames[0])
     assert list(sink.frames[0].columns) == list(COLUMNS[1:])

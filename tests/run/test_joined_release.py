@@ -102,7 +102,7 @@ def test_a_join_that_swaps_two_classes_is_noticed(
     config = load_config(asked(made(tmp_path), algorithm, name) | {"engine": beyond(40)})
     run(config, tmp_path / "honest")
     monkeypatch.setattr(DuckRecodedQuery, "copy", swapping(DuckRecodedQuery.copy))
-    with pytest.raises(AuditFailed, match="some record is not one of the input as recoded"):
+    with pytest.raises(AuditFailed, match="a record is not a recoded record of the input"):
         run(config, tmp_path / "lying")
     assert not (tmp_path / "lying").exists()
     monkeypatch.setattr(DuckRecodedQuery, "check", lambda *_: None)

@@ -97,7 +97,7 @@ def test_what_it_cannot_do_is_refused_at_once(tmp_path: Path) -> None:
     assert done.code == 2
     said = " ".join(done.err.split())
     assert "mode relaxed (accepted: strict)" in said
-    assert "vulnerability, which looks at all regions at once" in said
+    assert "vulnerability, which judges all regions together" in said
     assert not (tmp_path / "beyond").exists()
 
 

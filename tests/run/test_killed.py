@@ -56,7 +56,10 @@ def check_whole(job: Job) -> str:
         content = (job.output / "recoding.json").read_bytes()
         assert hashlib.sha256(content).hexdigest() == kept["sha256"]
     names = {Path(table["path"]).name for table in tables}
-    assert {path.name for path in (job.output / "share").iterdir()} == names | {"report.public.json"}
+    assert {path.name for path in (job.output / "share").iterdir()} == names | {
+        "report.public.json",
+        "README.txt",
+    }
     return str(report["release"]["sha256"])
 
 
@@ -115,7 +118,8 @@ def test_what_a_signal_leaves_is_nothing_or_a_whole_release(algorithm: str, tmp_
             else "the new one"
         )
         if what == "the new one":
-            assert check_whole(job) == old
+            # A signal in time ends the search; the best release so far may be another.
+            assert check_whole(job) == old or job.report()["interrupted"]
         # Before and after the command, signals end a process as any other.
         assert code in (0, 130, -end), f"{end.name}: exit {code}"
         if code not in (0, -signal.SIGKILL):

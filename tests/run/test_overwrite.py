@@ -34,7 +34,7 @@ def test_overwrite_replaces_release_and_reports(tmp_path: Path) -> None:
     done = job.run("--overwrite", "--set", "constraints.0.k=8")
     assert done.code == 0, done.err
     after = snapshot(job.output)
-    shared = {"share", "share/other.csv", "share/report.public.json"}
+    shared = {"share", "share/other.csv", "share/report.public.json", "share/README.txt"}
     assert set(after) == {"recoding.json", "report.html", "report.json", *shared}
     assert after["report.json"] != before["report.json"]
     assert job.report()["release"]["sha256"] == hashlib.sha256(job.release.read_bytes()).hexdigest()

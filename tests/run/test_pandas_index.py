@@ -56,13 +56,13 @@ def test_an_index_is_left_out_and_said(kind: str, tmp_path: Path) -> None:
     warning = f"column '{name}' is the index of pandas and is left out"
     done = call("run", job(tmp_path), "--quiet")
     assert done.code == 0, done.err
-    report = json.loads((tmp_path / "release" / "report.json").read_text(encoding="utf-8"))
+    report = json.loads((tmp_path / "job-release" / "report.json").read_text(encoding="utf-8"))
     assert [each for each in report["warnings"] if warning in each]
     assert report["input"]["columns"] == len(COLUMNS)
     frame().to_csv(tmp_path / "people.csv", index=False)
     config = job(tmp_path, input={"path": "people.csv"})
     assert call("run", config, "-o", tmp_path / "csv", "--quiet").code == 0
-    released = [tmp_path / each / "share" / "release.csv" for each in ("release", "csv")]
+    released = [tmp_path / each / "share" / "release.csv" for each in ("job-release", "csv")]
     assert released[0].read_bytes() == released[1].read_bytes()
     done = call("check", path, "--qi", "age,zip", "--sensitive", "diagnosis")
     assert done.code == 0
@@ -93,7 +93,7 @@ def test_an_index_with_a_role_is_a_column(kind: str, tmp_path: Path) -> None:
     done = call("run", job(tmp_path, {name: {"role": "insensitive"}}, output=output), "--quiet")
     assert done.code == 0, done.err
     assert "index of pandas" not in done.out
-    released = tmp_path / "release" / "share" / "release.parquet"
+    released = tmp_path / "job-release" / "share" / "release.parquet"
     assert name in [row[0] for row in duckdb.sql(f"DESCRIBE FROM '{released}'").fetchall()]
     assert call("audit", released).code == 0
     done = call("check", path, "--qi", f"{name},age", "--sensitive", "diagnosis")
@@ -103,7 +103,7 @@ def test_an_index_with_a_role_is_a_column(kind: str, tmp_path: Path) -> None:
 def test_a_file_of_an_index_alone_keeps_it(tmp_path: Path) -> None:
     pd.DataFrame(index=pd.Index(["a", "b"], name="pid")).to_parquet(tmp_path / "people.parquet")
     done = call("run", job(tmp_path))
-    assert_message(done.err, ("attributes.pid", "without a role"))
+    assert_message(done.err, ("attributes.pid", "has no role"))
 
 
 @pytest.mark.parametrize("shape", ["file", "folder", "column in the folder's name"])
@@ -136,6 +136,6 @@ def test_spark_leaves_the_index_out_too(kind: str, tmp_path: Path) -> None:
     config = job(tmp_path, engine=engine(), output={"path": "release.parquet"})
     done = call("run", config, "--quiet")
     assert done.code == 0, done.err
-    report = json.loads((tmp_path / "release" / "report.json").read_text(encoding="utf-8"))
+    report = json.loads((tmp_path / "job-release" / "report.json").read_text(encoding="utf-8"))
     assert [each for each in report["warnings"] if f"column '{name}' is the index" in each]
     assert report["input"]["columns"] == len(COLUMNS)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.adversary_view import scene_of_recoding
+from anonymizer.attacks.adversary_view import adversary_from_recoding
 from anonymizer.model.adversary import MechanismKnowledge, SensitiveConstraint
 from anonymizer.model.outcome import Outcome
 from anonymizer.run.assessment import mechanism_of
@@ -49,7 +49,9 @@ def test_who_is_named_is_in_a_part_that_breaks_the_promise(random: Random) -> No
     if recipe is None:
         assert outcome.recoding is None
         return
-    found = one("minimality", replace(scene_of_recoding(problem.table, outcome.recoding), recipe=recipe))
+    found = one(
+        "minimality", replace(adversary_from_recoding(problem.table, outcome.recoding), recipe=recipe)
+    )
     assert found.success * found.records <= len(broken(own, recipe))
 
 

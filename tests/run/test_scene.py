@@ -11,7 +11,7 @@ from anonymizer.config.load import load_config
 from anonymizer.errors import InputError
 from anonymizer.run.adversary import adversary_from_files, read_release
 from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import open_as, open_release
+from anonymizer.run.source import open_as, open_release
 from tests.attacks.published import one
 
 CONFIG = {
@@ -40,17 +40,17 @@ def test_weights_are_added_up(tmp_path: Path) -> None:
         (2, 6.5),
     ]
     expected = one("uniqueness", table, weights="w").details["population"]
-    assert expected["people"] == 15.5
+    assert expected["records"] == 15.5
     assert expected["expected_uniques"]["negative-binomial"] == pytest.approx(1 / 8)
 
 
 @pytest.mark.parametrize(
     ("line", "name", "message"),
     [
-        ("10,m,flu,0", "w", r"r\.csv: column 'w' holds '0'; a weight must be a positive number"),
-        ("10,m,flu,much", "w", "column 'w' holds 'much'"),
+        ("10,m,flu,0", "w", r"r\.csv: column 'w' contains '0'; a weight must be a positive number"),
+        ("10,m,flu,much", "w", "column 'w' contains 'much'"),
         ("10,m,flu,", "w", "a weight must be a positive number"),
-        ("10,m,flu,3", "W", "has no column of weights 'W'"),
+        ("10,m,flu,3", "W", "weights column 'W' does not exist"),
     ],
 )
 def test_bad_weights_are_refused(tmp_path: Path, line: str, name: str, message: str) -> None:

@@ -78,6 +78,6 @@ def test_it_drafts_what_it_drafts_elsewhere(spark: None, tmp_path: Path) -> None
     here = init(whole, tmp_path / "here.yaml").proposal
     there = init(Path(whole.as_uri()), tmp_path / "there.yaml").proposal
     for one, other in zip(here.columns, there.columns, strict=True):
-        assert (one.verdict, one.draft) == (other.verdict, other.draft)
+        assert (one.proposed, one.draft) == (other.proposed, other.draft)
         assert one.facts.entropy == pytest.approx(other.facts.entropy)
-    assert here.together == there.together
+    assert here.joint == there.joint

@@ -73,6 +73,6 @@ def test_a_join_that_swaps_two_classes_is_noticed(
     run(load_config(config | {"engine": {"name": "memory"}}), tmp_path / "memory")
     assert released(tmp_path / "honest") == released(tmp_path / "memory")
     monkeypatch.setattr(SparkRecodedQuery, "copy", swapping(SparkRecodedQuery.copy))
-    with pytest.raises(AuditFailed, match="some record is not one of the input as recoded"):
+    with pytest.raises(AuditFailed, match="a record is not a recoded record of the input"):
         run(few, tmp_path / "lying")
     assert not (tmp_path / "lying").exists()

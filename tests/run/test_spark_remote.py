@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from anonymizer.config.load import load_config
-from anonymizer.data_spark.release import RemoteFolder
+from anonymizer.data_spark.engine import RemoteFolder
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import ConfigError, OutputError
 from anonymizer.run.job import run
@@ -41,7 +41,8 @@ def test_a_release_takes_its_name_last(spark: Session, tmp_path: Path) -> None:
     assert all(names == [] for names in seen)
     assert [path.name for path in there.iterdir()] == ["release.parquet"]
     assert report["release"]["path"] == url
-    assert [path.name for path in (tmp_path / "out" / "share").iterdir()] == ["report.public.json"]
+    shared = {path.name for path in (tmp_path / "out" / "share").iterdir()}
+    assert shared == {"report.public.json", "README.txt"}
     public = (tmp_path / "out" / "share" / "report.public.json").read_text()
     assert '"path": "release.parquet"' in public
     assert str(there) not in public
@@ -59,7 +60,7 @@ def test_what_is_no_release_is_not_replaced(spark: Session, tmp_path: Path) -> N
     (tmp_path / "d.parquet").mkdir()
     (tmp_path / "d.parquet" / "mine.txt").touch()
     asked = config(data, engine(), output={"path": f"file://{tmp_path}/d.parquet"})
-    with pytest.raises(OutputError, match="is no release, and is not replaced"):
+    with pytest.raises(OutputError, match="is not a release, and is not replaced"):
         run(load_config(asked), tmp_path / "out", overwrite=True)
     asked = config(data, engine(), output={"path": f"file://{data}"})
     with pytest.raises(OutputError, match="is the input"):

@@ -117,5 +117,5 @@ def assert_no_space(job: Path, algorithm: str) -> None:
     said = " ".join(done.err.split())
     assert "engine.options.temp_directory" in said
     assert "no space left" in said
-    assert not list((job.parent / "release").rglob("release.parquet"))
+    assert not list((job.parent / "job-release").rglob("release.parquet"))
     assert list((job.parent / "spill").iterdir()) == []

@@ -48,7 +48,7 @@ def write_job(folder: Path, columns: int, path: str) -> Path:
     [
         ("run", "people.csv"),
         ("check", "people.parquet"),
-        ("init", "people.parquet"),
+        pytest.param("init", "people.parquet", marks=pytest.mark.slow),
         pytest.param("run", "people.parquet", marks=pytest.mark.slow),
         pytest.param("check", "people.csv", marks=pytest.mark.slow),
         pytest.param("init", "people.csv", marks=pytest.mark.slow),

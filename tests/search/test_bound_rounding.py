@@ -12,8 +12,7 @@ import pytest
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.local.assignment import Assignment, LocalProblem
 from anonymizer.search.local.bound import DualBound
-from anonymizer.search.local.improvers import ProposalAcceptance
-from anonymizer.search.local.rounding import Location, Rounding, connected, reduced_costs
+from anonymizer.search.local.improvers import Location, ProposalAcceptance, Rounding, connected, reduced_costs
 from anonymizer.search.local.start import Start, level_lattice
 from anonymizer.search.local.trees import NONE, items_of
 from anonymizer.search.local.validity import AssignmentJudge, Validity

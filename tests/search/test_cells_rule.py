@@ -145,3 +145,20 @@ def test_a_root_with_a_label_of_its_own_is_published() -> None:
     assert report["status"] == "satisfied"
     assert (report["release"]["suppressed_records"], report["release"]["suppressed_cells"]) == (0, 2)
     counted_as_published(own, report, release)
+
+
+def test_at_the_roots_records_are_suppressed_only_within_the_limit() -> None:
+    """One of the two q has to go: 2 of 5 records are too many for c = 1/2, 1 of 4 is not."""
+    diverse = {"model": "recursive-cl-diversity", "c": 0.5, "l": 2, "attribute": "s"}
+    for limit, suppressed in ((0.0, None), (0.4, 1)):
+        own = asked(column("a", "uvwxu", low=1), column("b", "uvwxu", low=1), "qpsqr", limit)
+        own.config["constraints"] = [{"model": "k-anonymity", "k": 3}, diverse]
+        report, release = answer(own)
+        assert (report["status"] == "satisfied") == (suppressed is not None)
+        if suppressed is not None:
+            assert (report["release"]["suppressed_records"], report["search"]["optimal"]) == (
+                suppressed,
+                True,
+            )
+            assert release is not None
+            assert sorted(release["s"]) == ["p", "q", "r", "s"]

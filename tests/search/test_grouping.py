@@ -244,6 +244,7 @@ def test_each_round_draws_the_values_that_are_left_most_often(counts: list[int],
     assert max(left.values()) <= 1, "as the paper proves"
 
 
+@pytest.mark.slow
 def test_many_rounds_are_few_steps() -> None:
     counts = np.random.default_rng(1).integers(10_000, 60_000, 40)
     size = 5

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonymizer.data.distinct_rows import DistinctRows, InMemoryRows, places_of
-from anonymizer.data.duckdb.columns import packed_sql
+from anonymizer.data.distinct_rows import DistinctRows, InMemoryRows, KeyWords
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.distinct_rows import DuckCombinations
 from anonymizer.data.source import EngineOptions
@@ -32,6 +31,7 @@ from tests import strategies
 from tests.helpers.examples import quickly
 from tests.helpers.problems import problem
 from tests.search.test_mondrian import decided_by_cuts
+from tests.twins.search import ConstraintSpec
 
 LABELS = tuple(LabelName)
 SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -54,7 +54,7 @@ def in_memory(table: Table) -> DistinctRows:
 def in_duckdb(database: Database, table: Table) -> DistinctRows:
     sizes = sizes_of(table)
     columns = {f"k{place}": codes for place, codes in enumerate(table.codes.T)}
-    keys = ", ".join(packed_sql(places_of(sizes), list(columns)))
+    keys = ", ".join(KeyWords(sizes).packed_sql(list(columns)))
     with database.holding("drawn", {**columns, "n": table.counts}):
         return DuckCombinations(database, sizes, f"SELECT {keys}, n FROM drawn")
 
@@ -138,6 +138,17 @@ def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Ra
                 assert_same(found, expected)
                 assert few.source is not None
                 assert_ends(found, few.source)
+
+
+def test_rows_that_are_all_suppressed_have_no_region() -> None:
+    diverse = ConstraintSpec("recursive-cl-diversity", {"c": 1, "l": 3}, "s")
+    asked = problem(replace(decided_by_cuts(Random(58)), limit=23, constraints=(diverse,)))
+    with in_memory(asked.table) as rows:
+        kept = replace(beyond(asked, rows, Random(0)), placing=True)
+        found = Mondrian(MondrianSettings()).search(kept, Control())
+    assert found.recoding is not None
+    assert found.recoding.suppressed.all()
+    assert found.ends is None
 
 
 def assert_ends(found: Outcome, source: TableSource) -> None:
@@ -277,4 +288,4 @@ def test_what_needs_all_rows_is_named() -> None:
         lacking = list(relaxed.out_of_core_gaps(asked))
     assert "mode relaxed" in lacking[0]
     assert f"of '{asked.table.quasi_identifiers[0].name}'" in lacking[1]
-    assert "all regions at once" in lacking[-1]
+    assert "all regions together" in lacking[-1]

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
-from anonymizer.errors import Interrupted
+from anonymizer.errors import InputError, Interrupted
+from anonymizer.loss.height import Height
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Status
 from anonymizer.model.table import Table
@@ -22,6 +24,7 @@ from anonymizer.search.local.algorithm import RECORDS, Exact, Local
 from tests import strategies
 from tests.conformance.asked import about, any_table
 from tests.helpers.examples import share
+from tests.helpers.messages import exchange
 from tests.helpers.problems import problem
 from tests.twins.local import TwinLocal
 from tests.twins.microdata import Microdata, QuasiIdentifierSpec, SensitiveSpec
@@ -210,9 +213,17 @@ def test_suppressing_records_is_what_it_does_anyway() -> None:
     assert (one.objective, contents(one, spec)) == (two.objective, contents(two, spec))
 
 
-def test_stopped_before_anything_was_found() -> None:
-    with pytest.raises(Interrupted, match="nothing was written"):
+def test_stopped_before_anything_was_found(message: SnapshotAssertion) -> None:
+    with pytest.raises(Interrupted) as error:
         Local().search(problem(wide()), Control(stopped=lambda: True))
+    assert exchange("stopped before a first assignment", error.value) == message
+
+
+def test_a_metric_without_a_value_is_refused(message: SnapshotAssertion) -> None:
+    own = replace(problem(wide()), metric=Height())
+    with pytest.raises(InputError) as error:
+        searched(own, 10)
+    assert exchange("height", error.value) == message
 
 
 def test_stopped_later_the_best_so_far_is_kept() -> None:

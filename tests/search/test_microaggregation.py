@@ -9,6 +9,7 @@ from datetime import date
 import numpy as np
 import pytest
 from pydantic import ValidationError
+from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.height import Height
@@ -20,6 +21,7 @@ from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.search.base import Control, Progress, SearchProblem
 from anonymizer.search.microaggregation.algorithm import MicroaggregationSettings
 from tests.helpers.build import hierarchy
+from tests.helpers.messages import exchange
 from tests.search.microaggregated import published, search
 
 Cells = Sequence[str | None]
@@ -176,16 +178,18 @@ def test_too_few_missing_values_are_published_as_stars_with_the_nearest() -> Non
     assert outcome.objective == pytest.approx(((2 * 1 / 8 + 3 * 1) / 5 + 3 * 1 / 8 / 5) / 2)
 
 
-def test_texts_are_refused_by_name() -> None:
+def test_texts_are_refused_by_name(message: SnapshotAssertion) -> None:
     own = asked(2, x=(INTEGER, ["1", "2"]), city=(TEXT, ["a", "b"]), trade=(TEXT, ["a", "b"]))
-    with pytest.raises(InputError, match=r"'city', 'trade' holds text.*mondrian or local"):
+    with pytest.raises(InputError) as error:
         search(own)
+    assert exchange("city and trade are text", error.value) == message
 
 
-def test_a_metric_without_a_value_for_means_is_refused() -> None:
+def test_a_metric_without_a_value_for_means_is_refused(message: SnapshotAssertion) -> None:
     own = replace(asked(2, x=(INTEGER, ["1", "2"])), metric=Height())
-    with pytest.raises(InputError, match=r"objective\.metric: 'height' has no value"):
+    with pytest.raises(InputError) as error:
         search(own)
+    assert exchange("height", error.value) == message
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Small originals with releases of which it is known what every cell stands for."""
+"""Small originals and releases with known coverage of every cell."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Case:
 
     @property
     def published(self) -> list[list[Cell]]:
-        """What each released row stands for."""
+        """The coverage of each released row."""
         return [
             [self._stands_for(position, text) for position, text in enumerate(row)]
             for row in self.became
@@ -78,7 +78,7 @@ def _town(draw: st.DrawFn, town: str) -> str:
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    """Draw originals, some of them removed, and cells that stand for their values among others."""
+    """Draw originals, some of them removed, and cells that cover their values and others."""
     row = st.tuples(st.sampled_from(AGES), st.sampled_from(TOWNS), st.sampled_from(ILLS))
     rows = draw(st.lists(row, min_size=2, max_size=12))
     became: list[tuple[str, ...] | None] = []
@@ -96,7 +96,7 @@ def identity(rows: Sequence[tuple[Any, ...]]) -> Case:
 
 
 def kept_suppressed(rows: Sequence[tuple[Any, ...]]) -> Case:
-    """Return originals of which only the sensitive value is released."""
+    """Return originals with a release of the sensitive values only."""
     return Case(list(rows), [("*", "*", str(row[2])) for row in rows])
 
 

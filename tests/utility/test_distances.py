@@ -109,15 +109,15 @@ def test_earth_movers_leaves_missing_values_out() -> None:
     assert earth_movers(alone, np.array([2.0]), np.array([1.0])) == 0
 
 
-def test_what_stands_for_nothing_is_a_value_of_its_own() -> None:
-    """One of two towns is unknown: half of the people would have to move."""
+def test_a_text_that_covers_nothing_is_a_separate_value() -> None:
+    """One of two towns is unknown: half of the records would have to change."""
     rows = [(20, "A", "flu"), (30, "B", "flu")]
     case = Case(rows, [("20", "Atlantis", "flu"), ("30", "B", "flu")])
     entries = taken("marginal-distance", case.comparison).details["attributes"]
     assert [each["total_variation"] for each in entries] == [0, 0.5, 0]
 
 
-def test_total_variation_of_nobody() -> None:
+def test_total_variation_without_records() -> None:
     nobody = np.zeros(2)
     assert total_variation(nobody, nobody, (0, 0)) == 0
     assert total_variation(np.array([1.0, 1.0]), nobody, (2, 0)) == 1

@@ -81,12 +81,12 @@ def test_bins_add_up_what_is_in_them() -> None:
     assert found.tolist() == [(whole[0] + whole[1]).tolist(), (whole[2] + whole[3]).tolist()]
 
 
-def test_a_mean_stands_for_the_nearest_value() -> None:
+def test_a_mean_counts_for_the_nearest_value() -> None:
     case = Case([(20, "A", "flu"), (30, "A", "flu"), (41, "B", "gout")], [("24.9", "A", "flu")] * 3)
     assert case.comparison.release.marginal("age").tolist() == [3, 0, 0]
 
 
-def test_a_text_that_stands_for_nothing_is_nowhere_but_counts() -> None:
+def test_a_text_that_covers_nothing_counts_only_as_a_record() -> None:
     case = Case([(20, "A", "flu"), (30, "B", "flu")], [("20", "Atlantis", "flu"), ("30", "B", "flu")])
     release = case.comparison.release
     assert release.marginal("town").tolist() == [0, 1]

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.model.adversary import AdversaryView, Links
 from anonymizer.utility.base import UTILITY_MEASURES
 from anonymizer.utility.prediction import held_out
 from tests.attacks.published import FEWER
+from tests.helpers.messages import exchange
 from tests.twins.utility import naive_bayes
 from tests.utility.cases import (
     AGES,
@@ -155,19 +157,17 @@ def test_most_targets() -> None:
     assert taken("prediction", identity(random_rows(2, 1)).comparison, held_out=0.9).details["held_out"] == 1
 
 
-def test_what_it_needs() -> None:
+def test_what_it_needs(message: SnapshotAssertion) -> None:
     comparison = identity(random_rows(20, 1)).comparison
     measure = UTILITY_MEASURES["prediction"]()
     assert measure.missing_requirement(comparison) is None
-    assert "links from original to released records" in str(
-        measure.missing_requirement(replace(comparison, scene=None))
-    )
-    assert "a sensitive attribute" in str(measure.missing_requirement(replace(comparison, sensitive=())))
-    scene = comparison.scene
+    lacks = measure.missing_requirement
+    assert exchange("no originals", lacks(replace(comparison, adversary=None))) == message
+    assert exchange("no sensitive attribute", lacks(replace(comparison, sensitive=()))) == message
+    scene = comparison.adversary
     assert scene is not None
     assert scene.original is not None
     nothing = np.zeros(0, dtype=np.int64)
     unknown = replace(scene.original, links=Links(nothing, nothing, nothing))
-    assert "links from original" in str(
-        measure.missing_requirement(replace(comparison, scene=replace(scene, original=unknown)))
-    )
+    strange = replace(comparison, adversary=replace(scene, original=unknown))
+    assert exchange("no links", lacks(strange)) == message

@@ -7,9 +7,8 @@ release is attacked with its exact quasi-identifiers. True values serve only to 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -19,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.attribute_disclosure import KnowledgeSettings
-from anonymizer.attacks.base import Attack, AttackResult, Share, clopper_pearson
+from anonymizer.attacks.base import Attack, AttackResult, Share, clopper_pearson, somebody
 from anonymizer.attacks.definetti.posterior import (
     Convergence,
     ExactFeature,
@@ -37,25 +36,26 @@ from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, AnatomyRelease, Original, Threat, Truth, ValueCoverage
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.counting import count
+from anonymizer.model.dates import ISO
 from anonymizer.model.table import Column, ValueType
 from anonymizer.plugins import Exact, WholeNumber
 
 REACH = 0.25
-"""Gap at which likeness has fallen to 1/e: standard deviations of numbers, shares of a hierarchy's height."""
+"""Gap at which similarity is 1/e: in standard deviations of numbers or shares of a hierarchy's height."""
 
 PUBLISHED_PAIRS = 1 << 16
-"""Most pairs of a value and a published text that are compared; with more, values are told apart exactly."""
+"""Maximum number of compared pairs of value and published text; with more, values are coded exactly."""
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureCoding:
-    """How far the values of an attribute are told apart.
+    """The coding of an attribute's values as a feature.
 
     Attributes
     ----------
-    feature: what the model makes of them.
+    feature: how the model uses the codes.
     code: feature value of each value of the column, shape (values,), int64.
-    bins: least and largest number of each bin, in order; none where values are told apart one by one.
+    bins: smallest and largest number of each bin, in order; empty if values are coded one by one.
     """
 
     feature: Feature
@@ -64,18 +64,18 @@ class FeatureCoding:
 
 
 def discretize(column: Column, counts: IntArray, bins: int) -> FeatureCoding:
-    """Return features that tell values apart, numbers by bins of about as many people each.
+    """Return an exact coding of values, numbers in bins of about equal numbers of records.
 
     Parameters
     ----------
-    counts: people with each value of the column, shape (values,), int64.
-    bins: most bins; a number of at most so many values is told apart exactly.
+    counts: records with each value of the column, shape (values,), int64.
+    bins: maximum number of bins; numbers with at most so many values are not binned.
     """
     numbers = column.numbers
     present = len(column.present)
     if numbers is None or present <= bins:
-        return FeatureCoding(ExactFeature(column.size), np.arange(column.size))
-    # A value lies in the bin that the middle of its people lies in.
+        return _exact(column.size)
+    # A value is in the bin of its middle record.
     known = counts[:present]
     middle = np.cumsum(known) - known / 2
     place = np.minimum((middle * bins / max(int(known.sum()), 1)).astype(np.int64), bins - 1)
@@ -92,14 +92,14 @@ def discretize(column: Column, counts: IntArray, bins: int) -> FeatureCoding:
 
 
 def compared(meaning: ValueCoverage, counts: IntArray, bins: int) -> FeatureCoding:
-    """Return features that compare values with the published texts: a value counts toward those it is like.
+    """Return a coding that compares values with the published texts: a value counts toward similar texts.
 
-    The likeness of a value and a text is exp(-gap / ``REACH``), 1 where the text stands for the value.
+    The similarity of a value and a text is exp(-gap / ``REACH``), 1 if the text covers the value.
 
     Parameters
     ----------
-    meaning: of the published texts.
-    counts, bins: as in ``told_apart``.
+    meaning: coverage of the published texts.
+    counts, bins: as for ``discretize``.
     """
     exact = discretize(meaning.column, counts, bins)
     texts, values = len(meaning.sizes), meaning.column.size
@@ -114,64 +114,63 @@ def compared(meaning: ValueCoverage, counts: IntArray, bins: int) -> FeatureCodi
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """People in groups.
+    """Records in groups with features.
 
     Attributes
     ----------
     names: of the quasi-identifiers that are features.
-    told: how far the values of each are told apart.
-    groups: the people.
-    true: people of each entry's kind whose true value is the entry's, shape (entries,), int64; None when it
-        is not known.
+    codings: of the values of each.
+    groups: the records.
+    true: records of each entry's kind whose true value is the entry's, shape (entries,), int64; None if
+        unknown.
     """
 
     names: tuple[str, ...]
-    told: tuple[FeatureCoding, ...]
+    codings: tuple[FeatureCoding, ...]
     groups: Groups
     true: IntArray | None
 
 
 class FeatureSource(ABC):
-    """What the features of people are."""
+    """A source of the features of records."""
 
     @abstractmethod
-    def view(self, scene: AdversaryView, names: Sequence[str], sensitive: str) -> View:
-        """Return the people of a release in its classes.
+    def view(self, adversary: AdversaryView, names: Sequence[str], sensitive: str) -> View:
+        """Return the records of a release in its classes.
 
         Parameters
         ----------
         names: of the quasi-identifiers that the adversary knows.
-        sensitive: name of the attribute to be learned.
+        sensitive: name of the attribute to infer.
         """
 
     @abstractmethod
-    def pairs(self, scene: AdversaryView, names: Sequence[str], sensitive: str) -> int:
-        """Return how many pairs of a kind of people and a value of their class there are, at most."""
+    def pairs(self, adversary: AdversaryView, names: Sequence[str], sensitive: str) -> int:
+        """Return an upper bound on the pairs of a kind of record and a value of its class."""
 
 
 class Published(FeatureSource):
-    """The published texts, one by one."""
+    """The published texts as features."""
 
-    def view(self, scene: AdversaryView, names: Sequence[str], sensitive: str) -> View:
-        """Return the records of the release; all of a class are of one kind."""
-        release = scene.release
+    def view(self, adversary: AdversaryView, names: Sequence[str], sensitive: str) -> View:
+        """Return the released records; those of a class are of one kind."""
+        release = adversary.release
         classes = release.classes(names)
         positions = [release.names.index(name) for name in names]
-        told = tuple(
-            FeatureCoding(ExactFeature(len(release.labels[at])), np.arange(len(release.labels[at])))
-            for at in positions
-        )
+        codings = tuple(_exact(len(release.labels[at])) for at in positions)
         codes = release.codes[:, positions].astype(np.int64)
-        return _view(scene, names, names, sensitive, told, (codes, np.arange(len(codes)), classes.counts))
+        return _view(
+            adversary, names, names, sensitive, codings, (codes, np.arange(len(codes)), classes.counts)
+        )
 
-    def pairs(self, scene: AdversaryView, names: Sequence[str], sensitive: str) -> int:
-        """Return the number of values of all classes."""
-        counts, _ = scene.release.classes(names).sensitive_counts(sensitive)
+    def pairs(self, adversary: AdversaryView, names: Sequence[str], sensitive: str) -> int:
+        """Return the number of distinct values, summed over classes."""
+        counts, _ = adversary.release.classes(names).sensitive_counts(sensitive)
         return len(counts.values)
 
 
 class OriginalFeatures(FeatureSource):
-    """The original values, numbers in bins.
+    """The original values as features, numbers in bins.
 
     Parameters
     ----------
@@ -181,38 +180,42 @@ class OriginalFeatures(FeatureSource):
     def __init__(self, bins: int) -> None:
         self.bins = bins
 
-    def view(self, scene: AdversaryView, names: Sequence[str], sensitive: str) -> View:
-        """Return the people whose original records are known, and the others of their classes as unknown."""
-        original = scene.original
-        assert original is not None, "the attack was not asked what it lacks"
+    def view(self, adversary: AdversaryView, names: Sequence[str], sensitive: str) -> View:
+        """Return the records with known originals, and the others of their classes with unknown features."""
+        original = adversary.original
+        assert original is not None, "missing_requirement() checks this"
         links = original.links
-        # Where the original has none of them, this says so.
+        # original.known() refuses names if the original has none of them.
         own = [name for name in names if name in original.names] or original.known(names)
         positions = [original.names.index(name) for name in own]
-        told = tuple(self.told(original, at, _counts(original, at)) for at in positions)
+        codings = tuple(self.coding(original, at) for at in positions)
         codes = original.codes[links.original][:, positions].astype(np.int64)
-        features = [each.code[column] for each, column in zip(told, codes.T, strict=True)]
+        features = [each.code[column] for each, column in zip(codings, codes.T, strict=True)]
         people = np.column_stack(features), links.release, links.counts
-        return _view(scene, names, own, sensitive, told, people)
+        return _view(adversary, names, own, sensitive, codings, people)
 
-    def pairs(self, scene: AdversaryView, names: Sequence[str], sensitive: str) -> int:
-        """Return the values of each original's class, added up."""
-        assert scene.original is not None, "the attack was not asked what it lacks"
-        classes = scene.release.classes(names)
+    def pairs(self, adversary: AdversaryView, names: Sequence[str], sensitive: str) -> int:
+        """Return the number of values in each original's class, summed over original rows."""
+        assert adversary.original is not None, "missing_requirement() checks this"
+        classes = adversary.release.classes(names)
         counts, _ = classes.sensitive_counts(sensitive)
-        return int(np.diff(counts.starts)[classes.class_of[scene.original.links.release]].sum())
+        return int(np.diff(counts.starts)[classes.class_of[adversary.original.links.release]].sum())
 
-    def told(self, original: Original, position: int, counts: IntArray) -> FeatureCoding:
-        """Return how far the values of an attribute are told apart."""
-        return discretize(original.meanings[position].column, counts, self.bins)
+    def coding(self, original: Original, position: int) -> FeatureCoding:
+        """Return the coding of an attribute's values."""
+        return discretize(original.meanings[position].column, _counts(original, position), self.bins)
 
 
 class SimilarFeatures(OriginalFeatures):
-    """The original values, compared with the published texts."""
+    """The original values as features, compared with the published texts."""
 
-    def told(self, original: Original, position: int, counts: IntArray) -> FeatureCoding:
-        """Return how like the values of an attribute are to its published texts."""
-        return compared(original.meanings[position], counts, self.bins)
+    def coding(self, original: Original, position: int) -> FeatureCoding:
+        """Return the coding of an attribute's values by similarity to its published texts."""
+        return compared(original.meanings[position], _counts(original, position), self.bins)
+
+
+def _exact(values: int) -> FeatureCoding:
+    return FeatureCoding(ExactFeature(values), np.arange(values))
 
 
 def _counts(original: Original, position: int) -> IntArray:
@@ -221,23 +224,23 @@ def _counts(original: Original, position: int) -> IntArray:
 
 
 def _view(
-    scene: AdversaryView,
+    adversary: AdversaryView,
     names: Sequence[str],
     features: Sequence[str],
     sensitive: str,
-    told: tuple[FeatureCoding, ...],
+    codings: tuple[FeatureCoding, ...],
     people: tuple[IntArray, IntArray, IntArray],
 ) -> View:
-    """Return people in the classes of a release.
+    """Return records in the classes of a release.
 
     Parameters
     ----------
     names: of the quasi-identifiers that make up the classes.
-    features: of those whose values are features.
-    people: features, released combination and number of each item, shape (items, features), then (items,).
+    features: names of the attributes whose values are features.
+    people: features, released row and number of each item, shapes (items, features), (items,) and (items,).
     """
     codes, item, counts = people
-    classes = scene.release.classes(names)
+    classes = adversary.release.classes(names)
     held, _ = classes.sensitive_counts(sensitive)
     values = classes.sensitive_codes(sensitive)[item]
     groups, kind = groups_of(
@@ -248,11 +251,11 @@ def _view(
         held.attribute.column.size,
     )
     true = count(groups.entries_of(kind, values), counts, int(groups.first[-1]))
-    return View(tuple(features), told, groups, true)
+    return View(tuple(features), codings, groups, true)
 
 
 class AnatomyFeatures(FeatureSource):
-    """The published values, numbers in bins.
+    """The published values of an Anatomy release as features, numbers in bins.
 
     Parameters
     ----------
@@ -262,12 +265,12 @@ class AnatomyFeatures(FeatureSource):
     def __init__(self, bins: int) -> None:
         self.bins = bins
 
-    def view(self, scene: AdversaryView, names: Sequence[str], sensitive: str) -> View:  # noqa: ARG002 - there is one
-        """Return the records of each group; those with the same features are of one kind."""
-        grouped = _grouped(scene)
+    def view(self, adversary: AdversaryView, names: Sequence[str], sensitive: str) -> View:  # noqa: ARG002 - there is one
+        """Return the records of each bucket; those with equal features are of one kind."""
+        grouped = _grouped(adversary)
         positions = [grouped.names.index(name) for name in names]
-        told = tuple(self._told(grouped, at) for at in positions)
-        codes = [own.code[grouped.codes[:, at]] for own, at in zip(told, positions, strict=True)]
+        codings = tuple(self._coding(grouped, at) for at in positions)
+        codes = [own.code[grouped.codes[:, at]] for own, at in zip(codings, positions, strict=True)]
         held = grouped.sensitive
         groups, kind = groups_of(
             np.column_stack(codes).astype(np.int64),
@@ -278,43 +281,43 @@ class AnatomyFeatures(FeatureSource):
         )
         truth = grouped.truth
         if truth is None or not len(truth.counts):
-            return View(tuple(names), told, groups, None)
+            return View(tuple(names), codings, groups, None)
         entries = groups.entries_of(kind[truth.rows], truth.values)
         if (entries < 0).any():
             name = grouped.groups[grouped.group[truth.rows[entries < 0][0]]]
             raise InputError(
-                f"{grouped.source}: group {name} does not have the sensitive values of its "
+                f"{grouped.source}: bucket {name} does not have the sensitive values of its "
                 "original records; give the originals of this release"
             )
         true = count(entries, truth.counts, int(groups.first[-1]))
-        return View(tuple(names), told, groups, true)
+        return View(tuple(names), codings, groups, true)
 
-    def pairs(self, scene: AdversaryView, names: Sequence[str], sensitive: str) -> int:  # noqa: ARG002 - at most
-        """Return the number of values of each record's group, added up."""
-        grouped = _grouped(scene)
+    def pairs(self, adversary: AdversaryView, names: Sequence[str], sensitive: str) -> int:  # noqa: ARG002 - at most
+        """Return the number of values in each row's bucket, summed over rows."""
+        grouped = _grouped(adversary)
         return int(np.diff(grouped.sensitive.starts)[grouped.group].sum())
 
-    def _told(self, grouped: AnatomyRelease, position: int) -> FeatureCoding:
+    def _coding(self, grouped: AnatomyRelease, position: int) -> FeatureCoding:
         labels = grouped.labels[position]
         counts = count(grouped.codes[:, position].astype(np.int64), grouped.counts, len(labels))
         order, column = _as_numbers(grouped.names[position], labels, counts)
         if column is None:
-            return FeatureCoding(ExactFeature(len(labels)), np.arange(len(labels)))
+            return _exact(len(labels))
         found = discretize(column, counts[order], self.bins)
         code = np.empty(len(labels), dtype=np.int64)
         code[order] = found.code
         return FeatureCoding(found.feature, code, found.bins)
 
 
-def _grouped(scene: AdversaryView) -> AnatomyRelease:
-    assert scene.grouped is not None, "the release is one of records in groups"
-    return scene.grouped
+def _grouped(adversary: AdversaryView) -> AnatomyRelease:
+    assert adversary.grouped is not None, "only for Anatomy releases"
+    return adversary.grouped
 
 
 def _as_numbers(name: str, labels: Sequence[str | None], counts: IntArray) -> tuple[IntArray, Column | None]:
-    """Return published texts as a column of numbers, and their order; None where they are none.
+    """Return the order of published texts by number, and the column of numbers, None if they are texts.
 
-    Of the texts one may stand for no number, such as that of a missing value; it comes last.
+    One of the texts may be no number, such as that of a missing value; it comes last.
     """
     numbers = np.array([_number(label) for label in labels], dtype=np.float64)
     order = np.argsort(numbers, kind="stable")
@@ -328,36 +331,29 @@ def _as_numbers(name: str, labels: Sequence[str | None], counts: IntArray) -> tu
 
 def _number(label: str | None) -> float:
     """Return a number, a date as its ordinal, NaN for anything else."""
-    readers: tuple[Callable[[str], float], ...] = (float, _ordinal)
-    for read in readers:
-        try:
-            found = read(label or "")
-        except ValueError:
-            continue
-        return found if np.isfinite(found) else np.nan
-    return np.nan
-
-
-def _ordinal(text: str) -> float:
-    return float(date.fromisoformat(text).toordinal())
+    try:
+        found = float(label or "")
+    except ValueError:
+        found = ISO.number(label or "") or np.nan
+    return found if np.isfinite(found) else np.nan
 
 
 SURE = 0.8
-"""A guess with this chance counts as sure."""
+"""Probability from which a guess counts as sure."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """What chances of sensitive values are worth beside the truth.
+    """The score of probabilities of sensitive values against the truth.
 
     Attributes
     ----------
-    accuracy: ACC, share of people whose most likely value is theirs, a tie of n counting 1/n.
-    absolute: ABS, mean over people of the sum over the values of the difference between the chance and 1 for
-        the true value, 0 for others.
-    squared: SSQ, the same with squares of the differences.
-    sure: share of people with a value of chance ``SURE`` or more.
-    sure_right: share of those for whom it is the true one, None without any.
+    accuracy: ACC, share of records whose most likely value is the true one; a tie of n counts 1/n.
+    absolute: ABS, mean over records of the sum over values of |probability - 1 for the true value, 0 for
+        others|.
+    squared: SSQ, the same with squared differences.
+    sure: share of records with a value of probability ``SURE`` or more.
+    sure_right: share of those records for which that value is the true one, None without any.
     """
 
     accuracy: Fraction
@@ -368,12 +364,12 @@ class Score:
 
     @classmethod
     def of(cls, groups: Groups, chances: FloatArray, true: IntArray) -> Score:
-        """Score chances.
+        """Return the score.
 
         Parameters
         ----------
-        chances: of each entry, shape (entries,).
-        true: people of each entry's kind who have its value, shape (entries,), int64; at least one in all.
+        chances: probability of each entry, shape (entries,).
+        true: records of each entry's kind with its value, shape (entries,), int64; at least one in sum.
         """
         total = int(true.sum())
         kind, starts = groups.kind, groups.first[:-1]
@@ -390,13 +386,13 @@ class Score:
 
 
 def expected_accuracy(groups: Groups, chances: FloatArray) -> float:
-    """Return the accuracy that whoever believes in these chances expects, the truth being unknown."""
+    """Return the expected accuracy if the probabilities are correct."""
     best = np.maximum.reduceat(chances, groups.first[:-1])
     return float(best @ groups.counts) / groups.people
 
 
 def _right(groups: Groups, chances: FloatArray, true: IntArray) -> Fraction:
-    """Return the expected number of people whose most likely value is theirs."""
+    """Return the expected number of records whose most likely value is the true one."""
     starts = groups.first[:-1]
     best = chances == np.maximum.reduceat(chances, starts)[groups.kind]
     ties = np.add.reduceat(best.astype(np.int64), starts)[groups.kind]
@@ -405,18 +401,38 @@ def _right(groups: Groups, chances: FloatArray, true: IntArray) -> Fraction:
 
 
 VALUES = 1000
-"""Most values of a sensitive attribute that are learned about."""
+"""Maximum number of values of an inferred attribute."""
 
 PAIRS = 1 << 22
-"""Most pairs of a kind of people and a value of their group whose chances are held."""
+"""Maximum number of pairs of a kind of record and a value of its group."""
+
+
+SWEEPS, LEAST = 2000, 128
+"""Default maximum number of sweeps of a chain, and the number that no table is too large for."""
+
+WORK = 1 << 30
+"""Pairs that all sweeps of all chains visit by default: half a minute of one processor."""
+
+
+def affordable_sweeps(pairs: int) -> int:
+    """Return the default maximum number of sweeps.
+
+    Parameters
+    ----------
+    pairs: of records and values that one sweep of all chains visits.
+
+    >>> affordable_sweeps(4 * 90_000), affordable_sweeps(4 * 400_000), affordable_sweeps(4 * (1 << 22))
+    (2000, 671, 128)
+    """
+    return min(SWEEPS, max(WORK // max(pairs, 1), LEAST))
 
 
 UNCONFIRMED = "as the model expects"
-"""The aim of an attack that is not judged by the truth."""
+"""The aim in the result of an attack without known true values."""
 
 
 class Features(StrEnum):
-    """What is known of people beside their group."""
+    """The features of records in their groups."""
 
     PUBLISHED = "published"
     EXACT = "exact"
@@ -424,7 +440,7 @@ class Features(StrEnum):
 
 
 class DefinettiSettings(KnowledgeSettings):
-    """What the adversary knows, what is assumed, and how long the chances are computed."""
+    """The adversary's knowledge, the prior and the effort of sampling."""
 
     features: Annotated[
         Features | None,
@@ -441,7 +457,14 @@ class DefinettiSettings(KnowledgeSettings):
         Exact, Field(gt=0, description="concentration of the Dirichlet prior of features; 1 is uniform")
     ] = Decimal(1)
     chains: Annotated[WholeNumber, Field(ge=2, le=100, description="independent starts")] = 4
-    sweeps: Annotated[WholeNumber, Field(ge=16, description="maximum number of sweeps per chain")] = 2000
+    sweeps: Annotated[
+        WholeNumber | None,
+        Field(
+            ge=16,
+            description="maximum number of sweeps per chain; default: 2000, fewer where the release has many "
+            "pairs of records and values of their class",
+        ),
+    ] = None
     tolerance: Annotated[
         Exact,
         Field(gt=1, description="largest R-hat (potential scale reduction factor) accepted as converged"),
@@ -452,21 +475,19 @@ class DefinettiSettings(KnowledgeSettings):
 
 
 class Definetti(Attack):
-    """Share of people whose sensitive value is guessed from what the groups teach about each other.
+    """Share of records whose sensitive value is guessed from correlations between groups.
 
-    A group of people with known features has a known set of sensitive values, and who has which is not
-    published. Under random worlds each way to deal them out is as likely as any other. But if smokers are
-    more often in groups with lung cancer, then in a group of one smoker and one other it is likelier to be
-    the smoker's. People being exchangeable (de Finetti), that is what the release implies: features are
-    drawn independently with unknown chances for each sensitive value, and the posterior of all ways to deal
-    the values out is sampled.
+    The release shows the features and the sensitive values of each group (class or bucket), but not which
+    record has which value. Under random worlds all assignments are equally likely. But if smokers are more
+    often in groups with lung cancer, then in a group of one smoker and one other the smoker is more likely to
+    have it. For exchangeable people (de Finetti) the release implies this: features are drawn independently
+    with unknown probabilities given each sensitive value, and the posterior of all assignments is sampled.
 
-    The guess is the value of highest chance, a tie of n counting 1/n. The baseline is the same under random
-    worlds: the most frequent value of each group. In a class of a release without exact values all have the
-    same published values, so nothing tells them apart and success is the baseline.
+    The guess is the most probable value; a tie of n counts 1/n. The baseline is the same guess under random
+    worlds: the most frequent value of each group. With generalized features all records of a class are equal,
+    so success is the baseline.
 
-    The interval covers the share of so many targets (Clopper and Pearson) and what each chain by itself
-    reaches.
+    The interval covers the share of so many targets (Clopper and Pearson) and the success of each chain.
 
     Source: Kifer, "Attacks on Privacy and deFinetti's Theorem" (SIGMOD 2009, doi:10.1145/1559845.1559861).
     """
@@ -476,68 +497,81 @@ class Definetti(Attack):
     Settings = DefinettiSettings
     settings: DefinettiSettings
 
-    def missing_requirement(self, scene: AdversaryView) -> str | None:
-        """A sensitive attribute is needed, and for exact values those of original records."""
-        if not self._learned(scene):
+    @classmethod
+    def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
+        """Return how often the value that the release suggests most is right."""
+        expected = "is expected to guess" if knowledge.get("target") == UNCONFIRMED else "guesses"
+        guesses = f"{expected} {knowledge['sensitive']} right in {success} of cases"
+        who = f"{somebody(knowledge)} and learns from all classes of the release"
+        return f"{who} {guesses}; from the person's class alone in {guess}."
+
+    def missing_requirement(self, adversary: AdversaryView) -> str | None:
+        """Return the missing sensitive attribute or originals, or the exceeded limit, if any."""
+        if not self._learned(adversary):
             return f"a sensitive attribute with at most {VALUES} values"
         features = self.settings.features
-        if features is Features.SIMILAR and scene.grouped is not None:
+        if features is Features.SIMILAR and adversary.grouped is not None:
             return "generalized values; an Anatomy release has none"
-        if features in (Features.EXACT, Features.SIMILAR) and scene.grouped is None and not _linked(scene):
+        if (
+            features in (Features.EXACT, Features.SIMILAR)
+            and adversary.grouped is None
+            and not _linked(adversary)
+        ):
             return f"original records with links to released ones, because of features: {features}"
-        known = scene.release.known(self.settings.knowledge)
-        pairs = max(self._knowing(scene).pairs(scene, known, name) for name in self._learned(scene))
+        known = adversary.release.known(self.settings.knowledge)
+        pairs = max(
+            self._knowing(adversary).pairs(adversary, known, name) for name in self._learned(adversary)
+        )
         if pairs > PAIRS:
-            return (
-                f"at most {PAIRS:,} pairs of people and values of their class, of which there are {pairs:,}"
-            )
+            return f"at most {PAIRS:,} pairs of records and values of their class; there are {pairs:,}"
         return None
 
-    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
-        """Learn about each sensitive attribute."""
-        lacking = self.missing_requirement(scene)
+    def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
+        """Return one result for each sensitive attribute."""
+        lacking = self.missing_requirement(adversary)
         if lacking is not None:
-            raise InputError(f"{scene.release.source}: the attack definetti needs {lacking}")
-        return [self._attack(scene, name, random) for name in self._learned(scene)]
+            raise InputError(f"{adversary.release.source}: the attack definetti needs {lacking}")
+        return [self._attack(adversary, name, random) for name in self._learned(adversary)]
 
-    def _learned(self, scene: AdversaryView) -> list[str]:
-        sensitive = scene.disclosing.sensitive
+    def _learned(self, adversary: AdversaryView) -> list[str]:
+        sensitive = adversary.disclosing.sensitive
         return [name for name, own in sensitive.items() if own.attribute.column.size <= VALUES]
 
-    def _attack(self, scene: AdversaryView, name: str, random: np.random.Generator) -> AttackResult:
-        known = scene.release.known(self.settings.knowledge)
-        view = self._knowing(scene).view(scene, known, name)
+    def _attack(self, adversary: AdversaryView, name: str, random: np.random.Generator) -> AttackResult:
+        known = adversary.release.known(self.settings.knowledge)
+        view = self._knowing(adversary).view(adversary, known, name)
         settings = self.settings
-        effort = SamplerSettings(settings.chains, settings.sweeps, float(settings.tolerance), settings.draws)
-        model = NaiveBayes(view.groups, [own.feature for own in view.told], float(settings.prior))
+        sweeps = settings.sweeps or affordable_sweeps(int(view.groups.first[-1]) * settings.chains)
+        effort = SamplerSettings(settings.chains, sweeps, float(settings.tolerance), settings.draws)
+        model = NaiveBayes(view.groups, [own.feature for own in view.codings], float(settings.prior))
         found = posterior(view.groups, model, effort, random.spawn(settings.chains))
-        return self._finding(view, found, self._features(scene), name)
+        return self._finding(view, found, self._features(adversary), name)
 
-    def _features(self, scene: AdversaryView) -> Features:
-        if scene.grouped is not None:
+    def _features(self, adversary: AdversaryView) -> Features:
+        if adversary.grouped is not None:
             return Features.PUBLISHED
-        default = Features.EXACT if _linked(scene) else Features.PUBLISHED
+        default = Features.EXACT if _linked(adversary) else Features.PUBLISHED
         return self.settings.features or default
 
-    def _knowing(self, scene: AdversaryView) -> FeatureSource:
-        if scene.grouped is not None:
+    def _knowing(self, adversary: AdversaryView) -> FeatureSource:
+        if adversary.grouped is not None:
             return AnatomyFeatures(self.settings.bins)
         kinds: dict[Features, FeatureSource] = {
             Features.PUBLISHED: Published(),
             Features.EXACT: OriginalFeatures(self.settings.bins),
             Features.SIMILAR: SimilarFeatures(self.settings.bins),
         }
-        return kinds[self._features(scene)]
+        return kinds[self._features(adversary)]
 
     def _finding(self, view: View, found: Posterior, features: Features, name: str) -> AttackResult:
         judged = _believed(view.groups, found) if view.true is None else _judged(view, view.true, found)
         details: dict[str, Any] = {
             "features": features.value,
             **judged.details,
-            "chains": _settling(found.settling, judged.by_chain),
-            "bins": {own: told.bins for own, told in zip(view.names, view.told, strict=True) if told.bins},
+            "chains": _chains(found.convergence, judged.by_chain),
+            "bins": {own: each.bins for own, each in zip(view.names, view.codings, strict=True) if each.bins},
         }
-        # A number that nothing confirms is not to be taken for one that was counted.
+        # The aim marks a success that is only expected, not counted.
         aim = {"target": UNCONFIRMED} if view.true is None else {}
         knowledge = {"attributes": list(view.names), **aim, "sensitive": name}
         ends = [judged.low, judged.high, *judged.by_chain]
@@ -549,11 +583,11 @@ class Definetti(Attack):
 
 @dataclass(frozen=True)
 class _Judged:
-    """What the chances of values are worth; the fields are those of a finding.
+    """The fields of a result that are judged.
 
     Attributes
     ----------
-    by_chain: success of each chain by itself.
+    by_chain: success of each chain alone.
     """
 
     success: Share
@@ -566,12 +600,12 @@ class _Judged:
 
 
 def _judged(view: View, true: IntArray, found: Posterior) -> _Judged:
-    """Judge by the truth."""
+    """Judge by the true values."""
     groups, targets = view.groups, int(true.sum())
     score = Score.of(groups, found.chances, true)
     blind = Score.of(groups, groups.shares, true)
     low, high = clopper_pearson(float(score.accuracy) * targets, targets)
-    if found.settling is None:
+    if found.convergence is None:
         low = high = float(score.accuracy)
     each = [float(Score.of(groups, own, true).accuracy) for own in found.by_chain]
     details: dict[str, Any] = {
@@ -586,7 +620,7 @@ def _judged(view: View, true: IntArray, found: Posterior) -> _Judged:
 
 
 def _believed(groups: Groups, found: Posterior) -> _Judged:
-    """Take the model at its word, where the truth is not at hand."""
+    """Judge by the model's own probabilities, as the true values are unknown."""
     success = expected_accuracy(groups, found.chances)
     each = [expected_accuracy(groups, own) for own in found.by_chain]
     details = {"judged_by": "the model's own chances, which nothing confirms", "expected": success}
@@ -594,21 +628,21 @@ def _believed(groups: Groups, found: Posterior) -> _Judged:
     return _Judged(success, baseline, success, success, groups.people, each, details)
 
 
-def _linked(scene: AdversaryView) -> bool:
-    return scene.original is not None and scene.original.truth is not Truth.UNKNOWN
+def _linked(adversary: AdversaryView) -> bool:
+    return adversary.original is not None and adversary.original.truth is not Truth.UNKNOWN
 
 
-def _settling(settling: Convergence | None, accuracy: Sequence[float]) -> dict[str, Any] | None:
-    """Return how far the chains agreed, None where nothing was drawn."""
-    if settling is None:
+def _chains(found: Convergence | None, accuracy: Sequence[float]) -> dict[str, Any] | None:
+    """Return the convergence of the chains for the report, None if nothing was drawn."""
+    if found is None:
         return None
     return {
         "number": len(accuracy),
-        "settled": settling.settled,
-        "sweeps": settling.sweeps,
-        "kept": settling.kept,
-        "r_hat": {"likelihood": settling.likelihood, "chances": settling.typical},
-        "effective_draws": settling.draws,
-        "difference": settling.difference,
+        "settled": found.converged,
+        "sweeps": found.sweeps,
+        "kept": found.kept,
+        "r_hat": {"likelihood": found.likelihood, "chances": found.typical},
+        "effective_draws": found.draws,
+        "difference": found.difference,
         "success": list(accuracy),
     }

@@ -1,4 +1,4 @@
-"""Record linkage: how many records of the release are found again by who holds the original ones."""
+"""Record linkage: the share of released records that an adversary with original records links correctly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from anonymizer.attacks.attribute_disclosure import KnowledgeSettings
-from anonymizer.attacks.base import AlignedSettings, Attack, AttackResult, clopper_pearson, draw_sample
+from anonymizer.attacks.base import (
+    AlignedSettings,
+    Attack,
+    AttackResult,
+    clopper_pearson,
+    draw_sample,
+    known_columns,
+)
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
     Distance,
@@ -36,23 +43,23 @@ from anonymizer.plugins import Exact as Decimals
 from anonymizer.plugins import WholeNumber
 
 WORK = 1 << 30
-"""Values that are compared, at most, before the targets are sampled."""
+"""Maximum number of compared values; with more, targets are sampled."""
 
 LEAST = 100
-"""Targets that are sampled, at least."""
+"""Minimum number of sampled targets."""
 
 FALSE_LINKS, MISSED_LINKS = 0.001, 0.05
-"""Error rates of probabilistic linkage where none are given."""
+"""Default error rates of probabilistic linkage."""
 
 DISTANCES: Mapping[str, type[Distance]] = {
     **{each.name: each for each in (Euclidean, Mahalanobis, RankDistance)},
     **dict.fromkeys(FAMILIES, Euclidean),
 }
-"""All distances; with equal weights, those of the families order pairs as Euclid's does."""
+"""All distances by name; with equal weights, the families order pairs as the Euclidean distance."""
 
 
 class LinkageMethod(StrEnum):
-    """How records are linked."""
+    """Methods of linkage."""
 
     NEAREST = "nearest"
     ASSIGNMENT = "assignment"
@@ -61,7 +68,7 @@ class LinkageMethod(StrEnum):
 
 
 class DistanceName(StrEnum):
-    """How unlike two records are."""
+    """Distances between records."""
 
     EUCLIDEAN = "euclidean"
     MAHALANOBIS = "mahalanobis"
@@ -73,7 +80,7 @@ class DistanceName(StrEnum):
 
 
 class LinkageSettings(KnowledgeSettings, AlignedSettings):
-    """What the intruder holds and how he links."""
+    """The records that the adversary holds and the method of linkage."""
 
     linkage: Annotated[LinkageMethod, Field(description="method of linking records")] = LinkageMethod.NEAREST
     distance: Annotated[
@@ -130,7 +137,9 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings):
         if rates and self.linkage is not LinkageMethod.PROBABILISTIC:
             raise ValueError("false_links and missed_links need linkage: probabilistic; remove them")
         if self.distance is not None and self.linkage is LinkageMethod.PROBABILISTIC:
-            raise ValueError("linkage: probabilistic compares by agreement, not by a distance; remove it")
+            raise ValueError(
+                "linkage: probabilistic compares by agreement, not by a distance; remove distance"
+            )
         if self.linkage is LinkageMethod.LEARNED:
             if self.distance is not None and self.distance not in FAMILIES:
                 raise ValueError(
@@ -139,7 +148,7 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings):
         elif self.proof is not None:
             raise ValueError("proof needs linkage: learned; remove it")
         if self.swap_range is not None and self.distance is not DistanceName.RANK:
-            raise ValueError("swap_range needs distance: rank; set it")
+            raise ValueError("swap_range needs distance: rank; set distance: rank")
         bilinear = self.linkage is LinkageMethod.LEARNED and self.distance is DistanceName.BILINEAR
         if self.metric and not bilinear:
             raise ValueError("metric needs linkage: learned and distance: bilinear; remove it")
@@ -147,7 +156,7 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings):
 
     @property
     def by(self) -> DistanceName:
-        """The distance, by default the simplest."""
+        """The distance; by default Euclidean, or the weighted mean if learned."""
         simplest = (
             DistanceName.WEIGHTED_MEAN if self.linkage is LinkageMethod.LEARNED else DistanceName.EUCLIDEAN
         )
@@ -155,12 +164,11 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings):
 
 
 class Linkage(Attack):
-    """The expected share of records that are linked with the right person.
+    """The expected share of released records that are linked correctly.
 
-    The target is a random record of the release. Whoever holds its original values, or a share ``overlap`` of
-    all original records, links them by the attributes in ``knowledge``. Records that look equally good
-    are equally likely, so that a tie of n counts 1/n. A guess without the release's values is right in
-    one of its records.
+    The adversary holds a share ``overlap`` of the original records and links them by the attributes in
+    ``knowledge``. Equally near records are equally likely, so a tie of n counts 1/n. The baseline is
+    1 / records: a guess without the released values.
     """
 
     name = "linkage"
@@ -168,21 +176,29 @@ class Linkage(Attack):
     Settings = LinkageSettings
     settings: LinkageSettings
 
-    def missing_requirement(self, scene: AdversaryView) -> str | None:
-        """Original records are needed, and what became of them."""
-        return self.settings.missing_requirement(scene)
+    @classmethod
+    def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
+        """Return how many of the held records the adversary links to the right released one."""
+        held, by = float(knowledge["overlap"]), known_columns(knowledge)
+        share = "the original records" if held == 1 else f"{100 * held:.3g} % of the original records"
+        method = " and ".join(str(knowledge[key]) for key in ("linkage", "distance") if knowledge.get(key))
+        return (
+            f"Somebody who holds {share} with {by} links {success} of them to the right released record "
+            f"({method}); by chance {guess}."
+        )
 
-    def run(self, scene: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
-        """Link the records that the intruder holds."""
-        lacking = self.missing_requirement(scene)
-        if lacking is not None or scene.original is None:
-            raise InputError(f"{scene.release.source}: the attack linkage needs {lacking}")
-        original = scene.original
+    def missing_requirement(self, adversary: AdversaryView) -> str | None:
+        """Return the missing original records or links, if any."""
+        return self.settings.missing_requirement(adversary)
+
+    def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
+        """Link the records that the adversary holds."""
+        original = self.required_original(adversary)
         links = self.settings.links(original)
         names = original.known(self.settings.knowledge)
         linking = self._linking()
         held, targets = self._drawn(original, links, random)
-        space = comparison_space(scene.release, original, names, held, targets)
+        space = comparison_space(adversary.release, original, names, held, targets)
         work = linking.work(space)
         most = self.settings.targets or max(targets.records * WORK // max(work, 1), LEAST)
         if most < targets.records:
@@ -191,9 +207,9 @@ class Linkage(Attack):
                 held = np.bincount(targets.original, weights=targets.counts, minlength=len(held)).astype(
                     np.int64
                 )
-            space = comparison_space(scene.release, original, names, held, targets)
+            space = comparison_space(adversary.release, original, names, held, targets)
         linked = linking.link(space, random)
-        return [self._finding(scene, original, links, space, linked)]
+        return [self._finding(adversary, original, links, space, linked)]
 
     def _linking(self) -> Linking:
         if self.settings.linkage is LinkageMethod.PROBABILISTIC:
@@ -212,7 +228,7 @@ class Linkage(Attack):
         return NearestLinking(distance)
 
     def _drawn(self, original: Original, links: Links, random: np.random.Generator) -> tuple[IntArray, Links]:
-        """Return the records that the intruder holds of each combination, and the released among them."""
+        """Return the held records of each original row, shape (rows,), and the links of those released."""
         linked = np.bincount(links.original, weights=links.counts, minlength=len(original.counts))
         lost = original.counts - linked.astype(np.int64)
         number = round(self.settings.overlap * original.records)
@@ -232,7 +248,12 @@ class Linkage(Attack):
         return released.astype(np.int64) + own[len(links.counts) :], targets
 
     def _finding(
-        self, scene: AdversaryView, original: Original, links: Links, space: ComparisonSpace, linked: Linked
+        self,
+        adversary: AdversaryView,
+        original: Original,
+        links: Links,
+        space: ComparisonSpace,
+        linked: Linked,
     ) -> AttackResult:
         targets = space.truth.records
         right = float(linked.right @ space.truth.counts)
@@ -253,10 +274,10 @@ class Linkage(Attack):
             "truth": truth.value,
             "held_records": int(space.records.sum()),
             "sampled": targets < links.records,
-            "without_original": scene.release.records - links.records,
+            "without_original": adversary.release.records - links.records,
             "left_out": {name: list(columns) for name, columns in original.unmatched_columns.items()},
         }
-        baseline = Fraction(1, scene.release.records)
+        baseline = Fraction(1, adversary.release.records)
         return AttackResult(
             self.name, knowledge, success, baseline, low, high, targets, details | linked.details
         )

@@ -7,7 +7,7 @@ the range of a rank swapping can rule out every record whose rank would have mov
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -18,8 +18,9 @@ import numpy as np
 
 from anonymizer.attacks.adversary_view import links_of_pairs
 from anonymizer.attacks.generalized_values import spans
+from anonymizer.attacks.pace import paced
 from anonymizer.model.adversary import Links, Original, PublishedTable, ValueCoverage
-from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.model.counting import count, numbered
 from anonymizer.model.table import Column
 
@@ -27,26 +28,26 @@ Scaling = Callable[[FloatArray], FloatArray]
 """Puts numbers of a column on the scale in which distances are measured."""
 
 Scale = Callable[[Column], Scaling]
-"""From a numeric column to how its numbers are scaled."""
+"""Returns the scaling of a numeric column."""
 
 
 Change = Callable[[FloatArray], FloatArray]
-"""What is done to every gap."""
+"""A transformation of gaps."""
 
 
 class Gaps(ABC):
-    """The least distance from an original value to what a text stands for; 0 iff it stands for the value."""
+    """The least distance from an original value to a value that a text covers; 0 iff it covers the value."""
 
     @abstractmethod
     def rows(self, codes: IntArray) -> FloatArray:
-        """Return the gap between some original values and every text, shape (values, texts), float64.
+        """Return the gaps between some original values and every text, shape (values, texts), float64.
 
-        Numbers have signs: negative when the value is below what the text stands for.
+        Gaps of numbers have signs: negative if the value is below the covered ones.
         """
 
 
 def gaps_of(meaning: ValueCoverage, scale: Scale) -> Gaps:
-    """Return the gaps of an attribute: of numbers on a scale, of other values along the hierarchy."""
+    """Return the gaps of an attribute: on a scale for numbers, along the hierarchy for other values."""
     numbers = meaning.column.numbers
     if numbers is None or np.isnan(numbers).all():
         return CategoryGaps(meaning)
@@ -54,7 +55,7 @@ def gaps_of(meaning: ValueCoverage, scale: Scale) -> Gaps:
 
 
 def standard_scale(column: Column) -> Scaling:
-    """Return numbers in standard deviations of the column; as they are where the column is constant."""
+    """Return the scaling to standard deviations of the column; no scaling if it is constant."""
     numbers, counts = _present(column)
     deviation = float(
         np.sqrt(np.average((numbers - np.average(numbers, weights=counts)) ** 2, weights=counts))
@@ -64,7 +65,7 @@ def standard_scale(column: Column) -> Scaling:
 
 
 def rank_scale(column: Column) -> Scaling:
-    """Return the share of the column's records below each number, half of those that have it included."""
+    """Return the scaling to ranks: the share of records below a number, plus half of those with it."""
     numbers, counts = _present(column)
     below = np.concatenate([[0], np.cumsum(counts)]) / counts.sum()
 
@@ -82,9 +83,9 @@ def _present(column: Column) -> tuple[FloatArray, IntArray]:
 
 
 class NumberGaps(Gaps):
-    """Gaps of numbers: to the nearest number that a text stands for.
+    """Gaps of numbers to the nearest number that a text covers.
 
-    A missing value is as far from every number as the column is wide.
+    The gap between a missing value and a number is the width of the column.
     """
 
     def __init__(self, meaning: ValueCoverage, scale: Scaling) -> None:
@@ -96,14 +97,11 @@ class NumberGaps(Gaps):
         span = float(np.nanmax(ends) - np.nanmin(ends))
         self._widest = span if span > 0 else 1.0
         self._missing = meaning.column.missing
-        owners = np.repeat(np.arange(len(meaning.sizes)), meaning.sizes)
-        self._with_missing = np.zeros(len(meaning.sizes), dtype=bool)
-        if self._missing is not None:
-            self._with_missing[owners[meaning.values == self._missing]] = True
+        self._with_missing = _covers_missing(meaning)
         self._broken = self._with_holes(meaning, numbers)
 
     def _with_holes(self, meaning: ValueCoverage, numbers: FloatArray) -> list[tuple[int, FloatArray]]:
-        """Return the texts between whose ends lie original numbers that they do not stand for."""
+        """Return the texts with original numbers between their ends that they do not cover."""
         present = numbers[~np.isnan(numbers)]
         between = np.searchsorted(present, meaning.high, "right") - np.searchsorted(
             present, meaning.low, "left"
@@ -117,7 +115,7 @@ class NumberGaps(Gaps):
         return found
 
     def rows(self, codes: IntArray) -> FloatArray:
-        """Return the signed gaps to the nearest number."""
+        """Return the signed gaps, shape (values, texts)."""
         values = self._values[codes][:, None]
         gaps: FloatArray = np.minimum(values - self._low, 0) + np.maximum(values - self._high, 0)
         for text, numbers in self._broken:
@@ -126,6 +124,14 @@ class NumberGaps(Gaps):
         if self._missing is not None:
             gaps[np.ix_(codes == self._missing, self._with_missing)] = 0
         return gaps
+
+
+def _covers_missing(meaning: ValueCoverage) -> BoolArray:
+    owners = np.repeat(np.arange(len(meaning.sizes)), meaning.sizes)
+    covers = np.zeros(len(meaning.sizes), dtype=bool)
+    if meaning.column.missing is not None:
+        covers[owners[meaning.values == meaning.column.missing]] = True
+    return covers
 
 
 def _to_nearest(values: FloatArray, numbers: FloatArray) -> FloatArray:
@@ -138,7 +144,7 @@ def _to_nearest(values: FloatArray, numbers: FloatArray) -> FloatArray:
 class CategoryGaps(Gaps):
     """Gaps of categories: the level of the lowest common ancestor by the height of the hierarchy.
 
-    Without a hierarchy 0 for a value that the text stands for, else 1.
+    Without a hierarchy: 0 for a value that the text covers, else 1.
     """
 
     def __init__(self, meaning: ValueCoverage) -> None:
@@ -153,7 +159,7 @@ class CategoryGaps(Gaps):
         self._levels = [_Members(chain, owners, meaning.values, self._texts) for chain in chains]
 
     def rows(self, codes: IntArray) -> FloatArray:
-        """Return the shares of the height, shape (values, texts)."""
+        """Return the gaps as shares of the height, shape (values, texts)."""
         gaps = np.ones((len(codes), self._texts))
         for level in reversed(range(len(self._levels))):
             texts, of_value = self._levels[level].of(self._chains[level][codes])
@@ -162,7 +168,7 @@ class CategoryGaps(Gaps):
 
 
 class _Members:
-    """The texts that stand for something under each node of one level."""
+    """The texts that cover a value under each node of one level."""
 
     def __init__(self, chain: IntArray, owners: IntArray, values: IntArray, texts: int) -> None:
         keys = np.unique(chain[values] * texts + owners)
@@ -171,25 +177,25 @@ class _Members:
         self._starts = np.searchsorted(nodes, np.arange(int(chain.max(initial=-1)) + 2))
 
     def of(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the texts of some nodes, and of which each is."""
+        """Return the texts of some nodes, and the node's position for each."""
         places, of_node = spans(self._starts[nodes], self._starts[nodes + 1] - self._starts[nodes])
         return self._entries[places], of_node
 
 
 class Differences:
-    """The gaps between originals and classes of a comparison space, attribute by attribute."""
+    """The gaps between originals and classes of a comparison space, by attribute."""
 
     def __init__(self, gaps: list[Gaps]) -> None:
         self._gaps = gaps
 
     def of(self, position: int, codes: IntArray, texts: IntArray, change: Change) -> FloatArray:
-        """Return the gaps of one attribute, each changed.
+        """Return the transformed gaps of one attribute.
 
         Parameters
         ----------
-        codes: of original combinations, shape (rows,).
+        codes: of original rows, shape (rows,).
         texts: of classes, shape (classes,).
-        change: of each gap, made once for equal pairs of a value and a text.
+        change: transformation, applied once to equal pairs of a value and a text.
 
         Returns
         -------
@@ -202,17 +208,17 @@ class Differences:
 
 @dataclass(frozen=True, eq=False)
 class ComparisonSpace:
-    """The distinct combinations of both files in the attributes that records are compared by.
+    """The distinct rows of both files in the compared attributes.
 
     Attributes
     ----------
     names: of the attributes.
-    meanings: what their published texts stand for.
-    originals: codes of the original combinations, shape (originals, attributes), int32; distinct.
-    records: original records that the intruder holds of each, shape (originals,), int64.
-    classes: texts of the released combinations, shape (classes, attributes), int32; distinct.
+    meanings: coverage of their published texts.
+    originals: codes of the original rows, shape (originals, attributes), int32; distinct.
+    records: original records that the adversary holds of each, shape (originals,), int64.
+    classes: texts of the released rows, shape (classes, attributes), int32; distinct.
     sizes: released records of each, shape (classes,), int64.
-    truth: which originals became which classes, by the records that are to be linked.
+    truth: true links from originals to classes, with the number of targets.
     """
 
     names: tuple[str, ...]
@@ -225,7 +231,7 @@ class ComparisonSpace:
 
     @cached_property
     def breadth(self) -> FloatArray:
-        """Number of combinations of values that each class stands for, shape (classes,), float64."""
+        """Number of vectors of values that each class covers, shape (classes,), float64."""
         values = [
             np.maximum(meaning.sizes, 1).astype(np.float64)[texts]
             for meaning, texts in zip(self.meanings, self.classes.T, strict=True)
@@ -235,19 +241,19 @@ class ComparisonSpace:
 
     @property
     def cells(self) -> int:
-        """Values to be compared for one original combination."""
+        """Number of compared values per original row."""
         return len(self.sizes) * len(self.meanings)
 
 
 def comparison_space(
     release: PublishedTable, original: Original, names: Sequence[str], held: IntArray, targets: Links
 ) -> ComparisonSpace:
-    """Return what is compared when the attributes of these names are known.
+    """Return the comparison space of an adversary who knows the attributes of these names.
 
     Parameters
     ----------
-    held: records that the intruder holds of each original combination, shape (combinations,), int64.
-    targets: links of the records that are to be linked, among those held.
+    held: records that the adversary holds of each original row, shape (rows,), int64.
+    targets: true links of the targets, among the held records.
     """
     own = [original.names.index(name) for name in names]
     published = [release.names.index(name) for name in names]
@@ -268,22 +274,22 @@ def comparison_space(
 
 
 def _distinct(codes: CodeArray) -> tuple[IntArray, CodeArray]:
-    """Return the number of each row's combination, and the distinct combinations."""
+    """Return the position of each row among the distinct rows, and the distinct rows."""
     keys, first = numbered(codes.T, len(codes))
     return keys, codes[first]
 
 
 CELLS = 1 << 21
-"""Compared values that are held at once."""
+"""Compared values in memory."""
 
 
 class Distance(ABC):
-    """How unlike an original combination and a class are; only the order of distances matters to linkers.
+    """A distance between original rows and classes; linkers use only the order of distances.
 
     Class attributes
     ----------------
     name: as in the config.
-    exact: whether it is 0 when the class stands for the combination, and positive when not.
+    exact: whether the distance is 0 iff the class covers the row.
     """
 
     name: ClassVar[str]
@@ -294,16 +300,16 @@ class Distance(ABC):
         self._differences = Differences([self.gaps(meaning) for meaning in space.meanings])
 
     def gaps(self, meaning: ValueCoverage) -> Gaps:
-        """Return how values of one attribute are compared with published texts."""
+        """Return the gaps between values and published texts of one attribute."""
         return gaps_of(meaning, self.scale)
 
     def scale(self, column: Column) -> Scaling:
-        """Return how the numbers of a column are scaled before they are compared."""
+        """Return the scaling of a column's numbers."""
         return standard_scale(column)
 
     @property
     def width(self) -> int:
-        """Numbers that are held for each pair."""
+        """Number of values in memory per pair."""
         return len(self.space.meanings)
 
     @abstractmethod
@@ -313,22 +319,30 @@ class Distance(ABC):
     def differences(
         self, position: int, originals: IntArray, change: Change = lambda gaps: gaps
     ) -> FloatArray:
-        """Return the gaps of one attribute between some originals and every class, each changed."""
+        """Return the transformed gaps of one attribute between some originals and every class."""
         codes = self.space.originals[originals, position].astype(np.int64)
         return self._differences.of(position, codes, self.space.classes[:, position].astype(np.int64), change)
 
-    def blocks(self, originals: IntArray) -> list[IntArray]:
-        """Return the originals in blocks whose distances fit in memory together."""
+    def summed(self, originals: IntArray, change: Change = lambda gaps: gaps) -> FloatArray:
+        """Return the sum of the transformed gaps over the attributes, shape (originals, classes), float64."""
+        total = self.differences(0, originals, change)
+        for position in range(1, len(self.space.meanings)):
+            total += self.differences(position, originals, change)
+        return total
+
+    def blocks(self, originals: IntArray) -> Iterator[IntArray]:
+        """Yield the originals in blocks whose distances fit in memory."""
         size = max(CELLS // (self.width * len(self.space.sizes)), 1)
-        return [originals[start : start + size] for start in range(0, len(originals), size)]
+        parts = [originals[start : start + size] for start in range(0, len(originals), size)]
+        return paced(((len(part), part) for part in parts), len(originals))
 
 
 class Distancing(Protocol):
-    """Makes a distance: its class, or what knows its parameters."""
+    """A factory of distances: a class, or one with parameters."""
 
     @property
     def exact(self) -> bool:
-        """As of the distance."""
+        """As ``Distance.exact``."""
 
     def __call__(self, space: ComparisonSpace) -> Distance:
         """Return the distance."""
@@ -336,13 +350,13 @@ class Distancing(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Linked:
-    """What a linker reached.
+    """The result of a linker.
 
     Attributes
     ----------
-    right: chance that a record of each link of the space's truth is linked right, shape (links,), float64.
-    details: what else it found, in plain types.
-    ties_randomized: whether ``right`` depends on how ties were resolved at random.
+    right: probability that a record of each true link is linked correctly, shape (links,), float64.
+    details: further results, in plain types.
+    ties_randomized: whether ``right`` depends on ties that are resolved at random.
     """
 
     right: FloatArray
@@ -351,24 +365,24 @@ class Linked:
 
 
 class Linking(ABC):
-    """A way to link records.
+    """A method of record linkage.
 
     Class attributes
     ----------------
     name: as in the config.
-    together: whether the records that are held compete, so that those that are no targets matter.
+    together: whether held records compete, so that records other than targets matter.
     """
 
     name: ClassVar[str]
     together: ClassVar[bool] = False
 
     def work(self, space: ComparisonSpace) -> int:
-        """Return how many values are compared."""
+        """Return the number of compared values."""
         return len(space.originals) * space.cells
 
     @abstractmethod
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
-        """Link the originals that the intruder holds with records of the release."""
+        """Link the originals that the adversary holds with records of the release."""
 
 
 class Euclidean(Distance):
@@ -378,21 +392,18 @@ class Euclidean(Distance):
 
     def rows(self, originals: IntArray) -> FloatArray:
         """Return the squared distances."""
-        total = self.differences(0, originals, np.square)
-        for position in range(1, len(self.space.meanings)):
-            total += self.differences(position, originals, np.square)
-        return total
+        return self.summed(originals, np.square)
 
 
 DEGENERATE = 1e-6
-"""Directions with less than this share of the largest variance count as having none."""
+"""Share of the largest variance below which a direction has no variance."""
 
 
 class Mahalanobis(Distance):
     """Differences weighted by the inverse covariance of the original's numbers.
 
-    Categories are correlated with nothing. Where numbers do not vary, in a constant attribute or along one
-    that depends on others, differences count as in the Euclidean distance.
+    Categories are uncorrelated. Along directions without variance, such as a constant attribute, differences
+    count as in the Euclidean distance.
 
     Sources: Mahalanobis, "On the generalised distance in statistics" (1936); in record linkage: Torra, Abowd
     and Domingo-Ferrer, "Using Mahalanobis distance-based record linkage for disclosure risk assessment" (PSD
@@ -416,7 +427,7 @@ class Mahalanobis(Distance):
 
 
 def _covariance(space: ComparisonSpace) -> FloatArray:
-    """Return the covariance of the records that the intruder holds, shape (attributes, attributes)."""
+    """Return the covariance of the held records, shape (attributes, attributes)."""
     covariance = np.eye(len(space.meanings))
     numeric, columns = [], []
     for position, meaning in enumerate(space.meanings):
@@ -428,13 +439,13 @@ def _covariance(space: ComparisonSpace) -> FloatArray:
             columns.append(filled[space.originals[:, position]])
     if numeric:
         own = np.stack(columns)
-        centred = own - np.average(own, axis=1, weights=space.records)[:, None]
-        covariance[np.ix_(numeric, numeric)] = (centred * space.records) @ centred.T / space.records.sum()
+        centered = own - np.average(own, axis=1, weights=space.records)[:, None]
+        covariance[np.ix_(numeric, numeric)] = (centered * space.records) @ centered.T / space.records.sum()
     return covariance
 
 
 def _factor(covariance: FloatArray) -> FloatArray:
-    """Return F with F'F the inverse of the covariance, the identity along directions of no variance."""
+    """Return F; F'F is the inverse of the covariance, the identity along directions without variance."""
     variances, directions = np.linalg.eigh(covariance)
     varies = variances > DEGENERATE * max(float(variances.max()), 1.0)
     factor: FloatArray = directions.T / np.sqrt(np.where(varies, variances, 1.0))[:, None]
@@ -442,10 +453,10 @@ def _factor(covariance: FloatArray) -> FloatArray:
 
 
 class RankDistance(Distance):
-    """The fourth root of the sum of fourth powers, numbers compared by their rank among the original records.
+    """The fourth root of the sum of fourth powers of differences, of numbers by their rank in the original.
 
-    Equal numbers share the mean of their ranks, as a share of the records. What bounds how far a rank can
-    move, as rank swapping does, is betrayed by the largest differences, which the power brings out.
+    Equal numbers have the mean of their ranks, as a share of the records. The fourth power emphasizes the
+    largest differences, which a bound on the change of ranks, as in rank swapping, excludes for true matches.
 
     Source: ranks in record linkage: Muralidhar, Domingo-Ferrer, "Rank-based record linkage for
     re-identification risk assessment" (PSD 2016, doi:10.1007/978-3-319-45381-1_17).
@@ -454,15 +465,12 @@ class RankDistance(Distance):
     name = "rank"
 
     def scale(self, column: Column) -> Scaling:
-        """Return the map from numbers to ranks."""
+        """Return the scaling to ranks."""
         return rank_scale(column)
 
     def rows(self, originals: IntArray) -> FloatArray:
         """Return the fourth powers of the distances."""
-        total = self.differences(0, originals, _fourth)
-        for position in range(1, len(self.space.meanings)):
-            total += self.differences(position, originals, _fourth)
-        return total
+        return self.summed(originals, _fourth)
 
 
 def _fourth(gaps: FloatArray) -> FloatArray:
@@ -471,23 +479,22 @@ def _fourth(gaps: FloatArray) -> FloatArray:
 
 
 class SwappedDistance(Distance):
-    """The number of attributes in which a rank moved further than the swapping moves any.
+    """The number of attributes whose rank changed by more than the swap range.
 
-    It is 0 for a record's own masked one, whatever was drawn. Those at 0 are the candidates that are left
-    when what each attribute allows is intersected; all are equally likely, as partners are drawn from the
-    range alike. Equal numbers may have had each of their ranks. A category that is not published as it was
-    counts as moved too far.
+    It is 0 for the true match. Records at 0 are the intersection of the candidates of all attributes; they
+    are equally likely, as swap partners are drawn uniformly. Equal numbers may have any of their ranks. A
+    changed category counts as out of range.
 
     Source: Nin, Herranz, Torra, "Rethinking rank swapping to decrease disclosure risk" (Data & Knowledge
     Engineering 64, 2008, doi:10.1016/j.datak.2007.07.006).
 
     Parameters
     ----------
-    percent: of the records, by which a rank moves at most.
+    percent: the swap range, in percent of the records.
     """
 
     name = "swapped"
-    # It is 0 for all candidates.
+    # The distance is 0 for all candidates.
     exact = False
 
     def __init__(self, space: ComparisonSpace, percent: Decimal) -> None:
@@ -495,27 +502,24 @@ class SwappedDistance(Distance):
         super().__init__(space)
 
     def gaps(self, meaning: ValueCoverage) -> Gaps:
-        """Return 1 for what moved too far, else 0."""
+        """Return gaps of 1 out of range, else 0."""
         numbers = meaning.column.numbers
         if numbers is None or np.isnan(numbers).all():
             return _Changed(meaning)
         return _OutOfRange(meaning, self._percent)
 
     def rows(self, originals: IntArray) -> FloatArray:
-        """Return the numbers of attributes."""
-        total = self.differences(0, originals)
-        for position in range(1, len(self.space.meanings)):
-            total += self.differences(position, originals)
-        return total
+        """Return the numbers of attributes out of range."""
+        return self.summed(originals)
 
 
 @dataclass(frozen=True)
 class SwapRange:
-    """Makes the distance of a range.
+    """The factory of the distance for a swap range.
 
     Attributes
     ----------
-    percent: of the records.
+    percent: the swap range, in percent of the records.
     """
 
     percent: Decimal
@@ -532,7 +536,7 @@ class _Changed(CategoryGaps):
 
 
 class _OutOfRange(Gaps):
-    """Whether the ranks of a number and of what a text stands for are further apart than the range."""
+    """Whether the ranks of a number and of the covered ones differ by more than the range."""
 
     def __init__(self, meaning: ValueCoverage, percent: Decimal) -> None:
         numbers = meaning.column.numbers
@@ -540,16 +544,13 @@ class _OutOfRange(Gaps):
         known = ~np.isnan(numbers)
         ordered = numbers[known]
         below = np.concatenate([[0], np.cumsum(meaning.column.counts[known])])
-        # As many ranks as the swapping itself takes.
+        # The same rounding as in rank swapping.
         self._reach = int(Fraction(percent) * int(below[-1]) / 100)
         self._first, self._last = _ranks(ordered, below, numbers, numbers)
         self._lowest, self._highest = _ranks(ordered, below, meaning.low, meaning.high)
         self._missing = meaning.column.missing
         self._without = np.isnan(meaning.low)
-        owners = np.repeat(np.arange(len(meaning.sizes)), meaning.sizes)
-        self._with_missing = np.zeros(len(meaning.sizes), dtype=bool)
-        if self._missing is not None:
-            self._with_missing[owners[meaning.values == self._missing]] = True
+        self._with_missing = _covers_missing(meaning)
 
     def rows(self, codes: IntArray) -> FloatArray:
         """Return 1 or 0, shape (values, texts)."""
@@ -564,5 +565,5 @@ class _OutOfRange(Gaps):
 def _ranks(
     ordered: FloatArray, below: IntArray, low: FloatArray, high: FloatArray
 ) -> tuple[IntArray, IntArray]:
-    """Return the first rank that a record from low on has, and the last of one up to high."""
+    """Return the first rank of a number from ``low`` on, and the last rank of one up to ``high``."""
     return below[np.searchsorted(ordered, low, "left")], below[np.searchsorted(ordered, high, "right")] - 1

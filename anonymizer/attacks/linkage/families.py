@@ -1,4 +1,4 @@
-"""Families of distances that are linear in their weights, given features of a pair of records."""
+"""Families of distances that are linear in weights, given features of a pair of records."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from anonymizer.model.arrays import FloatArray
 
 
 class Family(ABC):
-    """The distances of one kind: ``features(differences) @ weights`` for any allowed weights.
+    """A family of distances ``features(differences) @ weights`` for all allowed weights.
 
-    Weights are allowed when every row of ``cone`` gives at least 0 on them and ``total @ weights`` is 1.
-    Scaling all weights links the same records, so the last condition excludes nothing but zero.
+    Weights are allowed if ``cone @ weights`` is at least 0 and ``total @ weights`` is 1. Scaled weights link
+    the same records, so the last condition excludes only zero.
 
     Class attributes
     ----------------
     name: as in the config.
-    extends: whether all weighted means are in it, and more.
+    extends: whether the family is a proper superset of the weighted means.
 
     Attributes
     ----------
-    attributes: number of attributes that are compared.
-    members: for each weight the positions of the attributes it is about.
+    attributes: number of compared attributes.
+    members: positions of the attributes of each weight.
     cone: shape (conditions, weights), float64.
     total: shape (weights,), float64.
     """
@@ -46,15 +46,15 @@ class Family(ABC):
         """Return the features of pairs, shape (..., weights), from differences, shape (..., attributes)."""
 
     def equal(self) -> FloatArray:
-        """Return the weights of the Euclidean distance, shape (weights,): its square over the attributes."""
+        """Return equal weights for the attributes, the Euclidean distance, shape (weights,)."""
         return self.with_weighted_mean(np.full(self.attributes, 1 / self.attributes))
 
     def with_weighted_mean(self, shares: FloatArray) -> FloatArray:
-        """Return the weights of the weighted mean with these shares; single attributes come first.
+        """Return the weights of a weighted mean; the weights of single attributes are first.
 
         Parameters
         ----------
-        shares: of the attributes, shape (attributes,), at least 0, summing to 1.
+        shares: of the attributes, shape (attributes,), at least 0, sum 1.
         """
         weights = np.zeros(len(self.members))
         weights[: self.attributes] = shares
@@ -62,15 +62,15 @@ class Family(ABC):
 
     @abstractmethod
     def labels(self, names: Sequence[str]) -> list[str]:
-        """Return what each weight is about, given the names of the attributes."""
+        """Return a label for each weight, given the names of the attributes."""
 
     @abstractmethod
     def importance(self, weights: FloatArray) -> FloatArray:
-        """Return how much each attribute counts, shape (attributes,), summing to 1."""
+        """Return the share of each attribute, shape (attributes,), sum 1."""
 
     @abstractmethod
     def least(self, gaps: FloatArray) -> FloatArray:
-        """Return the least value of ``gaps @ weights`` over all allowed weights, shape (gaps,), or less."""
+        """Return a lower bound on ``gaps @ weights`` over all allowed weights, shape (gaps,)."""
 
     @abstractmethod
     def samples(self, number: int, random: np.random.Generator) -> FloatArray:
@@ -78,10 +78,10 @@ class Family(ABC):
 
     @abstractmethod
     def corners(self) -> FloatArray:
-        """Return some extreme weights to move towards, shape (corners, weights)."""
+        """Return extreme weights as targets of a search, shape (corners, weights)."""
 
     def reach(self, weights: FloatArray, direction: FloatArray) -> tuple[float, float]:
-        """Return the steps t between which ``weights + t * direction`` is allowed, at most 0 and at least 0.
+        """Return the smallest and the largest t for which ``weights + t * direction`` is allowed.
 
         Parameters
         ----------
@@ -95,22 +95,22 @@ class Family(ABC):
         )
 
     def cuts(self, weights: FloatArray) -> FloatArray:
-        """Return conditions beyond ``cone`` that weights break, rows that must give at least 0; none here."""
+        """Return further violated conditions row @ w >= 0, shape (conditions, weights); none by default."""
         return np.empty((0, len(weights)))
 
     def allowed(self, weights: FloatArray) -> FloatArray:
-        """Return weights with conditions repaired that they miss by rounding errors, scaled to total 1."""
+        """Return the weights with rounding errors repaired, scaled to total 1."""
         return weights / float(self.total @ weights)
 
 
 FAR = 1e6
-"""Longest step along a direction that nothing limits."""
+"""Step along a direction without a limit."""
 SLOPE = 1e-12
-"""A condition whose slope is within this of 0 limits no step."""
+"""Slope of a condition up to which it limits no step."""
 
 
 class Mixtures(Family):
-    """A family whose distances are mixtures: weights of at least 0 that sum to 1."""
+    """A family of mixtures: weights of at least 0 with sum 1."""
 
     def _of(self, members: tuple[tuple[int, ...], ...]) -> None:
         self.members = members
@@ -133,16 +133,16 @@ class Mixtures(Family):
         return np.eye(len(self.members))
 
     def allowed(self, weights: FloatArray) -> FloatArray:
-        """Return the weights without negative ones, summing to 1."""
+        """Return the weights with negative ones set to 0, scaled to sum 1."""
         kept = np.maximum(weights, 0.0)
         return kept / float(kept.sum())
 
 
 class Bilinear(Family):
-    """A symmetric matrix S of the distance d'Sd, not negative where one attribute differs or two do equally.
+    """Distances d'Sd with a symmetric matrix S, nonnegative if one attribute differs or two differ equally.
 
-    That is: no diagonal entry is negative, and no other entry is larger, without its sign, than the mean of
-    the two diagonal entries beside it. Every positive semidefinite matrix is among these. The trace is 1.
+    No diagonal entry is negative, and no other entry exceeds in absolute value the mean of its two diagonal
+    entries. All positive semidefinite matrices are included. The trace is 1.
 
     Source: Abril, Torra and Navarro-Arribas, Supervised learning using a symmetric bilinear form for record
     linkage (Information Fusion 26, 2015).
@@ -168,7 +168,7 @@ class Bilinear(Family):
         return np.concatenate([differences * differences, products], axis=-1)
 
     def labels(self, names: Sequence[str]) -> list[str]:
-        """Return the names, then two for each product."""
+        """Return the names, then a label for each product."""
         products = [f"{one} × {other}" for one, other in combinations(names, 2)]
         return [*names, *products]
 
@@ -177,12 +177,12 @@ class Bilinear(Family):
         return weights[: self.attributes].copy()
 
     def least(self, gaps: FloatArray) -> FloatArray:
-        """Return the least values: entries off the diagonal at their limits, one attribute has the rest."""
+        """Return the least values: off-diagonal entries at their limits, the diagonal on one attribute."""
         extra = np.abs(gaps[:, self.attributes :]) / 2
         corners = gaps[:, : self.attributes].copy()
         for position in range(self.attributes):
-            beside = (self._first == position) | (self._second == position)
-            corners[:, position] -= extra[:, beside].sum(axis=1)
+            products = (self._first == position) | (self._second == position)
+            corners[:, position] -= extra[:, products].sum(axis=1)
         least: FloatArray = corners.min(axis=1)
         return least
 
@@ -196,7 +196,7 @@ class Bilinear(Family):
         return np.concatenate([np.stack([self.with_weighted_mean(row) for row in diagonal]), full])
 
     def corners(self) -> FloatArray:
-        """Return the forms of one attribute alone, of the sum and of the difference of two."""
+        """Return the forms of a single attribute, and of the sum and the difference of two."""
         own = np.eye(len(self.members))
         sums = (own[self._first] + own[self._second]) / 2
         entries = own[self.attributes :] / 2
@@ -215,7 +215,7 @@ class Bilinear(Family):
 
 
 FEW = 4
-"""Up to so many attributes the fuzzy measure is free; 2-additive beyond, where 2**attributes are too many."""
+"""Maximum number of attributes for general fuzzy measures; with more they are 2-additive."""
 
 
 def choquet(attributes: int) -> Family:
@@ -226,8 +226,7 @@ def choquet(attributes: int) -> Family:
 class TwoAdditiveChoquet(Mixtures):
     """Choquet integrals of 2-additive measures: mixtures of single attributes, and minima and maxima of two.
 
-    The extreme 2-additive measures are those of a single attribute, of the minimum and of the maximum of two,
-    so that their mixtures are all of them.
+    These are the extreme 2-additive measures, so their mixtures are all 2-additive measures.
 
     Sources: Abril, Navarro-Arribas and Torra, Choquet integral for record linkage (Annals of Operations
     Research 195, 2012); the extreme measures: Miranda, Combarro and Gil, Extreme points of some families of
@@ -255,14 +254,14 @@ class TwoAdditiveChoquet(Mixtures):
         return [*names, *minima, *(f"max({one}, {other})" for one, other in pairs)]
 
     def importance(self, weights: FloatArray) -> FloatArray:
-        """Return the Shapley values: a pair's weight counts half for each of the two."""
+        """Return the Shapley values: a pair's weight counts half for each attribute."""
         return _shapley(self, weights)
 
 
 class Choquet(Family):
-    """Choquet integrals of any fuzzy measure, by its Möbius transform: a weight for every set of attributes.
+    """Choquet integrals of all fuzzy measures, by Möbius transform: a weight for each set of attributes.
 
-    The measure must not fall when an attribute joins a set, and that of all attributes is 1.
+    The measure is monotone, and 1 for the set of all attributes.
 
     Source: Abril, Navarro-Arribas and Torra, Choquet integral for record linkage (Annals of Operations
     Research 195, 2012).
@@ -287,7 +286,7 @@ class Choquet(Family):
         self._corners = self._extremes(sets)
 
     def _extremes(self, sets: list[frozenset[int]]) -> FloatArray:
-        """Return the measures of zeros and ones, which are the extreme ones, as weights."""
+        """Return the extreme measures, those with values 0 and 1, as weights."""
         choices = (np.arange(2 ** len(sets))[:, None] >> np.arange(len(sets))) & 1
         monotone = choices[:, -1] == 1
         for small, below in enumerate(sets):
@@ -310,7 +309,7 @@ class Choquet(Family):
         return [*sets[: self.attributes], *(f"min({text})" for text in sets[self.attributes :])]
 
     def importance(self, weights: FloatArray) -> FloatArray:
-        """Return the Shapley values: a set's weight counts in equal parts for its attributes."""
+        """Return the Shapley values: a set's weight counts in equal parts for each attribute."""
         return _shapley(self, weights)
 
     def least(self, gaps: FloatArray) -> FloatArray:
@@ -336,7 +335,7 @@ def _shapley(family: Family, weights: FloatArray) -> FloatArray:
 
 
 class Owa(Mixtures):
-    """A weight for the largest squared difference, the second largest, and so on; the attributes are alike.
+    """Ordered weighted averages: weights by the rank of the squared differences, for all attributes.
 
     Sources: Yager (IEEE Transactions on Systems, Man, and Cybernetics 18, 1988, doi:10.1109/21.87068); for
     record linkage Torra, Navarro-Arribas and Abril (Control and Cybernetics 39, 2010).
@@ -364,7 +363,7 @@ class Owa(Mixtures):
 
 
 class WeightedMean(Mixtures):
-    """A weight for each attribute.
+    """Weighted means of the squared differences.
 
     Source: Torra, Navarro-Arribas and Abril, Supervised learning for record linkage through weighted means
     and OWA operators (Control and Cybernetics 39, 2010).
@@ -396,22 +395,22 @@ FAMILIES: dict[str, Callable[[int], Family]] = {
     Bilinear.name: Bilinear,
     "choquet": choquet,
 }
-"""Given the number of attributes, the family."""
+"""The families by name, from the number of attributes."""
 
 FLOOR = 1e-9
-"""Eigenvalues below this count as 0 where a direction's reach is taken."""
+"""Smallest eigenvalue for the reach of a direction."""
 BROKEN = 1e-7
-"""An eigenvalue below minus this breaks the condition."""
+"""An eigenvalue below minus this violates the condition."""
 
 
 class Metric(Bilinear):
-    """A positive semidefinite matrix S with trace 1: the square of a distance in the sense of geometry.
+    """Squared metrics: S is positive semidefinite with trace 1.
 
-    Source: as ``Bilinear``. The condition is a linear one for every vector, added where it is broken.
+    Source: as ``Bilinear``. The condition is linear for each vector; violated ones are added as cuts.
     """
 
     def reach(self, weights: FloatArray, direction: FloatArray) -> tuple[float, float]:
-        """Return the steps between which the matrix stays semidefinite."""
+        """Return the smallest and the largest step with a semidefinite matrix."""
         values, vectors = np.linalg.eigh(self.matrix(weights))
         root = vectors / np.sqrt(np.maximum(values, FLOOR))
         slopes = np.linalg.eigvalsh(root.T @ self.matrix(direction) @ root)
@@ -420,7 +419,7 @@ class Metric(Bilinear):
         return -1 / max(high, 1 / limit), 1 / max(-low, 1 / limit)
 
     def cuts(self, weights: FloatArray) -> FloatArray:
-        """Return, for every negative eigenvalue, that the form must not be negative along its vector."""
+        """Return a condition for each negative eigenvalue: the form is nonnegative along its vector."""
         values, vectors = np.linalg.eigh(self.matrix(weights))
         broken = vectors[:, values < -BROKEN].T
         cuts = self.weights_of(broken[:, :, None] * broken[:, None, :])

@@ -1,4 +1,4 @@
-"""Record linkage by a distance learned from true matches, quickly or with a proof.
+"""Record linkage by a distance learned from true matches, heuristically or with a proof.
 
 The distance is learned from all records (the worst case), and its success is also measured on records it
 was not learned from. The proof is an upper bound on the correct links of any weights of a family.
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
     from ortools.math_opt.python.mathopt import SolveResult, Variable
 
 NOTHING = 1e-12
-"""A gap that no weights bring below minus this needs no condition."""
+"""A gap that is above minus this for all weights needs no condition."""
 BROKEN = 1e-5
-"""A condition is broken when it misses 0 by more than this."""
+"""A condition is violated if it is below 0 by more than this."""
 STRICT = 1e-9
-"""A gap of less than this, its least value in the family being -1, is a tie."""
+"""A gap below this, scaled to the least value -1 in the family, is a tie."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Conditions K_i + row @ w >= 0, where K_i is 1 for an original that is linked wrongly.
+    """Conditions K_i + row @ w >= 0; K_i is 1 for an original that is linked wrongly.
 
     Attributes
     ----------
@@ -57,14 +57,14 @@ class Cuts:
     rows: FloatArray
 
     def __add__(self, other: Cuts) -> Cuts:
-        """Return both."""
+        """Return the concatenation."""
         return Cuts(np.concatenate([self.record, other.record]), np.concatenate([self.rows, other.rows]))
 
 
 class Separation:
-    """Finds the conditions that weights break most, of those that some gaps make.
+    """Finds the conditions that weights violate most.
 
-    A gap divided by its least value in the family is a condition: no smaller big M would be right.
+    A gap divided by its least value in the family is a condition, with the smallest valid big M.
 
     Parameters
     ----------
@@ -78,11 +78,11 @@ class Separation:
         self._rows = rows.gaps[useful] / depth[useful, None]
 
     def broken(self, weights: FloatArray, wrong: FloatArray) -> Cuts:
-        """Return, for each original, the condition that is missed most, if one is.
+        """Return the most violated condition of each original, if any.
 
         Parameters
         ----------
-        wrong: K_i, shape (records,); -2 asks for the condition that is nearest to it, broken or not.
+        wrong: K_i, shape (records,); -2 returns the least condition of each original, violated or not.
         """
         missed = self._rows @ weights + wrong[self._record]
         order = np.lexsort((missed, self._record))
@@ -94,13 +94,13 @@ class Separation:
 
 @dataclass(frozen=True, eq=False)
 class Widest:
-    """The weights that fulfil conditions by the widest margin.
+    """The weights that satisfy conditions by the widest margin.
 
     Attributes
     ----------
     weights: shape (weights,).
-    contradiction: originals of which no weights link all rightly, ties being wrong; none where the margin is
-        positive, shape (originals,), int64.
+    contradiction: originals that no weights link all correctly without ties, shape (originals,), int64; empty
+        if the margin is positive.
     """
 
     weights: FloatArray
@@ -108,16 +108,16 @@ class Widest:
 
 
 def widest(cuts: Cuts, family: Family, cone: FloatArray) -> Widest | None:
-    """Return the weights of the largest least ``row @ w``; None where the solver finds none.
+    """Return the weights that maximize the least ``row @ w``; None if the solver finds none.
 
-    Where it is 0, a mixture of the rows has no positive value in the family: their originals contradict each
-    other. The mixture is the dual solution, and it is checked.
+    If the maximum is 0, a mixture of the rows has no positive value in the family: their originals contradict
+    each other. The mixture is the dual solution; it is verified.
 
     Parameters
     ----------
     cone: further conditions of the family, rows that must give at least 0, shape (conditions, weights).
     """
-    # Takes longer to import than most commands take.
+    # The import is slow.
     from scipy.optimize import linprog  # noqa: PLC0415
 
     size = len(family.total)
@@ -149,13 +149,13 @@ WHOLE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """What the solver found.
+    """The result of the solver.
 
     Attributes
     ----------
-    weights: shape (weights,); None where there are none, or none were found in time.
+    weights: shape (weights,); None if none exist or none were found in time.
     wrong: K_i of each original, shape (records,); zeros without weights.
-    bound: no weights have a smaller sum of K_i.
+    bound: lower bound on the sum of K_i.
     """
 
     weights: FloatArray | None
@@ -163,16 +163,11 @@ class Solved:
     bound: float
 
 
-class Programme:
-    """Minimise the sum of K_i subject to the conditions found so far, K_i being 0 or 1.
-
-    Parameters
-    ----------
-    records: originals.
-    """
+class LinkProgram:
+    """Minimizes the sum of K_i, 0 or 1, subject to the conditions found so far."""
 
     def __init__(self, family: Family, records: int) -> None:
-        # Takes longer to import than most commands take.
+        # The import is slow.
         from ortools.math_opt.python import mathopt  # noqa: PLC0415
 
         self._mathopt = mathopt
@@ -190,7 +185,7 @@ class Programme:
         self.restrict(family.cone[~single])
 
     def restrict(self, cone: FloatArray) -> None:
-        """Add conditions on the weights: rows that must give at least 0, shape (conditions, weights)."""
+        """Add conditions row @ w >= 0, shape (conditions, weights)."""
         for row in cone:
             self._model.add_linear_constraint(self._mathopt.LinearSum(self._terms(row)) >= 0.0)
 
@@ -206,17 +201,17 @@ class Programme:
             self._model.add_linear_constraint(self._mathopt.LinearSum(terms) >= 0.0)
 
     def exclude(self, contradiction: IntArray) -> None:
-        """Add that one or more of some originals are linked wrongly."""
+        """Add the condition that at least one of some originals is linked wrongly."""
         terms = [self._wrong[record] for record in contradiction.tolist()]
         self._model.add_linear_constraint(self._mathopt.LinearSum(terms) >= 1.0)
 
     def relaxed(self, seconds: float) -> Solved:
-        """Solve with K_i between 0 and 1."""
+        """Solve the relaxation with K_i between 0 and 1."""
         return self._solved(seconds, whole=False)
 
     def fewer(self, wrong: int, seconds: float) -> Solved:
-        """Find the fewest wrong links when there are fewer than some; with a bound of that many, none are."""
-        # Half a link to spare, so that no rounding error excludes a solution.
+        """Find the fewest wrong links below ``wrong``; a bound of ``wrong`` proves that there are none."""
+        # The margin of half a link keeps rounding errors from excluding a solution.
         self._fewer.upper_bound = wrong - 0.5
         solved = self._solved(seconds, whole=True)
         self._fewer.upper_bound = float(self._records)
@@ -226,24 +221,24 @@ class Programme:
         return [float(row[position]) * self._weights[position] for position in np.flatnonzero(row)]
 
     def _solved(self, seconds: float, *, whole: bool) -> Solved:
-        """Solve in a thread of its own, so that Ctrl-C is heard at once; the solver then ends by its time."""
+        """Solve in a thread, so that Ctrl-C interrupts at once; the solver then ends by its time limit."""
         mathopt = self._mathopt
         for variable in self._wrong.values():
             variable.integer = whole
-        # The objective is a whole number: a bound less than one away from a solution proves it.
+        # The objective is a whole number: a gap below one proves a solution.
         parameters = mathopt.SolveParameters(
             time_limit=timedelta(seconds=seconds), relative_gap_tolerance=0.0, absolute_gap_tolerance=0.99
         )
         result = run_interruptibly(
             lambda: mathopt.solve(self._model, mathopt.SolverType.HIGHS, params=parameters)
         )
-        assert result is not None, "nobody asks it to stop"
+        assert result is not None, "no stop function is given"
         return self._read(result)
 
     def _read(self, result: SolveResult) -> Solved:
         reason = self._mathopt.TerminationReason
         wrong = np.zeros(self._records)
-        # The sum cannot be unbounded.
+        # The objective is bounded.
         if result.termination.reason in (reason.INFEASIBLE, reason.INFEASIBLE_OR_UNBOUNDED):
             return Solved(None, wrong, np.inf)
         bound = max(result.termination.objective_bounds.dual_bound, 0.0)
@@ -254,35 +249,35 @@ class Programme:
 
 
 SEARCHES = 100
-"""Line searches around each solution of the programme."""
+"""Line searches around each solution of the program."""
 NEAR = 3
-"""Masked records that each distance and each solution adds for each original."""
+"""Masked records that each distance and each solution adds per original."""
 ROUNDS = 20
-"""At most so often conditions are added that the relaxed programme breaks."""
+"""Maximum number of rounds that add conditions which the relaxation violates."""
 NEAREST = -2.0
-"""In place of K_i: asks for a condition of every original, broken or not."""
+"""In place of K_i: returns a condition of every original, violated or not."""
 MOMENT = 0.01
-"""Less time than this is none, in seconds."""
+"""Minimum remaining time for another solution, in seconds."""
 
 
 class Exact(Learner):
-    """Begins with what ``Fast`` finds, then asks a mixed-integer programme for fewer wrong links.
+    """Starts with the result of ``Fast``, then solves mixed-integer programs for fewer wrong links.
 
-    The programme has the conditions found so far and takes ties for right links until they are excluded. So
-    where it has no solution with fewer wrong links, no weights have, and each of its bounds holds for all
-    weights. Conditions are first found where its relaxation breaks them. A solution is counted anew on all
-    pairs without ties, improved by line searches, and the conditions that it breaks are added; where it lives
-    on ties alone, so is that the originals in question cannot all be linked rightly (the combinatorial cuts
-    of Codato and Fischetti, Operations Research 54, 2006). It ends with the proof, when a solution breaks
-    nothing that can be added, or when the time is over.
+    A program has the conditions found so far and counts ties as correct links until they are excluded. So its
+    bounds hold for all weights, and if it is infeasible, no weights have fewer wrong links. The first
+    conditions are those that its relaxation violates. Each solution is counted on all pairs without ties and
+    improved by line searches; then the conditions that it violates are added. For a solution by ties alone, a
+    combinatorial cut excludes that all its originals are linked correctly (Codato and Fischetti, Operations
+    Research 54, 2006). The search ends with the proof, with a solution that violates nothing, or by the time
+    limit.
 
     Source: Torra, Navarro-Arribas and Abril, Supervised learning for record linkage through weighted means
     and OWA operators (Control and Cybernetics 39, 2010).
 
     Parameters
     ----------
-    seconds: for the programmes at most; what is found depends on the machine only where they run out.
-    fast: finds the first weights.
+    seconds: time limit of the programs; results depend on the machine only if it is reached.
+    fast: learner of the first weights.
     """
 
     def __init__(self, seconds: float = 60.0, fast: Fast | None = None) -> None:
@@ -298,14 +293,14 @@ class Exact(Learner):
 
 
 class _Proof:
-    """One run of the programme."""
+    """One run of the exact learner."""
 
     def __init__(self, pairs: Pairs, random: np.random.Generator, ends: float) -> None:
         self._pairs, self._random, self._ends = pairs, random, ends
-        self._hopeless: BoolArray = pairs.hopeless()
-        self._open = int((~self._hopeless).sum())
+        self._never: BoolArray = pairs.never_linkable()
+        self._open = int((~self._never).sum())
         self._chosen: Chosen = probed(pairs, random, NEAR)
-        self._programme = Programme(pairs.family, pairs.records)
+        self._program = LinkProgram(pairs.family, pairs.records)
         size = len(pairs.family.members)
         self._cone = np.empty((0, size))
         self._cuts = Cuts(np.empty(0, dtype=np.int64), np.empty((0, size)))
@@ -315,10 +310,10 @@ class _Proof:
         return self._ends - time.monotonic()
 
     def of(self, fit: Fit) -> Fit:
-        """Return the fit with a proof, or with better weights, or with the bound that time allows."""
+        """Return the fit with the best weights and the best bound found within the time limit."""
         self._begin(fit.weights)
         while not fit.proven and self._left > MOMENT:
-            solved = self._programme.fewer(self._open - fit.right, self._left)
+            solved = self._program.fewer(self._open - fit.right, self._left)
             fit = replace(fit, bound=min(fit.bound, self._open - int(solved.bound)))
             if solved.weights is None:
                 break
@@ -329,7 +324,7 @@ class _Proof:
         return fit
 
     def _begin(self, best: FloatArray) -> None:
-        """Add conditions around the best weights, then what the relaxed programme breaks."""
+        """Add conditions around the best weights, then those that the relaxation violates."""
         self._chosen.add_nearest(best[None], NEAR)
         everyone = np.full(self._pairs.records, NEAREST)
         for weights in (self._pairs.family.equal(), best):
@@ -337,22 +332,22 @@ class _Proof:
         for _ in range(ROUNDS):
             if self._left < MOMENT:
                 break
-            solved = self._programme.relaxed(self._left)
+            solved = self._program.relaxed(self._left)
             if solved.weights is None or not self._add_broken(solved.weights, solved.wrong):
                 break
 
     def _learn_from(self, solved: Solved, fit: Fit) -> Fit | None:
-        """Add what a solution breaks; return the best fit known, None where nothing is broken or better."""
-        assert solved.weights is not None, "without weights there is nothing to learn"
+        """Add the conditions that a solution violates; return the best fit, None without any progress."""
+        assert solved.weights is not None, "of() checks this"
         family, wrong = self._pairs.family, np.rint(solved.wrong)
         cone = family.cuts(solved.weights)
-        self._programme.restrict(cone)
+        self._program.restrict(cone)
         self._cone = np.concatenate([self._cone, cone])
         right = wrong[self._cuts.record] == 0
         centre = widest(Cuts(self._cuts.record[right], self._cuts.rows[right]), family, self._cone)
         excluded = centre is not None and len(centre.contradiction) > 0
         if centre is not None and excluded:
-            self._programme.exclude(centre.contradiction)
+            self._program.exclude(centre.contradiction)
         weights = solved.weights if centre is None else centre.weights
         self._chosen.add_nearest(family.allowed(weights)[None], NEAR)
         better = self._improved(fit, family.allowed(weights))
@@ -360,14 +355,14 @@ class _Proof:
         return better if added or excluded or len(cone) or better is not fit else None
 
     def _add_broken(self, weights: FloatArray, wrong: FloatArray) -> int:
-        """Add the conditions that weights break most; return how many."""
-        cuts = Separation(self._chosen.rows(), self._pairs.family, self._hopeless).broken(weights, wrong)
-        self._programme.add(cuts)
+        """Add the conditions that weights violate most; return their number."""
+        cuts = Separation(self._chosen.rows(), self._pairs.family, self._never).broken(weights, wrong)
+        self._program.add(cuts)
         self._cuts = self._cuts + cuts
         return len(cuts.record)
 
     def _improved(self, fit: Fit, weights: FloatArray) -> Fit:
-        """Return the fit with better weights if some are found around others."""
+        """Return the fit with better weights if a search around ``weights`` finds any."""
         climb = Climb(self._chosen.rows(), self._pairs.family, self._random)
         climb.consider(fit.weights)
         climb.consider(weights)
@@ -377,18 +372,18 @@ class _Proof:
 
 
 BLOCK = 2_000_000
-"""Numbers that are computed at once."""
+"""Numbers in one block."""
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What weights reach on originals they were not learned from, among all masked records.
+    """Success of weights on held-out originals, among all masked records.
 
     Attributes
     ----------
-    records: originals that were held out.
-    right: of these, linked rightly with weights learned from the others.
-    equal: linked rightly with equal weights.
+    records: held-out originals.
+    right: correct links with weights learned from the other originals.
+    equal: correct links with equal weights.
     """
 
     records: int
@@ -398,17 +393,16 @@ class HeldOut:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A distance that was learned from originals whose masked records are known.
+    """A distance learned from originals whose true matches are known.
 
     Attributes
     ----------
     family: of the distance.
-    units: what one unit of each attribute is, shape (attributes,): the originals' standard deviation.
-    fit: the weights and what they link of the records they were learned from: the worst case, which on other
-        records is mostly not reached.
+    units: standard deviation of each attribute of the originals, shape (attributes,).
+    fit: the weights with their correct links of the records that they were learned from, the worst case.
     records: originals.
-    equal: of these, linked rightly with equal weights, which is the Euclidean distance.
-    held_out: what the same learning is worth on others; None with fewer than two originals.
+    equal: correct links with equal weights, the Euclidean distance.
+    held_out: success on held-out originals; None with fewer than two originals.
     """
 
     family: Family
@@ -420,21 +414,21 @@ class Learned:
 
     @property
     def success(self) -> float:
-        """Share of the originals that are linked rightly, in sample."""
+        """Share of the originals that are linked correctly, in sample."""
         return self.fit.right / self.records
 
     @property
     def bound(self) -> float:
-        """Share that no weights of the family exceed."""
+        """Upper bound on the success of all weights of the family."""
         return self.fit.bound / self.records
 
     def parameters(self, names: Sequence[str]) -> dict[str, float]:
-        """Return the weights by what they are about, given the names of the attributes."""
+        """Return the weights by label, given the names of the attributes."""
         labels = self.family.labels(names)
         return {label: float(weight) for label, weight in zip(labels, self.fit.weights, strict=True)}
 
     def importance(self, names: Sequence[str]) -> dict[str, float]:
-        """Return how much each attribute gives people away, in shares of 1."""
+        """Return the share of each attribute in the linkage, sum 1."""
         shares = self.family.importance(self.fit.weights)
         return {name: float(share) for name, share in zip(names, shares, strict=True)}
 
@@ -457,15 +451,16 @@ class Learned:
 def learn(
     original: FloatArray, masked: FloatArray, family: Family, learner: Learner, random: np.random.Generator
 ) -> Learned:
-    """Learn the weights that link most originals rightly, and hold out half of them to see what they learn.
+    """Learn the weights with the most correct links, and measure the success on held-out originals.
 
-    The held-out figure comes from the fast learner, whichever learner is used in sample.
+    The held-out success uses the fast learner, with any ``learner``.
 
     Parameters
     ----------
     original: shape (records, attributes), float64, finite.
-    masked: shape (at least as many records, attributes), first those of the originals in their order.
-    family: of as many attributes.
+    masked: shape (at least as many records, attributes), first the true matches in the order of the
+        originals.
+    family: of the same number of attributes.
     random: the source of all randomness, the split included.
 
     Raises
@@ -498,17 +493,17 @@ def _held_out(
 
 
 PASSES = 100
-"""How often all pairs are compared while weights are learned, about."""
+"""Approximate number of times that learning compares all pairs."""
 
 
 class LearnedLinking(Linking):
-    """Links with the nearest record by the weights of a family that link most of the targets rightly.
+    """Links each original with the nearest record by learned weights.
 
-    The weights are learned on the very records that they link, so the share is what no intruder who has to
-    guess the weights exceeds; the details tell what they are worth on records that were held out. A class
-    that stands for an original is at distance 0 whatever the weights, so only what no class stands for
-    leaves something to learn. Learned are the weights of attributes that are published as single numbers;
-    where the equal weights of all attributes link more, these are taken.
+    The weights are learned on the records that they link, so the success is an upper estimate for adversaries
+    who must guess the weights; the details have the success on held-out records. A class that covers an
+    original is at distance 0 with any weights, so only originals that no class covers matter. Weights are
+    learned for attributes that are published as single numbers; equal weights of all attributes are used if
+    they link more.
     """
 
     name = "learned"
@@ -522,7 +517,7 @@ class LearnedLinking(Linking):
         return PASSES * len(uncovered(space)) * space.cells + NearestLinking(Euclidean).work(space)
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
-        """Learn, and link."""
+        """Learn the weights, and link by them."""
         plain = nearest(Euclidean(space))
         equal = _share(space, plain)
         points = _points(space)
@@ -535,7 +530,7 @@ class LearnedLinking(Linking):
         return Linked(weighted if better else plain, details)
 
     def _learn(self, space: ComparisonSpace, points: list[int], random: np.random.Generator) -> Learned:
-        """Learn from the targets, each beside its own record, with the other records of the release after."""
+        """Learn from the targets with their true matches, then the other records of the release."""
         truth = space.truth
         originals, own = np.repeat(truth.original, truth.counts), np.repeat(truth.release, truth.counts)
         others = space.sizes - np.bincount(own, minlength=len(space.sizes))
@@ -555,11 +550,11 @@ class Weighted(Distance):
 
     Parameters
     ----------
-    points: positions of the attributes that it is of.
+    points: positions of the compared attributes.
     """
 
     name = "weighted"
-    # An attribute may have no weight, and products of differences may cancel.
+    # An attribute may have weight 0, and products of differences may cancel.
     exact = False
 
     def __init__(self, space: ComparisonSpace, points: list[int], learned: Learned) -> None:
@@ -581,7 +576,7 @@ class Weighted(Distance):
 
 
 def _points(space: ComparisonSpace) -> list[int]:
-    """Return the positions of the attributes of which every compared value is a single number."""
+    """Return the positions of the attributes whose compared values are all single numbers."""
     return [position for position in range(len(space.meanings)) if _single(space, position).all()]
 
 

@@ -1,5 +1,4 @@
-"""The ways of linking: to the nearest record, all at once by assignment, or by Fellegi and Sunter's
-probabilities.
+"""Methods of linkage: nearest record, one-to-one assignment, and probabilistic (Fellegi and Sunter).
 
 An assignment links each record of the release with at most one original.
 """
@@ -20,24 +19,25 @@ from anonymizer.attacks.linkage.distances import (
     Linking,
     RankDistance,
 )
+from anonymizer.attacks.pace import step
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.counting import count, group_keys
 
 BLOCK = 2000
-"""Most original records that are assigned together."""
+"""Maximum number of original records in one assignment."""
 
 NEIGHBOURS = 50
-"""Nearest classes of each original that are at hand in a block."""
+"""Nearest classes of each original that a block considers."""
 
 TIE = 1e-9
-"""Weight of the breadth of a class beside the largest distance: it decides between equal distances only."""
+"""Weight of a class's breadth relative to the largest distance; it decides only equal distances."""
 
 
 class AssignmentLinking(Linking):
     """The one-to-one assignment of originals to released records with the least sum of distances.
 
-    An original that one class alone stands for is given to it. More than ``BLOCK`` other records are assigned
-    block by block, originals with the same nearest class in one block, each block to what is left.
+    An original that only one class covers is assigned to it. More than ``BLOCK`` other records are assigned
+    in blocks, sorted by nearest class, each block to the remaining records.
 
     Sources: Domingo-Ferrer, Muralidhar, "New directions in anonymization: permutation paradigm, verifiability
     by subjects and intruders, transparency to users" (Information Sciences 2016,
@@ -52,12 +52,12 @@ class AssignmentLinking(Linking):
         self._distance = distance
 
     def work(self, space: ComparisonSpace) -> int:
-        """Return how many values are compared for originals that more than one class may be given to."""
+        """Return the number of compared values, for originals without a certain class."""
         sure = _sure(space) if self._distance.exact else _Assigned.none()
         return (len(space.originals) - len(sure.originals)) * space.cells
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
-        """Link; which of several best assignments is found is left to chance."""
+        """Return the links of one of the best assignments, at random if there are several."""
         distance = self._distance(space)
         left, waiting = space.sizes.copy(), space.records.copy()
         sure = _sure(space) if distance.exact else _Assigned.none()
@@ -65,7 +65,8 @@ class AssignmentLinking(Linking):
         waiting[sure.originals] = 0
         left -= count(sure.classes, space.records[sure.originals], len(left))
         blocks = _blocks(distance, waiting)
-        for block in blocks:
+        for number, block in enumerate(blocks):
+            step(blocks, number, len(blocks))
             if not left.any():
                 break
             assigned = _assign(distance, block, left, random)
@@ -90,9 +91,9 @@ class _Assigned:
 
 
 def _sure(space: ComparisonSpace) -> _Assigned:
-    """Return the originals that one class alone stands for, where it has room for all of them.
+    """Return the originals that only one class covers, if it has enough records for all of them.
 
-    They are at distance 0 from it. When that is so for all, no other assignment has as small a sum.
+    Their distance is 0, so no other assignment of them has a smaller sum.
     """
     originals, classes = [], []
     join = CoveringJoin(space.meanings, space.classes.astype(np.int64))
@@ -107,7 +108,7 @@ def _sure(space: ComparisonSpace) -> _Assigned:
 
 
 def _per_link(space: ComparisonSpace, assigned: _Assigned, records: IntArray) -> FloatArray:
-    """Return how many records were assigned along each link of the truth."""
+    """Return the number of records assigned along each true link, shape (links,), float64."""
     number = len(space.sizes)
     links = space.truth.original * number + space.truth.release
     keys = np.concatenate([links, assigned.originals * number + assigned.classes])
@@ -117,7 +118,7 @@ def _per_link(space: ComparisonSpace, assigned: _Assigned, records: IntArray) ->
 
 
 def _blocks(distance: Distance, waiting: IntArray) -> list[IntArray]:
-    """Return the original of each record that waits, in blocks, alike ones in the same block.
+    """Return the original of each waiting record in blocks, sorted by nearest class.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ def _blocks(distance: Distance, waiting: IntArray) -> list[IntArray]:
 
 
 def _assign(distance: Distance, block: IntArray, left: IntArray, random: np.random.Generator) -> _Assigned:
-    """Assign the originals of some records to records that are left, shape (classes,)."""
+    """Assign the originals of a block to the remaining records of the classes, shape (classes,)."""
     from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  quick start-up
 
     space = distance.space
@@ -148,35 +149,34 @@ def _assign(distance: Distance, block: IntArray, left: IntArray, random: np.rand
         open_classes, distances = open_classes[near], distances[:, near]
     costs = distances + TIE * max(float(distances.max()), 1.0) * _narrowness(space.breadth[open_classes])
     columns = np.repeat(np.arange(len(open_classes)), np.minimum(left[open_classes], len(block)))
-    # Equal costs are many; in the files' order the solver would find the truth by its position.
+    # Many costs are equal; in file order the solver could find the true links by position.
     rows, columns = random.permutation(row_of), random.permutation(columns)
     first, second = linear_sum_assignment(costs[np.ix_(rows, columns)])
     return _Assigned(own[rows[first]], open_classes[columns[second]])
 
 
 def _narrowness(breadth: FloatArray) -> FloatArray:
-    """Return the logarithm of the breadth, from 0 to 1."""
+    """Return the logarithm of the breadth, scaled to [0, 1]."""
     logarithm = np.log(breadth)
     widest = float(logarithm.max())
     return logarithm / widest if widest > 0 else logarithm
 
 
 TIED = 1e-9
-"""Distances that differ by less than this share are equal."""
+"""Relative difference below which distances are equal."""
 
 PAIR = 100
-"""Finding a pair that covers takes as long as comparing so many values."""
+"""Cost of finding a covering pair, in compared values."""
 
 PROBES = 64
-"""Originals on which the number of such pairs is estimated, at least."""
+"""Minimum number of originals from which the number of covering pairs is estimated."""
 
 
 class NearestLinking(Linking):
-    """Each original record is linked with the nearest record of the release.
+    """Links each original record with the nearest record of the release.
 
-    Among classes at the same distance the one that stands for the fewest combinations of values is taken: of
-    two that may hold a record, its own is the likelier the narrower it is. What is left are records that
-    look alike, any of which may be the one.
+    Of classes at the same distance, the one that covers the fewest vectors of values is taken: the narrower a
+    class, the more likely it holds a given record. The remaining candidates are equal and equally likely.
     """
 
     name = "nearest"
@@ -185,20 +185,19 @@ class NearestLinking(Linking):
         self._distance = distance
 
     def work(self, space: ComparisonSpace) -> int:
-        """Return how many values are compared, for what classes may cover estimated on a few originals."""
+        """Return the number of compared values; covering pairs are estimated on a few originals."""
         wanted = np.unique(space.truth.original)
         if not self._distance.exact:
             return len(wanted) * space.cells
         return len(uncovered(space)) * space.cells + PAIR * _pairs(space, wanted)
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:  # noqa: ARG002 - it counts
-        """Link; nothing is left to chance, ties count by their expected value."""
-        distance = self._distance(space)
-        return Linked(nearest(distance))
+        """Return the links; ties count by their expected value."""
+        return Linked(nearest(self._distance(space)))
 
 
 def nearest(distance: Distance) -> FloatArray:
-    """Return the chance that nearest linkage is right for a record of each link, shape (links,)."""
+    """Return the probability that nearest linkage is correct for a record of each link, shape (links,)."""
     space = distance.space
     truth = space.truth
     right = np.zeros(len(truth.counts))
@@ -209,12 +208,12 @@ def nearest(distance: Distance) -> FloatArray:
         distances = distance.rows(block)
         least = distances.min(axis=1, keepdims=True)
         rows, classes = np.nonzero(distances <= least + TIED * np.abs(least))
-        _settle(space, right, block, rows, classes)
+        _enter(space, right, block, rows, classes)
     return right
 
 
 def uncovered(space: ComparisonSpace) -> IntArray:
-    """Return the originals to be linked whose own classes do not stand for them, as masked numbers do not."""
+    """Return the targets whose true classes do not cover them, such as masked numbers, shape (originals,)."""
     truth = space.truth
     covered = np.ones(len(truth.counts), dtype=bool)
     for position, meaning in enumerate(space.meanings):
@@ -225,7 +224,7 @@ def uncovered(space: ComparisonSpace) -> IntArray:
 
 
 def _pairs(space: ComparisonSpace, wanted: IntArray) -> int:
-    """Return about how many pairs of an original and a class that covers it there are."""
+    """Return an estimate of the number of pairs of an original and a class that covers it."""
     probe = wanted[:: max(len(wanted) // PROBES, 1)]
     join = CoveringJoin(space.meanings, space.classes.astype(np.int64))
     found = sum(len(pairs.original) for _, pairs in join.blocks(space.originals[probe].astype(np.int64)))
@@ -233,27 +232,27 @@ def _pairs(space: ComparisonSpace, wanted: IntArray) -> int:
 
 
 def _within_covering(space: ComparisonSpace, wanted: IntArray, right: FloatArray) -> IntArray:
-    """Settle the originals that some class stands for, which are at distance 0; return the others."""
+    """Enter the probabilities of originals that a class covers, at distance 0; return the others."""
     without: list[IntArray] = [np.zeros(0, dtype=np.int64)]
     join = CoveringJoin(space.meanings, space.classes.astype(np.int64))
     for block, pairs in join.blocks(space.originals[wanted].astype(np.int64)):
         covered = np.zeros(len(block), dtype=bool)
         covered[pairs.original] = True
         without.append(wanted[block[~covered]])
-        _settle(space, right, wanted[block], pairs.original, pairs.published)
+        _enter(space, right, wanted[block], pairs.original, pairs.published)
     return np.concatenate(without)
 
 
-def _settle(
+def _enter(
     space: ComparisonSpace, right: FloatArray, block: IntArray, rows: IntArray, classes: IntArray
 ) -> None:
-    """Enter the chances of a block whose nearest classes are known.
+    """Enter the probabilities of a block whose nearest classes are known.
 
     Parameters
     ----------
-    right: of the space's truth, changed.
+    right: probabilities of the true links; changed in place.
     block: originals, shape (originals,).
-    rows, classes: pairs of a position in ``block`` and a nearest class, shape (pairs,); by row.
+    rows, classes: pairs of a position in ``block`` and a nearest class, shape (pairs,), sorted by row.
     """
     if not len(rows):
         return
@@ -269,29 +268,30 @@ def _settle(
 
 
 def _links_of(space: ComparisonSpace, block: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the links of some originals, and the position in the block of which each is."""
+    """Return the true links of the originals of a block, and the position in the block for each."""
     first, last = (np.searchsorted(space.truth.original, block, side) for side in ("left", "right"))
     return spans(first, last - first)
 
 
 STEPS = (0.02, 0.05, 0.1, 0.2)
-"""Gaps up to each are told apart: differences of ranks, or shares of the height of the hierarchy."""
+"""Limits of the outcomes, in differences of ranks or shares of the height of the hierarchy."""
 
 OUTCOMES = ("agree", "within 2 %", "within 5 %", "within 10 %", "within 20 %", "differ")
 ROUNDS = 30
 CONVERGED = 1e-4
 PRIOR = 1e-3
-"""Pairs added to each outcome, so that no probability is 0 or 1."""
+"""Pairs added to each outcome; no probability is 0 or 1."""
 
 
 class ProbabilisticLinking(Linking):
-    """Links each original with the record of the highest weight of evidence, sum of log(m / u).
+    """Links each original with the record of the highest weight of evidence, the sum of log(m / u).
 
-    A pair agrees in an attribute, differs, or is more or less close. m and u, the probabilities of these
-    among pairs of one person and of two, are learned from the pairs alone by expectation maximization,
-    attributes independent; there is one true pair for each original that is held. Pairs are links, possible
-    links or no links by two thresholds: the lowest weight from which on at most ``false_links`` of the pairs
-    of two persons lie, and the highest below which at most ``missed_links`` of those of one person do.
+    The outcome of an attribute is agreement, one of several degrees of closeness, or difference. m and u are
+    the probabilities of the outcomes among matching and non-matching pairs. Expectation maximization
+    estimates them from the pairs alone, for independent attributes and one match per held original. Two
+    thresholds classify pairs as links, possible links or non-links: the lowest weight above which at most
+    ``false_links`` of the non-matching pairs lie, and the highest below which at most ``missed_links`` of the
+    matching ones do.
 
     Sources: Fellegi, Sunter, "A theory for record linkage" (JASA 64, 1969,
     doi:10.1080/01621459.1969.10501049); the maximization: Jaro (JASA 84, 1989,
@@ -306,11 +306,11 @@ class ProbabilisticLinking(Linking):
         self._missed_links = missed_links
 
     def work(self, space: ComparisonSpace) -> int:
-        """Return how many values are compared: each in order to learn, to count and to link."""
+        """Return the number of compared values; each is compared to learn, to count and to link."""
         return 4 * super().work(space)
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:  # noqa: ARG002 - it counts
-        """Link by the weights, and classify all pairs."""
+        """Return the links by weight, and the classification of all pairs in the details."""
         evidence = Evidence(space)
         patterns = _count_patterns(evidence)
         share = min(space.records.sum(), space.sizes.sum()) / patterns.pairs.sum()
@@ -339,10 +339,10 @@ class ProbabilisticLinking(Linking):
 
 
 class Evidence(RankDistance):
-    """The weight against two records being of one person, by which of the outcomes each attribute has."""
+    """The negative weight of evidence that two records match, by the outcome of each attribute."""
 
     name = "evidence"
-    # Agreement in all attributes may weigh less than something else.
+    # Agreement in all attributes need not have the highest weight.
     exact = False
 
     def __init__(self, space: ComparisonSpace, weights: FloatArray | None = None) -> None:
@@ -354,7 +354,7 @@ class Evidence(RankDistance):
         return self.differences(position, originals, _as_numbers).astype(np.int64)
 
     def of_nearest(self) -> FloatArray:
-        """Return how often each outcome is that of the nearest class, shape (attributes, outcomes)."""
+        """Return the frequency of each outcome with the nearest class, shape (attributes, outcomes)."""
         space = self.space
         distance, sums = RankDistance(space), np.zeros((len(space.meanings), len(OUTCOMES)))
         for block in self.blocks(np.arange(len(space.records))):
@@ -365,8 +365,8 @@ class Evidence(RankDistance):
         return _frequencies(sums)
 
     def rows(self, originals: IntArray) -> FloatArray:
-        """Return the weights with their sign turned."""
-        assert self._weights is not None, "the weights are not known yet"
+        """Return the negative weights of evidence."""
+        assert self._weights is not None, "link() estimates the weights first"
         total = np.zeros((len(originals), len(self.space.sizes)))
         for position, weights in enumerate(self._weights):
             total -= self.differences(position, originals, _Weighing(weights))
@@ -375,7 +375,7 @@ class Evidence(RankDistance):
 
 @dataclass(frozen=True, eq=False)
 class _Weighing:
-    """Gives each gap the weight of its outcome."""
+    """Maps each gap to the weight of its outcome."""
 
     weights: FloatArray
 
@@ -389,20 +389,20 @@ def _as_numbers(gaps: FloatArray) -> FloatArray:
 
 
 def _outcomes(gaps: FloatArray) -> IntArray:
-    """Return the outcome of each gap."""
+    """Return the outcome of each gap, a position in ``OUTCOMES``."""
     sizes = np.abs(gaps)
     return (sizes > 0).astype(np.int64) + np.searchsorted(STEPS, sizes)
 
 
 @dataclass(frozen=True, eq=False)
 class _Patterns:
-    """The distinct outcomes of pairs in all attributes, shape (attributes, patterns), and their pairs."""
+    """The distinct vectors of outcomes, shape (attributes, patterns), and the pairs with each."""
 
     outcomes: IntArray
     pairs: IntArray
 
     def likelihood(self, probabilities: FloatArray) -> FloatArray:
-        """Return the probability of each pattern when attributes are independent."""
+        """Return the probability of each pattern for independent attributes, shape (patterns,)."""
         likelihood = np.ones(len(self.pairs))
         for own, outcomes in zip(probabilities, self.outcomes, strict=True):
             likelihood *= np.take(own, outcomes)
@@ -422,14 +422,14 @@ class _Patterns:
 
 @dataclass(frozen=True, eq=False)
 class _Estimate:
-    """Probabilities of the outcomes among pairs of one person and of two, shape (attributes, outcomes)."""
+    """Probabilities of the outcomes among matching and other pairs, shape (attributes, outcomes)."""
 
     m: FloatArray
     u: FloatArray
 
     @property
     def weights(self) -> FloatArray:
-        """The evidence for one person, log(m / u)."""
+        """The weights of evidence for a match, log(m / u)."""
         return np.log(self.m / self.u)
 
 
@@ -452,11 +452,11 @@ def _count_patterns(evidence: Evidence) -> _Patterns:
 
 
 def _maximize(patterns: _Patterns, share: float, first: FloatArray) -> _Estimate:
-    """Return the most likely probabilities when a given share of the pairs is of one person.
+    """Return the most likely probabilities for a given share of matching pairs.
 
     Parameters
     ----------
-    first: where m starts.
+    first: initial m.
     """
     everything = patterns.sums(patterns.pairs.astype(np.float64))
     estimate = _Estimate(first, _frequencies(everything))
@@ -479,7 +479,7 @@ def _frequencies(sums: FloatArray) -> FloatArray:
 
 
 def _probabilities(space: ComparisonSpace, estimate: _Estimate) -> dict[str, Any]:
-    """Return m and u by attribute and outcome."""
+    """Return m and u by attribute and outcome, for the report."""
     return {
         letter: {
             name: dict(zip(OUTCOMES, row, strict=True))

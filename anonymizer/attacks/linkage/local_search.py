@@ -15,25 +15,26 @@ import numpy as np
 
 from anonymizer.attacks.linkage.families import Family, WeightedMean
 from anonymizer.attacks.linkage.pairs import TIE, Chosen, Pairs, Rows
+from anonymizer.attacks.pace import step
 from anonymizer.model.arrays import FloatArray
 
 NARROW = 1e-9
-"""Steps that differ by less than this are not told apart."""
+"""Narrower intervals of steps are ignored."""
 
 
 def best_step(
     rows: Rows, margins: FloatArray, slopes: FloatArray, reach: tuple[float, float]
 ) -> tuple[float, int]:
-    """Return the step and how many originals are right there.
+    """Return the best step along a direction and the number of originals linked correctly there.
 
-    A margin grows linearly with the step, so that each original is right on an open interval; the middle of
-    the widest stretch where most of these overlap is the step. With none, the step is 0.
+    Margins are linear in the step, so each original is linked correctly on an open interval. The step is the
+    middle of the widest stretch where most intervals overlap, 0 without any.
 
     Parameters
     ----------
-    margins: of the rows where the search begins, shape (rows,), float64.
-    slopes: what a step of 1 adds to each, shape (rows,), float64.
-    reach: the steps between which weights are allowed.
+    margins: of the rows at step 0, shape (rows,), float64.
+    slopes: change of each margin per unit step, shape (rows,), float64.
+    reach: the smallest and the largest step with allowed weights.
     """
     low, high = reach
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -60,18 +61,18 @@ def best_step(
 
 
 TRIES = 24
-"""Directions of each kind in one round."""
+"""Maximum number of directions of each kind in a round."""
 JUMP = 0.3
-"""Longest part of the way to random weights that a new start goes."""
+"""Largest share of the way to random weights at a restart."""
 
 
 class Climb:
-    """Goes from weights to better ones, and starts anew around the best where no direction improves.
+    """A local search over weights; it restarts near the best if no direction improves.
 
     Attributes
     ----------
-    best: weights with most originals right on the rows, shape (weights,).
-    count: how many.
+    best: weights with the most correct links on the rows, shape (weights,).
+    count: number of correct links.
     """
 
     def __init__(self, rows: Rows, family: Family, random: np.random.Generator) -> None:
@@ -81,21 +82,22 @@ class Climb:
         self._corners = family.corners()
 
     def consider(self, weights: FloatArray) -> int:
-        """Keep weights when they are better than the best; return how many originals they link rightly."""
+        """Replace the best weights if these are better; return the number of correct links of these."""
         count = int(self._rows.right(weights).sum())
         if count > self.count:
             self.best, self.count = weights, count
         return count
 
     def towards(self, target: FloatArray) -> None:
-        """Search the line through the best weights and others, which need not be allowed."""
+        """Search the line through the best weights and a target, which need not be allowed."""
         self.best, self.count = self._step(self.best, self.count, target - self.best)
 
     def run(self, searches: int) -> None:
-        """Make at least so many line searches, unless all originals are right before."""
+        """Do at least so many line searches; stop early if all originals are linked correctly."""
         weights, count = self.best, self.count
         made = 0
         while made < searches and self.count < len(self._rows.starts):
+            step(self, made, searches, at_most=True)
             before = count
             for direction in self._directions(weights):
                 weights, count = self._step(weights, count, direction)
@@ -112,7 +114,7 @@ class Climb:
         return elsewhere
 
     def _directions(self, weights: FloatArray) -> Iterator[FloatArray]:
-        """Yield directions: towards corners, from one corner to another, and for records that are wrong."""
+        """Yield directions: to corners, between corners, by wrong rows and to random weights."""
         corners = self._corners
         for corner in corners[self._random.permutation(len(corners))[:TRIES]]:
             yield corner - weights
@@ -127,7 +129,7 @@ class Climb:
             yield sample - weights
 
     def _step(self, weights: FloatArray, count: int, direction: FloatArray) -> tuple[FloatArray, int]:
-        """Return the best weights on a line and how many are right there; what was given if that is more."""
+        """Return the best weights on a line with their correct links, or the given ones if better."""
         family = self._family
         along = direction - float(family.total @ direction) * weights
         length = float(np.abs(along).max())
@@ -143,13 +145,13 @@ class Climb:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The best weights that were found.
+    """The best weights found.
 
     Attributes
     ----------
     weights: allowed in the family, with total 1, shape (weights,), float64.
-    right: originals that they link rightly; nearer to a masked record than to all others, ties not counted.
-    bound: proven: no weights of the family link more rightly.
+    right: originals that they link correctly, ties not counted.
+    bound: proven maximum of correct links for all weights of the family.
     """
 
     weights: FloatArray
@@ -158,16 +160,16 @@ class Fit:
 
     @property
     def proven(self) -> bool:
-        """Whether no weights of the family link more."""
+        """Whether the weights are optimal in the family."""
         return self.right == self.bound
 
 
 class Learner(ABC):
-    """Looks for the weights of a family that link most originals rightly."""
+    """Searches the weights of a family with the most correct links."""
 
     @abstractmethod
     def fit(self, pairs: Pairs, random: np.random.Generator) -> Fit:
-        """Return the best weights found, at least as good as equal ones.
+        """Return the best weights found, at least as good as equal weights.
 
         Parameters
         ----------
@@ -176,18 +178,17 @@ class Learner(ABC):
 
 
 STEPS = 60
-"""Iterations of the minimiser for each start."""
+"""Iterations of the minimizer for each start."""
 STEEP = 60.0
-"""Largest exponent: beyond it, exp would add nothing to what a record loses."""
+"""Maximum absolute exponent; larger ones do not change the loss."""
 
 
 class Softmax:
-    """The probability of the true record, when that of any masked record falls exponentially with distance.
+    """Smooth surrogates: the probability of a link decreases exponentially with distance.
 
     Parameters
     ----------
-    rows: the gaps.
-    family: their family; weights that its cone keeps from being negative by themselves stay so.
+    family: of the gaps; weights that its cone requires to be nonnegative remain so.
     """
 
     def __init__(self, rows: Rows, family: Family) -> None:
@@ -199,7 +200,7 @@ class Softmax:
             self._bounds[position] = (0.0, None)
 
     def _others(self, scaled: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the odds of each row against the true record, and of all rows of each original together."""
+        """Return the odds of each row against the true match, and their sum for each original."""
         odds = np.exp(np.clip(-(self._rows.gaps @ scaled), -STEEP, STEEP))
         return odds, np.add.reduceat(odds, self._rows.starts)
 
@@ -217,14 +218,14 @@ class Softmax:
         return float((sums / (1 + sums)).sum()), slope
 
     def log_likelihood(self, start: FloatArray) -> FloatArray:
-        """Return weights, not scaled, of the most likely right links: a convex problem."""
-        return self._minimise(self._log_loss, start)
+        """Return unscaled weights of maximum likelihood, a convex problem."""
+        return self._minimize(self._log_loss, start)
 
     def expected_wrong(self, start: FloatArray) -> FloatArray:
-        """Return weights, not scaled, of the fewest expected wrong links near a start."""
-        return self._minimise(self._wrong, start)
+        """Return unscaled weights with a local minimum of expected wrong links near a start."""
+        return self._minimize(self._wrong, start)
 
-    def _minimise(self, function: object, start: FloatArray) -> FloatArray:
+    def _minimize(self, function: object, start: FloatArray) -> FloatArray:
         # Takes longer to import than most commands take.
         from scipy.optimize import minimize  # noqa: PLC0415
 
@@ -236,21 +237,20 @@ class Softmax:
 
 
 PROBES = 12
-"""Corners and random distances each, whose nearest masked records make the first rows."""
+"""Number of corners, and of random distances, whose nearest masked records are the first rows."""
 NEAR = 3
 """Masked records that each of these adds for each original."""
 ROUNDS = 4
-"""At most so often rows are added that the weights of the last round got wrong."""
+"""Maximum number of rounds that add rows which the last weights link wrongly."""
 SHARPNESS = (3.0, 30.0)
-"""How fast the chance falls with distance where the surrogates start."""
+"""Initial rates of decrease of the surrogates."""
 
 
 class Fast(Learner):
-    """Starts from the best of several distances, Euclid among them, and climbs by exact line searches.
+    """Starts from the best of several distances, including Euclid's, and improves by exact line searches.
 
-    For a family that extends weighted means, the best weighted mean is found first and is one of the starts,
-    so that no family ends below it, and none below Euclid. Deterministic for a seed: it counts its searches
-    and never looks at the clock.
+    For a family that extends weighted means, the best weighted mean is a start too. No result is worse than
+    the starts. The learner is deterministic for a seed, as it has a number of searches but no time limit.
 
     Parameters
     ----------
@@ -261,12 +261,12 @@ class Fast(Learner):
         self._searches = searches
 
     def fit(self, pairs: Pairs, random: np.random.Generator) -> Fit:
-        """Return the best weights found; the bound is what is not hopeless."""
+        """Return the best weights found; the bound excludes originals that are never linkable."""
         starts = [pairs.family.equal()]
         if pairs.family.extends:
             simple = Pairs(pairs.original, pairs.masked, WeightedMean(pairs.family.attributes))
             starts.append(pairs.family.with_weighted_mean(self.fit(simple, random).weights))
-        bound = pairs.records - int(pairs.hopeless().sum())
+        bound = pairs.records - int(pairs.never_linkable().sum())
         counts = [int(pairs.right(weights).sum()) for weights in starts]
         best = int(np.argmax(counts))
         weights, right = starts[best], counts[best]
@@ -287,7 +287,7 @@ class Fast(Learner):
     def _climbed(
         self, rows: Rows, family: Family, starts: list[FloatArray], random: np.random.Generator
     ) -> tuple[FloatArray, int]:
-        """Return the best weights on some rows and how many originals they link rightly there."""
+        """Return the best weights found on a selection of rows, and their number of correct links."""
         climb = Climb(rows, family, random)
         for weights in starts:
             climb.consider(weights)
@@ -302,7 +302,7 @@ class Fast(Learner):
 
 
 def probed(pairs: Pairs, random: np.random.Generator, near: int) -> Chosen:
-    """Return the pairs that are near under Euclid, some corners and some random distances.
+    """Return the nearest pairs under Euclid's, some extreme and some random distances.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Pairs of original and masked records, and how much nearer than the true match each masked record is.
+"""Pairs of original and masked records, and their gaps to the true match.
 
-Of each original only the pairs are kept whose masked record comes near to it under some weights.
+Only the pairs are kept whose masked record is near the original under some weights.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from anonymizer.errors import InputError
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 
 KEPT = 12_000_000
-"""Gaps of at most so many numbers are kept; more are computed anew whenever they are needed."""
+"""Maximum number of gap values in memory; if there are more, they are computed at each use."""
 BLOCK = 2_000_000
-"""Numbers that are computed at once."""
+"""Numbers in one block."""
 TIE = 1e-12
-"""A masked record that is further than the true one by at most this is as near, in squared units."""
+"""Squared distances that differ by at most this are equal."""
 
 
 class Pairs:
-    """Original record i became masked record i; further masked records are of other people.
+    """Original record i belongs to masked record i; further masked records have no original.
 
     A *gap* of original i and masked j holds the features of the pair (i, j) less those of (i, i): with
-    weights w, record i is linked rightly iff ``gap @ w`` is above ``TIED`` for every j other than i.
+    weights w, record i is linked correctly iff ``gap @ w`` is above ``TIE`` for every j other than i.
 
     Parameters
     ----------
@@ -58,12 +58,12 @@ class Pairs:
         return gaps
 
     def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
-        """Yield the gaps of some originals after others."""
+        """Yield the originals in blocks with their gaps, shape (rows, masked, weights)."""
         for number, rows in enumerate(self._slices):
             yield rows, self._gaps(rows) if self._kept is None else self._kept[number]
 
     def margins(self, weights: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
-        """Yield how much further than the true one each masked record is, that one itself infinitely.
+        """Yield blocks of originals with their margins: gaps by weights, infinite for the true match.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class Pairs:
             yield rows, margins
 
     def right(self, weights: FloatArray) -> BoolArray:
-        """Tell which originals are nearer to their own masked record than to any other, shape (records,)."""
+        """Return which originals are nearest to their true match alone, shape (records,), bool."""
         right = np.empty(self.records, dtype=np.bool_)
         for rows, margins in self.margins(weights):
             right[rows] = margins.min(axis=1) > TIE
@@ -89,21 +89,21 @@ class Pairs:
         )
         return found
 
-    def hopeless(self) -> BoolArray:
-        """Tell which originals no weights link: another masked record is as near or nearer under all of them.
+    def never_linkable(self) -> BoolArray:
+        """Return which originals no weights link correctly, shape (records,), bool.
 
-        That is so where two masked records have the same values, and where one is nearer in every respect.
+        Under all weights another masked record is at least as near, such as a duplicate of the true match.
         """
-        hopeless = np.empty(self.records, dtype=np.bool_)
+        never = np.empty(self.records, dtype=np.bool_)
         for rows, gaps in self.blocks():
             most = -self.family.least(-gaps.reshape(-1, gaps.shape[2])).reshape(gaps.shape[:2])
             most[np.arange(len(most)), np.arange(self.records)[rows]] = np.inf
-            hopeless[rows] = (most <= TIE).any(axis=1)
-        return hopeless
+            never[rows] = (most <= TIE).any(axis=1)
+        return never
 
 
 def check(original: FloatArray, masked: FloatArray) -> None:
-    """Refuse arrays that cannot be compared.
+    """Raise an error for arrays that cannot be compared.
 
     Raises
     ------
@@ -111,7 +111,10 @@ def check(original: FloatArray, masked: FloatArray) -> None:
     """
     shapes = f"{original.shape} and {masked.shape}"
     if original.ndim != 2 or masked.ndim != 2 or original.shape[1] != masked.shape[1]:
-        raise InputError(f"linkage: arrays of shape {shapes}; accepted: records by the same attributes")
+        raise InputError(
+            f"linkage: arrays of shape {shapes}; accepted: two "
+            "arrays of two dimensions with the same number of columns"
+        )
     if not original.size or len(masked) < len(original):
         raise InputError(f"linkage: arrays of shape {shapes}; accepted: a masked record for each original")
     if not (np.isfinite(original).all() and np.isfinite(masked).all()):
@@ -119,15 +122,15 @@ def check(original: FloatArray, masked: FloatArray) -> None:
 
 
 def deviations(original: FloatArray) -> FloatArray:
-    """Return the standard deviation of each attribute as unit of comparison, 1 for a constant one."""
-    # A deviation of equal numbers need not be exactly 0.
+    """Return the standard deviation of each attribute, 1 if it is constant, shape (attributes,)."""
+    # Rounding can make the deviation of equal numbers nonzero.
     varies = original.max(axis=0) > original.min(axis=0)
     return np.where(varies, original.std(axis=0), 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Some gaps, of which every original has one or more, in the order of the originals.
+    """A selection of gaps with at least one per original, in the order of the originals.
 
     Attributes
     ----------
@@ -155,12 +158,12 @@ class Rows:
         return worst
 
     def right(self, weights: FloatArray) -> BoolArray:
-        """Tell which originals all their rows link rightly, shape (records,)."""
+        """Return which originals have positive margins in all rows, shape (records,), bool."""
         return self.worst(weights) > TIE
 
 
 class Chosen:
-    """Pairs that are chosen so far; it only grows.
+    """A growing set of selected pairs.
 
     Attributes
     ----------
@@ -172,7 +175,7 @@ class Chosen:
         self.mask = np.zeros((pairs.records, len(pairs.masked)), dtype=np.bool_)
 
     def add_nearest(self, weights: FloatArray, number: int) -> None:
-        """Choose the masked records that are nearest to each original, except the true one.
+        """Add the nearest masked records of each original, without the true match.
 
         Parameters
         ----------

@@ -18,11 +18,11 @@ from anonymizer.system import Closing, no_space
 T = TypeVar("T")
 
 POLL = 0.05
-"""Seconds between two looks at whether the user wants to stop."""
+"""Seconds between two checks for Ctrl-C."""
 
 
 class Database(Closing):
-    """A database in memory that neither reads the network nor leaves anything on disk.
+    """A database in memory that uses no network and leaves nothing on disk.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Database(Closing):
 
     Attributes
     ----------
-    source: a file that queries read again; None where all that they need is in the database.
+    source: a file that queries read again; None if the database has all they need.
 
     Raises
     ------
@@ -44,7 +44,7 @@ class Database(Closing):
         config: dict[str, Any] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
-            # A name in a query is neither a variable of this program nor opened with the user's own keys.
+            # Names in queries refer neither to variables of this program nor to the user's secrets.
             "python_enable_replacements": False,
             "allow_persistent_secrets": False,
             "temp_directory": str(self._spill.path),
@@ -67,7 +67,8 @@ class Database(Closing):
 
         Raises
         ------
-        InputError: the memory does not suffice, or the file that it reads again has changed.
+        InputError: the memory limit is too low, or the disk is full.
+        DataError: the file that it reads again has changed.
         KeyboardInterrupt: the user stopped it.
         """
         self._read(lambda: self._connection.execute(statement, parameters).fetchall())
@@ -95,9 +96,9 @@ class Database(Closing):
 
     @contextmanager
     def sparing(self, further: int) -> Iterator[None]:
-        """Let statements hold hardly more bytes than that beside what is held already.
+        """Limit the memory of the statements in the block to what is in use and this many bytes.
 
-        A file is written as fast with little memory as with much, which would be taken where it is there.
+        Writing a file is as fast with little memory, but takes what the limit allows.
         """
         held = sum(int(used) for (used,) in self.rows("SELECT memory_usage_bytes FROM duckdb_memory()"))
         allowed = self._memory_limit()
@@ -110,29 +111,19 @@ class Database(Closing):
         finally:
             self.run(f"SET memory_limit = '{allowed}B'")
 
-    def give_back(self) -> None:
-        """Return memory to the system that nothing is in any more, as after a table was dropped."""
-        self.run(f"SET memory_limit = '{self._memory_limit()}B'")
-
     def _memory_limit(self) -> int:
-        """Return the limit in bytes, rounded down as the database tells it."""
+        """Return the limit in bytes, as the database rounds it."""
         return parse_memory_setting(str(self.rows("SELECT current_setting('memory_limit')")[0][0]))
 
     @contextmanager
-    def holding(self, name: str, arrays: Mapping[str, Any]) -> Iterator[None]:
-        """Let arrays of equal length be known as a table."""
-        with self._registered(name, dict(arrays)):
-            yield
+    def holding(self, name: str, table: Any) -> Iterator[None]:
+        """Give statements a table of this name.
 
-    @contextmanager
-    def holding_stream(self, name: str, stream: Any) -> Iterator[None]:
-        """Let a stream of Arrow record batches be known as a table, which can be read once."""
-        with self._registered(name, stream):
-            yield
-
-    @contextmanager
-    def _registered(self, name: str, table: Any) -> Iterator[None]:
-        """Let data be known as a table; in the thread of statements, as DuckDB takes signals for its own."""
+        Parameters
+        ----------
+        table: a dict of arrays of equal length, or a stream of Arrow record batches, which is read once.
+        """
+        # In the thread of statements, as DuckDB takes signals for its own.
         self._finished(lambda: self._connection.register(name, table))
         try:
             yield
@@ -140,7 +131,7 @@ class Database(Closing):
             self._finished(lambda: self._connection.unregister(name))
 
     def close(self) -> None:
-        """Give back memory and temporary files; a second call does nothing."""
+        """Free memory and remove temporary files; a second call does nothing."""
         self._worker.shutdown()
         self._connection.close()
         self._spill.remove()
@@ -159,15 +150,15 @@ class Database(Closing):
         return found
 
     def _finished(self, call: Callable[[], T]) -> T:
-        """Return the result of a call that works in a thread of its own; this one can be interrupted."""
+        """Return the result of a call in a thread of its own, so that this thread can be interrupted."""
         future = self._worker.submit(call)
         try:
-            # A wait without end is not ended by a signal that some other library (polars) catches first.
+            # Without a timeout, a signal that another library (polars) catches first does not end the wait.
             while not future.done():
                 wait([future], timeout=POLL)
             return future.result()
         except KeyboardInterrupt:
-            # A statement that is only about to start takes no notice, so once may not do.
+            # An interrupt before the statement starts has no effect, so it is repeated.
             while not future.done():
                 self._connection.interrupt()
                 wait([future], timeout=POLL)
@@ -176,7 +167,7 @@ class Database(Closing):
             if "max_temp_directory_size" in str(error):
                 raise no_space(self._spill.path.parent) from None
             raise InputError(
-                "engine.memory_limit: not enough for this input; allow more, such as 8GB"
+                "engine.memory_limit: too low for this input; raise it, for example to 8GB"
             ) from None
         except duckdb.IOException as error:
             if str(self._spill.path) in str(error):
@@ -185,18 +176,18 @@ class Database(Closing):
 
 
 RELEASED = "(SELECT * FROM (SELECT * FROM records POSITIONAL JOIN plan) WHERE place >= 0 ORDER BY place)"
-"""The published records in their order, each with what is published of it."""
+"""The released records in their order, with the codes of replaced columns."""
 
 WIDE = 64
-"""Columns from which on DuckDB plans a query of a few records longer than it runs it: so many more columns
-lengthen every plan, and a query for each column would take time by the square of their number."""
+"""Number of columns from which planning a query of a few records takes longer than running it. As every
+column lengthens every plan, a query for each column would take time by the square of their number."""
 
 NO_TEXT = "\uffff"
-"""A noncharacter of Unicode, which texts hardly hold; one that does is only quoted without need."""
+"""A noncharacter of Unicode, which texts hardly contain; a text that does is quoted without need."""
 
 
 def text_of(column: str, kind: str) -> str:
-    """Return SQL for the canonical text of a column: its cast, but 1 for 1.0 and a date for its midnight."""
+    """Return SQL for the canonical text of a column: its cast, without ``.0`` or a time of midnight."""
     if kind == "VARCHAR":
         return column
     cast = f"CAST({column} AS VARCHAR)"
@@ -208,11 +199,11 @@ def text_of(column: str, kind: str) -> str:
 
 
 def query_once(query: str, tables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """Return the rows of a query over tables at hand, by one thread and a database of its own.
+    """Return the rows of a query over given tables, with one thread and a database of its own.
 
     Parameters
     ----------
-    tables: Arrow tables by their names in the query; timestamps are shown in UTC.
+    tables: Arrow tables by their names in the query; timestamps are in UTC.
     """
     with duckdb.connect(":memory:", config={"threads": 1}) as connection:
         connection.execute("SET TimeZone = 'UTC'")
@@ -222,9 +213,9 @@ def query_once(query: str, tables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def as_few_keys(keys: Sequence[str]) -> list[str]:
-    """Return SQL for the same order by fewer keys where there are very many, all of one type and never null.
+    """Return SQL for the same order by one key if there are very many, of one type and never null.
 
-    DuckDB sorts by many keys in time by the square of their number, but by a list as by its elements.
+    DuckDB takes time by the square of the number of keys, but sorts by a list as by its elements.
     """
     return list(keys) if len(keys) < WIDE else [f"[{', '.join(keys)}]"]
 
@@ -236,16 +227,16 @@ def copy_csv(
 
     Parameters
     ----------
-    columns: names of what is written.
-    texts: SQL for the text of each, over the rows.
-    rows: SQL for what is written, in its order.
+    columns: names.
+    texts: SQL for the text of each column, over the rows.
+    rows: SQL for the rows in their order.
     """
-    # Readers drop a line that is empty altogether, so a single column has its empty texts quoted, as is every
-    # text that equals NULLSTR. An expression that names its column twice, as nullif does once it is expanded,
-    # takes DuckDB's planner time by the square of the columns; hence no null is left, and NULLSTR is no text.
+    # Readers drop empty lines, so empty texts of a single column are quoted: DuckDB quotes texts that equal
+    # NULLSTR. An expression with its column twice (nullif, once expanded) takes DuckDB's planner time by the
+    # square of the columns; hence nulls become empty texts, and NULLSTR is not a text.
     nulls = "" if len(columns) == 1 else NO_TEXT
     sources = ", ".join(f"coalesce({text}, '')" for text in texts)
-    # DuckDB would change a header whose names differ in case alone, hence a header that is a row like others.
+    # DuckDB would rename columns that differ in case alone, so the header is written as a row.
     header = ", ".join(quoted(column) for column in columns)
     options = f"HEADER false, DELIMITER {quoted(separator)}, QUOTE '\"', ESCAPE '\"', NULLSTR {quoted(nulls)}"
     return (
@@ -263,15 +254,15 @@ def copy_parquet(columns: Sequence[str], values: Sequence[str], path: Path, rows
 
     Raises
     ------
-    OutputError: two names differ in case alone, which the writer cannot keep apart.
+    OutputError: two names differ in case alone.
     """
     lower: dict[str, str] = {}
     for column in columns:
         other = lower.setdefault(column.lower(), column)
         if other != column:
             raise OutputError(
-                f"{path.name}: columns '{other}' and '{column}' differ in case alone, which Parquet releases "
-                "cannot hold; rename one in the input, or set output.path to a .csv"
+                f"{path.name}: columns '{other}' and '{column}' differ in case alone, which Parquet "
+                "releases cannot have; rename one in the input, or set output.path to a .csv"
             )
     sources = ", ".join(
         f"{value} AS {identifier(column)}" for value, column in zip(values, columns, strict=True)

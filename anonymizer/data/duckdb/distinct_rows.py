@@ -10,28 +10,27 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.data.distinct_rows import DistinctRows, Place, names_of, places_of, unpacked
-from anonymizer.data.duckdb.columns import code_sql, packed_sql
+from anonymizer.data.distinct_rows import DistinctRows, KeyWords, Place
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.relation import Coding
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.out_of_core import PIECE, PlacedRows, RowPiece
 
 LISTED = 1 << 10
-"""Up to so many codes what they become is looked up in a list; beyond, DuckDB takes time for each element."""
+"""Largest number of codes that are looked up in a list; DuckDB takes time for each of its elements."""
 
 _TABLE_NUMBERS = count()
-"""Names of tables, of which two combinations share none."""
+"""Numbers in the names of tables, each used once."""
 
 
 class DuckCombinations(DistinctRows):
-    """Combinations in a table of a database: packed keys w0, w1, … and the number of records, n.
+    """Distinct rows in a table of a database: packed keys w0, w1, … and the number of records, n.
 
     Parameters
     ----------
     database: stays the caller's.
     sizes: number of codes of each column.
-    keyed: a query for the keys, and for a number of records as n.
+    keyed: a query for keys and a number of records n, which may repeat keys.
     parameters: of that query.
     """
 
@@ -40,9 +39,8 @@ class DuckCombinations(DistinctRows):
     ) -> None:
         self._database = database
         self.sizes = tuple(sizes)
-        self._places = places_of(sizes)
-        self._names = names_of(self._places)
-        self._keys = ", ".join(self._names)
+        self._words = KeyWords(sizes)
+        self._keys = ", ".join(self._words.names)
         self._table: str | None = f"combinations{next(_TABLE_NUMBERS)}"
         database.run(
             f"CREATE TABLE {self._table} AS SELECT {self._keys}, sum(n)::BIGINT AS n "
@@ -53,42 +51,42 @@ class DuckCombinations(DistinctRows):
 
     @property
     def number(self) -> int:
-        """How many distinct combinations there are."""
+        """Number of distinct rows."""
         if self._number is None:
             ((self._number,),) = self._database.rows(f"SELECT count(*) FROM {self._table}")
         return self._number
 
     def fetch(self) -> tuple[CodeArray, IntArray]:
-        """Return them into memory, in lexicographic order."""
+        """Return the codes, sorted, and their records."""
         fetched = self._database.arrays(f"SELECT {self._keys}, n FROM {self._table} ORDER BY {self._keys}")
-        codes = unpacked(self._places, [fetched[name] for name in self._names])
+        codes = self._words.unpack([fetched[name] for name in self._words.names])
         return codes, fetched["n"].astype(np.int64, copy=False)
 
     def rolled_up(self, codes: Sequence[CodeArray | None]) -> DuckCombinations:
-        """Return the distinct combinations of coarser codes, counted anew."""
-        words, joins, parameters = list(self._names), "", list[Any]()
+        """Return the distinct rows of coarser codes."""
+        words, joins, parameters = list(self._words.names), "", list[Any]()
         with ExitStack() as stack:
-            for position, (place, coarser) in enumerate(zip(self._places, codes, strict=True)):
+            for position, (place, coarser) in enumerate(zip(self._words.places, codes, strict=True)):
                 if coarser is None:
                     continue
-                # What a key changes by, so that columns that stay need not be taken apart.
+                # Only the difference is added to a key, so that other columns need not be unpacked.
                 change = (coarser.astype(np.int64) - np.arange(place.size)) * place.unit
+                code = self._words.code_sql(position)
                 if place.size > LISTED:
                     table = {"k": np.arange(place.size), "change": change}
                     stack.enter_context(self._database.holding(f"look{position}", table))
-                    joins += f" JOIN look{position} ON look{position}.k = {code_sql(place)}"
+                    joins += f" JOIN look{position} ON look{position}.k = {code}"
                     words[place.word] += f" + look{position}.change"
                 else:
-                    words[place.word] += f" + list_extract(?::BIGINT[], {code_sql(place)} + 1)"
+                    words[place.word] += f" + list_extract(?::BIGINT[], {code} + 1)"
                     parameters.append(change.tolist())
-            keys = ", ".join(f"{own} AS {name}" for own, name in zip(words, self._names, strict=True))
+            keys = ", ".join(f"{own} AS {name}" for own, name in zip(words, self._words.names, strict=True))
             rows = f"SELECT {keys}, n FROM {self._table}{joins}"
             return DuckCombinations(self._database, self.sizes, rows, parameters)
 
     def records_in_small_groups(self, columns: int, least: int) -> int:
-        """Count the records in groups of fewer than some number of records."""
-        own = self._places[:columns]
-        last: dict[int, Place] = {place.word: place for place in own}
+        """Return the number of records in small groups by the first columns."""
+        last: dict[int, Place] = {place.word: place for place in self._words.places[:columns]}
         keys = ", ".join(f"w{word} // {place.unit} AS g{word}" for word, place in last.items())
         names = ", ".join(f"g{word}" for word in last)
         groups = f"SELECT {keys}, sum(n) AS size FROM {self._table} GROUP BY {names}"
@@ -98,11 +96,11 @@ class DuckCombinations(DistinctRows):
         return int(records)
 
     def pieces(self) -> Iterator[RowPiece]:
-        """Return all of them, some at a time."""
+        """Yield all of them."""
         for first in range(0, self.number, PIECE):
             within = f"rowid >= {first} AND rowid < {first + PIECE}"
             found = self._database.arrays(f"SELECT {self._keys}, n FROM {self._table} WHERE {within}")
-            keys = tuple(found[name].astype(np.int64, copy=False) for name in self._names)
+            keys = tuple(found[name].astype(np.int64, copy=False) for name in self._words.names)
             yield RowPiece(keys, found["n"].astype(np.int64, copy=False))
 
     def close(self) -> None:
@@ -119,9 +117,9 @@ class RecordCode:
     Attributes
     ----------
     code: SQL for it.
-    join: SQL after FROM that it needs, or nothing.
+    join: SQL after FROM for the code, may be empty.
     parameters: of the code.
-    tables: that were made for the join, the caller's to drop.
+    tables: created for the join; the caller drops them.
     """
 
     code: str
@@ -133,11 +131,11 @@ class RecordCode:
 def by_text(
     database: Database, text: str, dictionary: Sequence[tuple[str | None, int]], codes: CodeArray
 ) -> RecordCode:
-    """Return the code of a text, looked up in a table that is made of the dictionary of a column.
+    """Return the code of a text, looked up in a new table with the dictionary of its column.
 
     Parameters
     ----------
-    text: SQL for it.
+    text: SQL for the text.
     """
     name = f"dictionary{next(_TABLE_NUMBERS)}"
     texts = np.array([each for each, _ in dictionary], dtype=object)
@@ -152,7 +150,7 @@ def by_text(
 def counted_records(
     database: Database, codings: Sequence[Coding], code_of: Callable[[Coding], RecordCode]
 ) -> DuckCombinations:
-    """Count the combinations of the codes of the table ``records``."""
+    """Return the distinct rows of the codes of the table ``records``."""
     with keyed_records(database, codings, code_of, ["1 AS n"]) as keyed:
         return DuckCombinations(database, [coding.size for coding in codings], keyed.query, keyed.parameters)
 
@@ -172,9 +170,9 @@ def keyed_records(
     code_of: Callable[[Coding], RecordCode],
     others: Sequence[str],
 ) -> Iterator[KeyedRecords]:
-    """Yield the keys of the table ``records`` by the codes of columns, and other columns of it."""
+    """Yield a query for the keys of the table ``records`` by the codes of columns, and for other columns."""
     columns = [code_of(coding) for coding in codings]
-    keys = packed_sql(places_of([coding.size for coding in codings]), [each.code for each in columns])
+    keys = KeyWords([coding.size for coding in codings]).packed_sql([each.code for each in columns])
     joins = "".join(each.join for each in columns)
     parameters = tuple(own for each in columns for own in each.parameters)
     try:
@@ -186,13 +184,13 @@ def keyed_records(
 
 @contextmanager
 def placed_table(database: Database, sizes: Sequence[int], placed: PlacedRows) -> Iterator[str]:
-    """Yield the name of a table with the keys of rows, called as in ``DuckCombinations``, and their region.
+    """Yield the name of a table with the keys w0, w1, … of rows, and their region.
 
     Parameters
     ----------
-    sizes: number of codes of each column that the keys are packed from.
+    sizes: number of codes of each column in the keys.
     """
-    table, names = f"placed{next(_TABLE_NUMBERS)}", names_of(places_of(sizes))
+    table, names = f"placed{next(_TABLE_NUMBERS)}", KeyWords(sizes).names
     database.run(f"CREATE TABLE {table} ({', '.join(f'{name} BIGINT' for name in names)}, region INTEGER)")
     try:
         for keys, region in placed.pieces():

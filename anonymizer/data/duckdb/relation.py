@@ -1,7 +1,7 @@
-"""Relations in DuckDB, inside this process: CSV, Parquet, tables and queries of a DuckDB file.
+"""Relations in DuckDB: CSV, Parquet, tables and queries of a DuckDB file.
 
 A CSV file is loaded strictly and as text; a Parquet file is read with its own types. Records can be
-appended to those of an earlier release out of core.
+appended to an earlier release out of core.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ import numpy as np
 from anonymizer.data.csv import (
     UTF8,
     Header,
+    Naming,
     Scan,
-    check_header,
     codec,
+    name_columns,
     pandas_index,
     read_header,
     reading,
@@ -35,8 +36,7 @@ from anonymizer.data.duckdb.columns import (
     ColumnValues,
     HighCardinalityColumns,
     PackedQuery,
-    packed_groups,
-    told_codes,
+    check_coded,
 )
 from anonymizer.data.duckdb.database import WIDE, Database, text_of
 from anonymizer.data.duckdb.distinct_rows import DuckCombinations, RecordCode, by_text, counted_records
@@ -85,7 +85,7 @@ from anonymizer.system import link_to
 
 
 class DuckProfiling(Profiling):
-    """The same by sums and hashes of the database, where a column has many texts.
+    """Statistics for ``init``; for columns of many texts by sums and hashes of the database.
 
     Parameters
     ----------
@@ -99,13 +99,13 @@ class DuckProfiling(Profiling):
         self._many = many
 
     def keys(self, column: str) -> IntArray:
-        """Return an integer of each record: by the hashes of the texts, if these differ."""
+        """Return an integer for each record: by the hashes of the texts, if these are distinct."""
         index = self._relation.position(column)
         found = None if self._values.known(index) else self._many.keys(index)
         return super().keys(column) if found is None else found
 
     def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
-        """Return how records are spread over the texts of a column."""
+        """Return the statistics of a column."""
         index = self._relation.position(column)
         if not self._values.known(index) and not self._values.few_cells(index):
             rows = self._many.fetched(index, limit + len(absent) + 1)
@@ -115,21 +115,21 @@ class DuckProfiling(Profiling):
         return column_statistics(self._relation.dictionary(column), limit, absent)
 
     def count_matching(self, column: str, pattern: str) -> int:
-        """Return the records whose text matches a regular expression from end to end."""
+        """Return the number of records whose text matches a regular expression from end to end."""
         return self._many.count_matching(self._relation.position(column), pattern)
 
 
 class DuckRelation(EngineRelation):
     """An input in the table ``records`` of a database, whose columns are c0, c1, … in its order.
 
-    Where a file can be read again, ``records`` is a view of it until records are asked for.
+    For a file that can be read again, ``records`` is a view of it until records are needed in an order.
 
     Parameters
     ----------
-    database: owned from now on, and closed with the relation.
+    database: closed with the relation.
     name, columns, sha256, separator: as for every relation.
-    source: the file that the view reads again; None where ``records`` holds what was read.
-    watched: files and folders that must be the same for as long as the relation is in use.
+    source: the file of the view; None if ``records`` is a table.
+    watched: files and folders that must not change while the relation is open.
     """
 
     def __init__(
@@ -163,13 +163,13 @@ class DuckRelation(EngineRelation):
         """Return each record's position in the column's dictionary, shape (records,), int32."""
         index = self.position(column)
         if self._values.many(index):
-            # Ranking puts the records in another order, where looking them up does not.
+            # Ranking changes the order of records, unlike a look-up.
             self.load()
             ranked = f"dense_rank() OVER (ORDER BY {self._values.texts[index]} NULLS LAST) - 1"
             fetched = self._database.arrays(f"SELECT {ranked} AS k FROM records ORDER BY rowid")
             return self._whole_codes(fetched["k"])
         if index not in self._codes_together:
-            # Columns of a short, wide table together: see ``ColumnValues``.
+            # Columns of a short, wide table are read together: see ``ColumnValues``.
             indices = [each for each in self._values.neighbours(index, WIDE) if not self._values.many(each)]
             found = [self._values.positions(each) for each in indices]
             terms = ", ".join(f"{each.text} AS k{place}" for place, each in enumerate(found))
@@ -179,10 +179,10 @@ class DuckRelation(EngineRelation):
         return self._whole_codes(self._codes_together.pop(index))
 
     def _whole_codes(self, fetched: Any) -> CodeArray:
-        return told_codes(self.name, fetched).astype(np.int32, copy=False)
+        return check_coded(self.name, fetched).astype(np.int32, copy=False)
 
     def packed(self, codings: Sequence[Coding]) -> Packing:
-        """Return the codes of columns packed by the engine, as far as they fit one integer."""
+        """Return the codes of columns, packed by DuckDB as far as they fit one integer."""
         if any(self._values.many(self.position(coding.name)) for coding in codings):
             return super().packed(codings)
         first = codings[: fitting(codings, SPACE)]
@@ -198,13 +198,13 @@ class DuckRelation(EngineRelation):
 
     @property
     def profiling(self) -> DuckProfiling:
-        """What a profile asks."""
+        """Statistics for ``init``."""
         return DuckProfiling(self, self._values, self._many)
 
     def group_counts(self, columns: Sequence[str]) -> Groups:
-        """Return the distinct combinations of texts: by a GROUP BY of texts, of very many by packed codes."""
+        """Return the distinct rows of texts: by GROUP BY, or by packed codes if there are very many."""
         if self._many.mostly_distinct([self.position(column) for column in columns]):
-            return packed_groups(self, columns)
+            return super().group_counts(columns)
         values = tuple(tuple(text for text, _ in self.dictionary(column)) for column in columns)
         indices = list(map(self.position, columns))
         texts = ", ".join(f"{self._values.texts[index]} AS c{index}" for index in indices)
@@ -216,48 +216,48 @@ class DuckRelation(EngineRelation):
         return Groups(values, matrix, grouped["n"].astype(np.int64, copy=False))
 
     def stored_distinct_rows(self, codings: Sequence[Coding]) -> DuckCombinations:
-        """Return the distinct combinations of the codes of columns, counted and kept by the database."""
+        """Return the distinct rows of the codes of columns, counted and stored by the database."""
         return counted_records(self._database, codings, self._coded)
 
     def estimated_combinations(self, columns: Sequence[str]) -> int:
-        """Return about how many distinct combinations columns have, by a sketch of all records."""
+        """Return an estimate of the number of distinct rows of columns, by a sketch of all records."""
         values = ", ".join(f"c{self.position(column)}" for column in columns)
         return int(self._database.rows(f"SELECT approx_count_distinct(hash({values})) FROM records")[0][0])
 
     def check_unchanged(self) -> None:
-        """Check that what was read is still there as it was, so that its hash in a report can be found."""
+        """Check that the files are unchanged, so that the hash in the report is theirs."""
         for each in self._watched:
             each.check()
 
     def is_text(self, column: str) -> bool:
-        """Tell whether the values of a column are texts."""
+        """Return whether the values of a column are texts."""
         return self._values.holds_texts[self.position(column)]
 
     def holds_texts(self, column: str) -> bool:
-        """Tell whether the values of a column are texts in every record."""
+        """Return whether the values of a column are texts in every record."""
         index = self.position(column)
         return self._values.holds_texts[index] and not self._values.nullable(index)
 
     def records_query(self, projection: Projection, *, shuffled: bool = False) -> DuckRecordsQuery:
-        """Return the published records, with what replaces their columns beside them in the database."""
+        """Return a query for the released records, joined to the codes that replace their columns."""
         return DuckRecordsQuery(self._database, self._columns, projection, self.load, shuffled=shuffled)
 
     def counted_query(self, rows: CountedRows) -> DuckCountedQuery:
-        """Return counted rows, whose labels the database looks up."""
+        """Return a query for counted rows, whose labels the database looks up."""
         return DuckCountedQuery(self._database, rows)
 
     def recoded_query(self, rows: RecodedRows, *, shuffled: bool = False) -> DuckRecodedQuery:
-        """Return the records as recoded, by a join in the database."""
+        """Return a query for the records as recoded, by a join in the database."""
         return DuckRecodedQuery(self._database, self._columns, self._coded, rows, shuffled=shuffled)
 
     def appended_query(
         self, new: ReleaseQuery, path: Path, scratch: Path, *, shuffled: bool = False
     ) -> DuckAppendedQuery:
-        """Return the records together with those of a file, which the database reads beside them."""
+        """Return a query for these records together with new ones, which the database reads from a file."""
         return DuckAppendedQuery(self, self._database, new, path, scratch, shuffled=shuffled)
 
     def checksum(self, recoded: Collection[str]) -> int:
-        """Sum up a hash of each record."""
+        """Return the sum of a hash of each record."""
         labels = self._columns.hashed("''", recoded)
         others = [name for name in self.columns if name not in recoded]
         return sum_of(self._database, f"SELECT {self._columns.hashed(labels, others)} AS h FROM records")
@@ -267,7 +267,7 @@ class DuckRelation(EngineRelation):
         return RecordColumns(self.columns, self.position, self._values.texts, self._values.nullable)
 
     def load(self) -> None:
-        """Load the records where so far their file was read again for each query."""
+        """Load the records into a table, if ``records`` is a view of their file."""
         if self._database.source is not None:
             self._database.run("CREATE TABLE loaded AS SELECT * FROM records")
             self._database.source = None
@@ -275,7 +275,7 @@ class DuckRelation(EngineRelation):
             self._database.run("ALTER TABLE loaded RENAME TO records")
 
     def close(self) -> None:
-        """Give back memory and temporary files; a second call does nothing."""
+        """Free memory and remove temporary files; a second call does nothing."""
         self._database.close()
 
     def _coded(self, coding: Coding) -> RecordCode:
@@ -290,18 +290,19 @@ class DuckRelation(EngineRelation):
 
 
 LONGEST_RECORD = 4 << 20
-"""Bytes of one record up to which the fast reading tries; its buffers grow with it."""
+"""Maximum bytes of a record in the fast reading, whose buffers grow with it."""
 
 
-def load_csv(database: Database, path: Path, dialect: CsvDialect, folder: Path) -> DuckRelation:
-    """Load a CSV file; ``folder`` takes what has to be rewritten.
+def load_csv(
+    database: Database, path: Path, dialect: CsvDialect, folder: Path, *, strict_header: bool = False
+) -> DuckRelation:
+    """Load a CSV file; ``folder`` is for rewritten copies.
 
-    DuckDB reads fast but forgives mixed line ends, stray quotes and surplus empty fields. So it is given
-    plain files alone, the separators that it must have met are counted beforehand, and when the sum is off,
-    or it fails, the strict reading finds out why.
+    DuckDB is fast, but accepts mixed line ends, stray quotes and surplus empty fields. So it reads plain
+    files only. The separators are counted before; if DuckDB finds another number of fields, or fails, the
+    strict reader finds the fault.
 
-    The hash and the records come of several passes, so the file must be the same from before the first to
-    after the last.
+    The file is read several times, so it must not change in between.
 
     Raises
     ------
@@ -310,9 +311,10 @@ def load_csv(database: Database, path: Path, dialect: CsvDialect, folder: Path) 
     with reading(path):
         source = FileSource.of(path, "a CSV file")
     with source.explaining():
-        header, found = _loaded(database, path, dialect, folder)
+        header = read_header(path, dialect, strict=strict_header)
+        found = _loaded(database, path, dialect, header, folder)
     source.check_bytes(found.sha256)
-    return DuckRelation(
+    relation = DuckRelation(
         database,
         str(path),
         header.columns,
@@ -320,11 +322,12 @@ def load_csv(database: Database, path: Path, dialect: CsvDialect, folder: Path) 
         separator=header.separator,
         watched=(source,),
     )
+    relation.renamed = header.warnings
+    return relation
 
 
-def _loaded(database: Database, path: Path, dialect: CsvDialect, folder: Path) -> tuple[Header, Scan]:
-    """Create the table ``records``; return the header, and what the pass over the bytes found."""
-    header = read_header(path, dialect)
+def _loaded(database: Database, path: Path, dialect: CsvDialect, header: Header, folder: Path) -> Scan:
+    """Create the table ``records``; return the scan."""
     copy = folder / "utf8.csv"
     found = scan(path, dialect.encoding, header.separator, copy)
     source = plain_name(path if codec(path, dialect.encoding).name in UTF8 else copy, folder)
@@ -334,12 +337,15 @@ def _loaded(database: Database, path: Path, dialect: CsvDialect, folder: Path) -
         rewrite(path, dialect.encoding, header, strict)
         whole = Header(header.columns, header.separator, lines=0)
         if not _read(database, strict, whole, strict.stat().st_size + 1, r"new_line = '\n', "):
-            raise DataError(f"{path}: cannot be read as CSV; is one of its fields larger than the memory?")
-    return header, found
+            raise DataError(
+                f"{path}: cannot be read as CSV, perhaps for a field larger than the memory; raise "
+                "engine.memory_limit"
+            )
+    return found
 
 
 def plain_name(path: Path, folder: Path) -> Path:
-    """Return a path that DuckDB takes by its letter, not as a pattern: itself, or one in ``folder``."""
+    """Return a path that DuckDB does not read as a pattern: the same, or a link in ``folder``."""
     if not any(character in str(path.resolve()) for character in "*?["):
         return path.resolve()
     link = folder / f"input{''.join(path.suffixes[-2:])}"
@@ -352,12 +358,12 @@ def _rows(database: Database) -> int:
 
 
 def _read(database: Database, path: Path, header: Header, longest: int, options: str = "") -> bool:
-    """Create the table ``records``; say whether DuckDB could read the file.
+    """Create the table ``records``; return whether DuckDB could read the file.
 
     Parameters
     ----------
-    longest: bytes of the longest record that is tried.
-    options: further ones, in SQL, each with a comma after it.
+    longest: maximum bytes of a record.
+    options: more options in SQL, each with a comma after it.
     """
     names = [f"c{index}" for index in range(len(header.columns))]
     types = ", ".join(f"{name}: 'VARCHAR'" for name in names)
@@ -375,14 +381,8 @@ def _read(database: Database, path: Path, header: Header, longest: int, options:
     return True
 
 
-def load_parquet(
-    database: Database, path: Path, folder: Path, named: Collection[str] | None = None
-) -> DuckRelation:
-    """Open a Parquet file, or a folder of them; ``folder`` takes a link to it where its name needs one.
-
-    Parameters
-    ----------
-    named: columns with a role; see ``EngineOptions``.
+def load_parquet(database: Database, path: Path, folder: Path, options: EngineOptions) -> DuckRelation:
+    """Open a Parquet file, or a folder of them; ``folder`` is for a link if the path is a pattern.
 
     Raises
     ------
@@ -393,17 +393,17 @@ def load_parquet(
     found = watched[0]
     plain = plain_name(path, folder)
     sources = [quoted(plain / each.relative_to(path) if path.is_dir() else plain) for each in files]
-    # What is read may well be longer than the file, so it is read again rather than kept, unless records are
-    # asked for. The link to a file of another name is gone by then; of a folder, changes would go unseen.
+    # Records may be larger than their file, so the file is read again until records are needed in an order.
+    # Not by a link, which is removed first, and not in a folder, whose changes would go unseen.
     again = found if plain == path.resolve() and not path.is_dir() else None
-    # The text of a moment depends on it.
+    # The texts of timestamps depend on it.
     database.run("SET TimeZone = 'UTC'")
     try:
-        columns = _top_level(database, sources[0])
+        naming = name_columns(str(path), _top_level(database, sources[0]), strict=options.strict_header)
+        columns = naming.columns
         _check_same(database, path, files, sources)
-        check_header(str(path), columns)
         names = ", ".join(f"c{index}" for index in range(len(columns)))
-        index_columns = pandas_index(columns, _of_pandas(database, sources[0]), named)
+        index_columns = pandas_index(columns, _of_pandas(database, sources[0]), options.named)
         kept = [index for index, name in enumerate(columns) if name not in index_columns]
         values = ", ".join(f"c{index} AS c{place}" for place, index in enumerate(kept))
         database.run(
@@ -419,13 +419,13 @@ def load_parquet(
         )
         with reading(path):
             relation.sha256 = digest.result()
-    relation.index_columns = index_columns
+    relation.index_columns, relation.renamed = index_columns, naming.warnings
     relation.check_unchanged()
     return relation
 
 
 def parquet_columns(path: Path, named: Collection[str]) -> list[str] | None:
-    """Return the columns of a Parquet file, or of a folder as Spark reads it, without reading records.
+    """Return the columns of a Parquet file, or of a folder as Spark reads it, from their metadata.
 
     Parameters
     ----------
@@ -433,7 +433,7 @@ def parquet_columns(path: Path, named: Collection[str]) -> list[str] | None:
 
     Returns
     -------
-    None where they cannot be read, or where a character of the path makes a pattern of it.
+    None if they cannot be read, or the path is a pattern.
     """
     if any(character in str(path.resolve()) for character in "*?["):
         return None
@@ -442,7 +442,7 @@ def parquet_columns(path: Path, named: Collection[str]) -> list[str] | None:
     source = quoted(file.resolve())
     try:
         with Database(EngineOptions()) as database:
-            columns = _top_level(database, source)
+            columns = name_columns(str(path), _top_level(database, source)).columns
             index_columns = pandas_index(columns, _of_pandas(database, source), named)
     except duckdb.Error:
         return None
@@ -450,14 +450,14 @@ def parquet_columns(path: Path, named: Collection[str]) -> list[str] | None:
 
 
 def _of_pandas(database: Database, source: str) -> str | None:
-    """Return what pandas wrote of itself into a file."""
+    """Return the metadata of pandas in a Parquet file, in JSON; None without any."""
     query = f"SELECT decode(value) FROM parquet_kv_metadata({source}) WHERE decode(key) = 'pandas'"
     rows = database.rows(query)
     return str(rows[0][0]) if rows else None
 
 
 def _readable(path: Path) -> Sequence[Path]:
-    """Return the files of a path; raises as ``open_parquet`` does where there is nothing in them."""
+    """Return the files of a path; raises as ``open_parquet`` does if they are empty."""
     with reading(path):
         files = data_files(path) if path.is_dir() else [path]
         for file in files[:1]:
@@ -465,10 +465,10 @@ def _readable(path: Path) -> Sequence[Path]:
                 pass
     if not files:
         raise DataError(f"{path}: is a directory without files; Parquet files with records are needed")
-    told = next((part for file in files for part in file.relative_to(path).parts[:-1] if "=" in part), None)
-    if told is not None:
+    named = next((part for file in files for part in file.relative_to(path).parts[:-1] if "=" in part), None)
+    if named is not None:
         raise DataError(
-            f"{path}: folders such as '{told}' are a column, which Spark reads; set engine.name: spark (for "
+            f"{path}: folders such as '{named}' are a column, which Spark reads; set engine.name: spark (for "
             f"init and check: give {path.absolute().as_uri()}), or write the column into the files"
         )
     if not files[0].stat().st_size:
@@ -477,18 +477,18 @@ def _readable(path: Path) -> Sequence[Path]:
 
 
 def _watched(path: Path, files: Sequence[Path]) -> list[Path]:
-    """Return what must stay as it is while a path is read: itself, and the files and folders in a folder."""
+    """Return what must not change while a path is read: itself, and the files and folders in it."""
     if not path.is_dir():
         return [path]
     return [path, *files, *sorted({file.parent for file in files} - {path})]
 
 
 def _check_same(database: Database, path: Path, files: Sequence[Path], sources: Sequence[str]) -> None:
-    """Check that all files have the columns of the first, of the same types.
+    """Check that all files have the same columns and types.
 
     Raises
     ------
-    DataError: naming both files and the column.
+    DataError: a column differs between two files.
     """
     first: set[tuple[str, str]] = set()
     for file, source in zip(files, sources, strict=True):
@@ -499,12 +499,13 @@ def _check_same(database: Database, path: Path, files: Sequence[Path], sources: 
             column = min(own ^ first)[0]
             raise DataError(
                 f"{path}: column '{column}' differs between files: {dict(first).get(column, 'missing')} in "
-                f"{files[0].name}, {dict(own).get(column, 'missing')} in {file.name}; give all one schema"
+                f"{files[0].name}, {dict(own).get(column, 'missing')} in {file.name}; "
+                "give all files the same columns and types"
             )
 
 
 def _top_level(database: Database, source: str) -> list[str]:
-    """Return column names as written; DuckDB would add a suffix to those that differ in case alone."""
+    """Return column names as in the file; DuckDB would rename those that differ in case alone."""
     rows = database.rows(f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({source})")
     columns = []
     nested: list[int] = []
@@ -547,7 +548,7 @@ class Union:
 
 
 class DuckAppendedQuery(DuckQuery):
-    """An earlier release and further records, sorted in a database, on disk where its limit asks for it.
+    """An earlier release with new records, sorted in a database, out of core if necessary.
 
     Parameters
     ----------
@@ -573,14 +574,14 @@ class DuckAppendedQuery(DuckQuery):
         self._shuffled = shuffled
 
     def copy(self, path: Path, separator: str | None) -> None:
-        """Write the further records to a file of their own first, which is gone afterwards."""
+        """Write the new records to a temporary file first."""
         self._new.copy(self._further, self._relation.separator)
         super().copy(path, separator)
         self._further.unlink()
 
     @contextmanager
     def _selected(self) -> Iterator[Selected]:
-        """Let both be known in one database for a while; where that fails, the relation is of no more use."""
+        """Yield both in one database; if that fails, the relation must not be used again."""
         database, source = self._database, self._database.source
         types, kind = _types(database), _kind(database)
         database.run(f"ALTER {kind} records RENAME TO {FIRST}")
@@ -596,7 +597,7 @@ class DuckAppendedQuery(DuckQuery):
         try:
             yield Selected(columns, union.texts, values, union.ordered(shuffled=self._shuffled))
         finally:
-            # A file that is another one by now may be why it failed, or what was written.
+            # A changed file may be the cause of a failure, or in what was written.
             if source is not None:
                 source.check()
         database.run(f"DROP {other_kind} {FURTHER}")
@@ -606,7 +607,7 @@ class DuckAppendedQuery(DuckQuery):
         """Load the file into the table ``records``."""
         separator = self._relation.separator
         if separator is None:
-            return load_parquet(self._database, further, further.parent)
+            return load_parquet(self._database, further, further.parent, EngineOptions())
         return load_csv(self._database, further, CsvDialect(separator), further.parent)
 
     def _union(self, other: DuckRelation, types: Sequence[str], found: Sequence[str]) -> Union:
@@ -627,8 +628,8 @@ def _check_alike(one: DuckRelation, types: Sequence[str], other: DuckRelation, f
     for name, kind in zip(one.columns, types, strict=True):
         if kinds[name] != kind:
             raise DataError(
-                f"{other.name}: column '{name}' holds {kinds[name]}, in {one.name} {kind}; "
-                "write both inputs with one type for it, or as .csv"
+                f"{other.name}: column '{name}' has type {kinds[name]}, in {one.name} {kind}; "
+                "write both inputs with the same type, or as .csv"
             )
 
 
@@ -637,7 +638,7 @@ def _types(database: Database, table: str = "records") -> list[str]:
 
 
 def _kind(database: Database) -> str:
-    """Return what ``records`` is: a view where a file is read again."""
+    """Return whether ``records`` is a table, or a view of a file."""
     return "TABLE" if database.source is None else "VIEW"
 
 
@@ -647,15 +648,15 @@ _FILE = re.compile(r'"([^"]+)"')
 class DuckTableReader:
     """Reads rows of a DuckDB file with their own types; the file is opened for reading only.
 
-    A stored table is copied. A query, or a view, could read any file and change settings, so it runs in a
-    database of its own whose settings are locked and that reaches no file but this one; a file hands its rows
-    over. The engine's own database cannot be locked like that: it writes the release.
+    A stored table is copied. A query or a view could read any file and change settings, so it runs in a
+    database of its own, with locked settings and access to this file only, and its rows are copied through a
+    temporary file. The engine's own database cannot be locked, as it writes the release.
 
     Parameters
     ----------
     path: of the file.
     selection: the rows.
-    options: limits of the database that a query runs in.
+    options: limits of the database for a query.
     allow_files: whether a query may read other files.
     """
 
@@ -667,7 +668,7 @@ class DuckTableReader:
         self._name = f"{path}: {selection.title}"
 
     def load(self, database: Database, folder: Path) -> DuckRelation:
-        """Load the rows; ``folder`` takes the file that hands them over.
+        """Load the rows; ``folder`` is for the temporary file.
 
         Raises
         ------
@@ -677,20 +678,22 @@ class DuckTableReader:
             source = FileSource.of(self._path, "a DuckDB database")
         if isinstance(self._selection, Query):
             self._check_one_select(self._selection)
-        # The text of a moment depends on it.
+        # The texts of timestamps depend on it.
         database.run("SET TimeZone = 'UTC'")
-        columns = self._copied_table(database)
-        if columns is None:
+        naming = self._copied_table(database)
+        if naming is None:
             rows = folder / "rows.duckdb"
-            columns = self._queried(rows)
+            naming = self._queried(rows)
             database.run(f"ATTACH {quoted(rows)} AS handed_over (READ_ONLY, TYPE duckdb)")
             database.run("CREATE TABLE records AS FROM handed_over.main.records")
             database.run("DETACH handed_over")
-        # No other program can write by DuckDB meanwhile, but it can put another file there.
+        # DuckDB locks the file against writers, but it can be replaced.
         source.check()
-        return DuckRelation(database, self._name, columns)
+        relation = DuckRelation(database, self._name, naming.columns)
+        relation.renamed = naming.warnings
+        return relation
 
-    def _copied_table(self, database: Database) -> Sequence[str] | None:
+    def _copied_table(self, database: Database) -> Naming | None:
         """Load the rows of a stored table and return its columns; None for anything else."""
         if not isinstance(self._selection, WholeTable):
             return None
@@ -703,7 +706,7 @@ class DuckTableReader:
             )
             return self._copied(database, "memory.main.records") if stored[0][0] else None
 
-    def _queried(self, rows: Path) -> Sequence[str]:
+    def _queried(self, rows: Path) -> Naming:
         """Write the rows of a query into a DuckDB file and return its columns."""
         with Database(self._options) as database:
             database.run("SET TimeZone = 'UTC'")
@@ -716,7 +719,7 @@ class DuckTableReader:
 
     @contextmanager
     def _attached(self, database: Database) -> Iterator[None]:
-        """Let names mean what is in the file."""
+        """Attach the file, and use its tables by default."""
         try:
             database.run(f"ATTACH {quoted(self._path.resolve())} AS source (READ_ONLY, TYPE duckdb)")
         except duckdb.Error as error:
@@ -730,13 +733,14 @@ class DuckTableReader:
             database.run("USE memory")
             database.run("DETACH source")
 
-    def _copied(self, database: Database, target: str) -> Sequence[str]:
-        """Make a table of the rows, whose columns are c0, c1, …, and return their names."""
+    def _copied(self, database: Database, target: str) -> Naming:
+        """Create a table of the rows with columns c0, c1, …; return their names."""
         try:
             described = database.rows(f"DESCRIBE {self._selection.statement}")
-            columns = [str(row[0]) for row in described]
-            check_header(self._name, columns)
-            numbered = ", ".join(f"c{index}" for index in range(len(columns)))
+            names = [str(row[0]) for row in described]
+            strict, place = self._options.strict_header, "the table or query"
+            naming = name_columns(self._name, names, strict=strict, place=place)
+            numbered = ", ".join(f"c{index}" for index in range(len(names)))
             values = ", ".join(_plain(f"c{index}", str(row[1])) for index, row in enumerate(described))
             database.run(
                 f"CREATE TABLE {target} AS SELECT {values} FROM {self._selection.sql} AS selected({numbered})"
@@ -745,19 +749,19 @@ class DuckTableReader:
             found = _FILE.search(str(error))
             what = f"the file '{found[1]}'" if found else "files"
             raise self._failure(
-                f"reads {what}, which only input.allow_files permits; leave it out, or set "
+                f"reads {what}, which only input.allow_files permits; remove it, or set "
                 "input.allow_files: true if you trust the query"
             ) from None
         except duckdb.Error as error:
             raise self._failure(f"cannot be read: {reason_of(error)}; {_tables(database)}") from None
-        return columns
+        return naming
 
     def _check_one_select(self, query: Query) -> None:
-        """Check that DuckDB takes a query by itself, not in any parentheses, as one SELECT.
+        """Check that a query is one SELECT, without parentheses around it.
 
         Raises
         ------
-        QueryError: it does not.
+        QueryError: it is not.
         """
         try:
             statements = duckdb.extract_statements(query.alone)
@@ -767,7 +771,7 @@ class DuckTableReader:
         if kinds != ["SELECT"]:
             found = ", ".join(kinds) if kinds else "no statement"
             raise self._failure(
-                f"cannot be read: it is {found}; accepted: one SELECT (a PIVOT in it needs its IN)"
+                f"cannot be read: it is {found}; accepted: one SELECT (a PIVOT must list its values with IN)"
             )
 
     def _failure(self, what: str) -> DataError:
@@ -776,17 +780,17 @@ class DuckTableReader:
 
 
 DuckError = duckdb.Error
-"""What DuckDB raises, for modules that have statements run and need nothing else of it."""
+"""The exception of DuckDB, for modules that do not import DuckDB."""
 
 
 def reason_of(error: DuckError) -> str:
-    """Return the first line of what DuckDB says, without the kind of error and the mark at its end."""
+    """Return the first line of a message of DuckDB, without the kind of error and the final mark."""
     first = str(error).split("\n", 1)[0]
     return (first.partition(": ")[2] or first).rstrip(".! ")
 
 
 def _plain(column: str, kind: str) -> str:
-    """Return a column without its collation: one that ignores case would make one value of two."""
+    """Return a column without its collation, which might ignore case and merge values."""
     return f"{column} COLLATE {identifier('C')} AS {column}" if kind == "VARCHAR" else column
 
 
@@ -797,4 +801,4 @@ def _tables(database: Database) -> str:
         "AND NOT internal ORDER BY ALL LIMIT 20"
     )
     names = [name if schema == "main" else f"{schema}.{name}" for schema, name in rows]
-    return f"the database holds {', '.join(names)}" if names else "the database holds no table"
+    return f"its tables: {', '.join(names)}" if names else "the database has no tables"

@@ -1,6 +1,6 @@
 """Releases as queries of DuckDB: records with their replacements, counted rows, records joined to a recoding.
 
-The table ``plan`` holds what replaces the columns of the table ``records``.
+The table ``plan`` has the codes that replace columns of the table ``records``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.data.distinct_rows import names_of, packed, places_of
+from anonymizer.data.distinct_rows import KeyWords
 from anonymizer.data.duckdb.database import RELEASED, Database, as_few_keys, copy_csv, copy_parquet
 from anonymizer.data.duckdb.distinct_rows import RecordCode, keyed_records, placed_table
 from anonymizer.data.relation import (
@@ -34,7 +34,7 @@ from anonymizer.data.relation import (
 from anonymizer.model.arrays import IntArray
 
 SPARE = 384 << 20
-"""Bytes that writing may take; a row group of many columns has to fit."""
+"""Bytes for writing; a row group of many columns has to fit."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Selected:
 
 
 class DuckQuery(ReleaseQuery):
-    """Rows that a database has, and copies to a file.
+    """Rows that a database copies to a file.
 
     Parameters
     ----------
@@ -78,17 +78,17 @@ class DuckQuery(ReleaseQuery):
 
     @abstractmethod
     def _selected(self) -> AbstractContextManager[Selected]:
-        """Yield the rows, for as long as what they are read from is there."""
+        """Yield the rows; their tables exist in the block only."""
 
 
 def shuffled_by_secret(source: str) -> str:
-    """Return SQL for rows in an order that nobody tells who lacks a secret, whatever is known of them."""
+    """Return SQL for rows in an order that depends on a random secret."""
     drawn = f"md5_number(concat('{os.urandom(16).hex()}', row_number() OVER ()))"
     return f"(SELECT * FROM (SELECT *, {drawn} AS drawn FROM {source}) ORDER BY drawn)"
 
 
 class DuckCountedQuery(DuckQuery):
-    """Rows whose labels are looked up on their way to the file."""
+    """Counted rows, whose labels DuckDB looks up while it writes."""
 
     def __init__(self, database: Database, rows: CountedRows) -> None:
         super().__init__(database)
@@ -105,16 +105,16 @@ class DuckCountedQuery(DuckQuery):
 
 
 def _places(rows: CountedRows, column: int) -> Any:
-    """Return the place of each label from 1, for each row that is written, in as few bytes as hold it.
+    """Return the place of the label from 1 for each written row, in the smallest type.
 
-    Repeating them here takes half the time and two thirds of the memory of doing it in the query.
+    Repeating rows here takes half the time and two thirds of the memory of a query that does.
     """
     narrow = np.min_scalar_type(len(rows.labels[column]))
     return np.repeat((rows.codes[column] + 1).astype(narrow), rows.counts)
 
 
 _NUMBERS = count()
-"""Names of tables, of which two share none."""
+"""Numbers in the names of tables, each used once."""
 
 
 @dataclass(frozen=True)
@@ -124,9 +124,9 @@ class RecordColumns:
     Attributes
     ----------
     names: in the order of the input.
-    position: returns that of a name among them.
+    position: returns the position of a name.
     texts: SQL for the text of each.
-    nullable: tells of a column by its position whether some record has a null.
+    nullable: returns whether the column at a position has nulls.
     """
 
     names: Sequence[str]
@@ -135,7 +135,7 @@ class RecordColumns:
     nullable: Callable[[int], bool]
 
     def column(self, name: str) -> str:
-        """Return a column as it is called in the database."""
+        """Return the name of a column in the database."""
         return f"c{self.position(name)}"
 
     def bare(self, name: str) -> str:
@@ -143,11 +143,11 @@ class RecordColumns:
         return self.texts[self.position(name)]
 
     def text(self, name: str) -> str:
-        """Return SQL for the text of a column, that of a null being the empty one."""
+        """Return SQL for the text of a column, empty for a null."""
         return f"coalesce({self.bare(name)}, '')"
 
     def null(self, name: str) -> list[str]:
-        """Return SQL that tells nulls from empty texts, if a column has any."""
+        """Return SQL that is true for nulls; nothing for a column without nulls."""
         return [f"{self.column(name)} IS NULL"] if self.nullable(self.position(name)) else []
 
     def hashed(self, first: str, columns: Collection[str]) -> str:
@@ -162,12 +162,12 @@ def sum_of(database: Database, query: str, parameters: Sequence[Any] = ()) -> in
 
 
 class DuckRecordsQuery(DuckQuery):
-    """Records with what replaces their columns, found in this process.
+    """Records whose columns are replaced by codes from this process.
 
     Parameters
     ----------
     columns: of the records.
-    load: puts the records into a table of their own, where a file would be read anew.
+    load: stores the records in a table, if ``records`` is a view of a file.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class DuckRecordsQuery(DuckQuery):
 
     def _sorted(self) -> IntArray:
         projection = self._projection
-        # Records that differ only in a null against an empty text must not stay as they came.
+        # Nulls and empty texts have the same text: without a key for nulls, they would keep their order.
         unchanged = [name for name in projection.columns if name not in projection.replacements]
         nulls = [null for name in unchanged for null in self._columns.null(name)]
         self._load()
@@ -205,7 +205,7 @@ class DuckRecordsQuery(DuckQuery):
         return rows
 
     def _sort_keys(self) -> list[str]:
-        """Return SQL for what the published columns are sorted by, left to right."""
+        """Return SQL for the sort keys of the released columns, left to right."""
         keys: list[str] = []
         replacements = self._projection.replacements
         for replaced, run in groupby(
@@ -239,14 +239,14 @@ class DuckRecordsQuery(DuckQuery):
 
 
 class DuckRecodedQuery(DuckQuery):
-    """Records joined to their rows, and sorted, in the database: on disk where its limit asks for it.
+    """Records joined to their rows and sorted in the database, out of core if necessary.
 
-    No combination of what it is given has several rows.
+    Each vector of codes has one row.
 
     Parameters
     ----------
     columns: of the records.
-    coded: gives SQL for the code of a column in each record.
+    coded: returns SQL for the code of a column in each record.
     """
 
     def __init__(
@@ -274,17 +274,17 @@ class DuckRecodedQuery(DuckQuery):
             yield Selected(rows.columns, texts, values, source, [*_lists(rows), *parameters])
 
     def check(self, release: Relation) -> None:
-        """Compare whole records, because the audit counts only some of the columns."""
+        """Compare whole records, as the audit counts some of the columns only."""
         check_sum(release, self.rows.labels, self.checksum())
 
     def checksum(self) -> int:
-        """Sum up a hash of each record as recoded; that of its labels is found once for each row."""
+        """Return the sum of a hash of each record as recoded; its labels are hashed once per row."""
         hashed = self._columns.hashed("labels", _unchanged(self.rows))
         with self._joined() as (joined, parameters):
             return sum_of(self._database, f"SELECT {hashed} AS h FROM ({joined})", parameters)
 
     def _sorted(self, joined: str) -> str:
-        """Return SQL for the records sorted, as ``Relation.records_query`` has it."""
+        """Return SQL for the records in the order of ``Relation.records_query``."""
         rows, keys, nulls = self.rows, [], []
         for place, name in enumerate(rows.columns):
             if name in rows.labels:
@@ -296,35 +296,35 @@ class DuckRecodedQuery(DuckQuery):
 
     @contextmanager
     def _joined(self) -> Iterator[tuple[str, Sequence[Any]]]:
-        """Yield SQL, with parameters, for released records: columns that stay, and what their row tells."""
+        """Yield SQL, with parameters, for released records: unchanged columns, and labels of their rows."""
         rows = self.rows
         unchanged = [self._columns.column(name) for name in _unchanged(rows)]
-        told = [f"r{place}" for place in _replaced(rows)]
-        wanted = ", ".join([*unchanged, *told, "labels"])
+        labels = [f"r{place}" for place in _replaced(rows)]
+        wanted = ", ".join([*unchanged, *labels, "labels"])
         with (
             keyed_records(self._database, rows.found.codings, self._coded, unchanged) as keyed,
-            self._told() as table,
+            self._recoded() as table,
             self._rows_of(rows.found, f"({keyed.query})", table) as found,
         ):
             yield f"SELECT {wanted} FROM {found}", keyed.parameters
 
     @contextmanager
-    def _told(self) -> Iterator[str]:
-        """Make a table of the rows that are released: what finds them, places of labels, and a hash."""
+    def _recoded(self) -> Iterator[str]:
+        """Yield the name of a table of the released rows: their keys, places of labels, and a hash."""
         rows, kept = self.rows, self.rows.kept
-        told: dict[str, Any] = {}
+        columns: dict[str, Any] = {}
         if isinstance(rows.found, ByCodes):
-            places = places_of([coding.size for coding in rows.found.codings])
-            told |= dict(zip(names_of(places), packed(places, rows.found.codes[kept]), strict=True))
+            keys = KeyWords([coding.size for coding in rows.found.codings])
+            columns |= dict(zip(keys.names, keys.pack(rows.found.codes[kept]), strict=True))
         else:
-            told["region"] = np.flatnonzero(kept).astype(np.int32)
+            columns["region"] = np.flatnonzero(kept).astype(np.int32)
         for place in _replaced(rows):
-            # Elements of lists are counted from 1; in as few bytes as hold them they are sorted as fast.
+            # Elements of lists count from 1; the smallest type sorts fastest.
             own = rows.places[rows.columns[place]][kept] + 1
-            told[f"r{place}"] = own.astype(np.min_scalar_type(int(own.max(initial=0))))
+            columns[f"r{place}"] = own.astype(np.min_scalar_type(int(own.max(initial=0))))
         labels = ", ".join(["''", *(f"list_extract(?, r{place})" for place in _replaced(rows))])
-        table = f"told{next(_NUMBERS)}"
-        with self._database.holding("own", told):
+        table = f"recoded{next(_NUMBERS)}"
+        with self._database.holding("own", columns):
             made = f"CREATE TABLE {table} AS SELECT *, hash({labels}) AS labels FROM own"
             self._database.run(made, _lists(rows))
         try:
@@ -334,14 +334,14 @@ class DuckRecodedQuery(DuckQuery):
 
     @contextmanager
     def _rows_of(self, found: ByCodes | ByRegion, records: str, table: str) -> Iterator[str]:
-        """Yield SQL for records with what a table tells of the rows that they are found by.
+        """Yield SQL for records joined to the table of released rows.
 
         Parameters
         ----------
         records: SQL for the records with their keys.
         """
         sizes = [coding.size for coding in found.codings]
-        using = f"USING ({', '.join(names_of(places_of(sizes)))})"
+        using = f"USING ({', '.join(KeyWords(sizes).names)})"
         if isinstance(found, ByCodes):
             yield f"{records} JOIN {table} {using}"
             return
@@ -375,7 +375,7 @@ def _lists(rows: RecodedRows) -> list[list[str]]:
 def _values(
     columns: Sequence[str], replaced: Collection[str], label: str, unchanged: Callable[[str], str]
 ) -> list[str]:
-    """Return SQL for each released column, given that for a label of some code, and for other columns."""
+    """Return SQL for each released column, given SQL for a label by its code and for unchanged columns."""
     return [
         label.format(f"r{place}") if name in replaced else unchanged(name)
         for place, name in enumerate(columns)

@@ -1,8 +1,8 @@
 """Provably optimal full-domain search over the lattice of generalization levels.
 
-What is proven at evaluated transformations also applies to the boxes of the lattice that are opened later.
-Transformations that satisfy every counted constraint wait until they are attacked. The frequency table of a
-transformation is in memory or counted by an engine.
+Proofs at evaluated transformations also hold in boxes of the lattice that are opened later. Transformations
+that satisfy all other constraints wait for the attack checks. The frequency table of a transformation is in
+memory or counted by an engine.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.errors import TooManyDistinctRows
+from anonymizer.errors import TooManyDistinctRows, plural
 from anonymizer.loss.base import Marginals, TransformationFacts
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes
@@ -32,13 +32,13 @@ Finding = Callable[[Frontier], None]
 
 
 class Findings:
-    """Applies what is proven to the open box, and remembers it for the next ones."""
+    """Applies proofs to the open box, and remembers them for later ones."""
 
     def __init__(self) -> None:
         self._proven: list[Finding] = []
 
     def apply(self, frontier: Frontier) -> None:
-        """Apply all that was proven so far to a new box."""
+        """Apply all proofs so far to a new box."""
         for finding in self._proven:
             finding(frontier)
 
@@ -47,11 +47,11 @@ class Findings:
         self._proven.append(finding)
 
     def rule_out_below(self, frontier: Frontier, levels: Levels) -> None:
-        """No node at or below these levels is valid."""
+        """Rule out all transformations at or below these levels."""
         self._add(frontier, lambda box: box.rule_out_below(levels))
 
     def raise_above(self, frontier: Frontier, levels: Levels, bound: float) -> None:
-        """No node at or above these levels has a lower objective."""
+        """Bound the objectives of all transformations at or above these levels."""
         if np.isfinite(bound):
             self._add(frontier, lambda box: box.raise_above(levels, bound))
 
@@ -63,19 +63,19 @@ class Findings:
         lowest: Levels,
         combine: Combine,
     ) -> None:
-        """No node at or below these levels has an objective below the bound that its parts give."""
+        """Bound the objectives of all transformations at or below these levels by their parts."""
         self._add(frontier, lambda box: box.raise_below(levels, parts, lowest, combine))
 
 
 def suppressed_and_certain(
     rollup: RollUp, classes: Classes, verdict: CandidateVerdict, judge: Judge
 ) -> tuple[Marginals, Marginals]:
-    """Count suppressed records by their values, and those that are certain to be lost.
+    """Count the suppressed records by their values, and the certain losses.
 
     Parameters
     ----------
-    classes: of a node, counted from the roll-up.
-    judge: whose verdict it is.
+    classes: of a transformation, counted from the roll-up.
+    judge: of the verdict.
     """
     suppressed = rollup.marginals(verdict.gone)
     if judge.lossless_merging:
@@ -87,67 +87,67 @@ def suppressed_and_certain(
 
 @dataclass(frozen=True, eq=False)
 class NodeTable:
-    """A table from which a node can be counted, and the same rolled up."""
+    """A table with the transformation's codes, also rolled up."""
 
     table: Table
     rollup: RollUp
 
 
 class NodeTables(ABC):
-    """What the nodes of a lattice are counted from."""
+    """The frequency tables from which transformations are counted."""
 
     @abstractmethod
     def focus(self, lowest: Sequence[int]) -> None:
-        """Expect questions about nodes at or above some levels alone, until told otherwise."""
+        """Expect only transformations at or above some levels until the next call."""
 
     @abstractmethod
     def lost(self, levels: Levels) -> int | None:
-        """Return the records that are suppressed for certain at a node that cannot be counted in memory.
+        """Return the certain losses of a transformation that cannot be counted in memory.
 
-        None where it can be counted. The records are in classes too small for the constraints, so every node
-        below suppresses them too; there are more of them than may be suppressed.
+        None if it can be counted. The records are in classes too small for the constraints, so every
+        transformation below loses them too; they are more than may be suppressed.
 
         Raises
         ------
-        BeyondMemory: it cannot be counted in memory, and might yet be valid.
+        TooManyDistinctRows: it cannot be counted in memory, and may be valid.
         """
 
     @abstractmethod
     def rollup(self, levels: Levels) -> RollUp:
-        """Return a roll-up that counts the classes of a node for which nothing is ``lost``."""
+        """Return a roll-up that counts the classes of a transformation without ``lost``."""
 
     @abstractmethod
     def whole(self, levels: Levels) -> NodeTable:
-        """Return the table that a recoding at a node is of, told apart at least as finely as the node."""
+        """Return a table at least as fine as the transformation."""
 
 
 class InMemoryTables(NodeTables):
-    """All nodes from one table in memory."""
+    """All transformations from one table in memory."""
 
     def __init__(self, table: Table) -> None:
         self._whole = NodeTable(table, RollUp.of(table))
         self._rollup = self._whole.rollup
 
     def focus(self, lowest: Sequence[int]) -> None:
-        """Roll the table up to the levels where that is likely to save time."""
+        """Roll the table up to the levels if that is likely to save time."""
         finer = any(new < old for new, old in zip(lowest, self._rollup.lowest, strict=True))
         self._rollup = (self._whole.rollup if finer else self._rollup).towards(lowest)
 
-    def lost(self, levels: Levels) -> None:  # noqa: ARG002 - of any node
-        """Return None: every node can be counted."""
+    def lost(self, levels: Levels) -> None:  # noqa: ARG002 - any levels
+        """Return None: every transformation can be counted."""
         return
 
     def rollup(self, levels: Levels) -> RollUp:
-        """Return the table rolled up to the focus, or the whole for a node outside."""
+        """Return the table rolled up to the focus, or the whole one outside of it."""
         return self._rollup if _below(self._rollup.lowest, levels) else self._whole.rollup
 
-    def whole(self, levels: Levels) -> NodeTable:  # noqa: ARG002 - of any node
+    def whole(self, levels: Levels) -> NodeTable:  # noqa: ARG002 - any levels
         """Return the whole table."""
         return self._whole
 
 
 class OnDemandTables(NodeTables):
-    """Tables that an engine counts, of which those last used are held.
+    """Tables that an engine counts; the last used ones stay in memory.
 
     Parameters
     ----------
@@ -163,35 +163,35 @@ class OnDemandTables(NodeTables):
         self._held: OrderedDict[Levels, NodeTable] = OrderedDict()
 
     def focus(self, lowest: Sequence[int]) -> None:
-        """Hold the table of all the nodes, if it fits."""
+        """Load the table of all these transformations if it fits."""
         self._find(tuple(lowest))
 
     def lost(self, levels: Levels) -> int | None:
-        """Count the records in classes that are too small, where there is no table of the node."""
+        """Count the records in too small classes if the table does not fit."""
         if self._find(levels) is not None:
             return None
         small = self._source.records_in_small_classes(levels, self._least)
         if small > self._limit:
             return small
         raise TooManyDistinctRows(
-            f"the search needs a node with more than {self._most:,} combinations of published and sensitive "
-            f"values in memory, because only {small:,} of its records are in classes that are too small; "
-            "allow more with engine.memory_limit or engine.options.combinations, or leave out such fine "
-            "nodes with a higher attributes.*.levels.min"
+            f"engine: the search has to count levels with more than {self._most:,} distinct rows, the most "
+            f"that fit in memory (only {plural(small, 'record')} in too small classes there, so they may be "
+            "the best); allow more rows with engine.memory_limit or engine.options.combinations, or exclude "
+            "fine levels with a higher attributes.*.levels.min"
         )
 
     def rollup(self, levels: Levels) -> RollUp:
-        """Return a roll-up of a table that is held."""
+        """Return a roll-up of a table in memory."""
         return self.whole(levels).rollup
 
     def whole(self, levels: Levels) -> NodeTable:
-        """Return a table that is held, or was counted just now."""
+        """Return a table in memory."""
         found = self._find(levels)
-        assert found is not None, "asked only of nodes that can be counted"
+        assert found is not None, "only called for transformations that can be counted"
         return found
 
     def _find(self, levels: Levels) -> NodeTable | None:
-        """Return a table at or below the levels, asking for one where none is held."""
+        """Return a table at or below the levels, counted now if none is in memory."""
         for lowest, held in self._held.items():
             if _below(lowest, levels):
                 self._held.move_to_end(lowest)
@@ -207,26 +207,26 @@ class OnDemandTables(NodeTables):
 
 
 def node_tables(problem: SearchProblem) -> NodeTables:
-    """Return what the nodes of the lattice of a problem are counted from."""
+    """Return the frequency tables of a problem."""
     if problem.source is None:
         return InMemoryTables(problem.table)
     return OnDemandTables(problem, problem.source)
 
 
 def _below(lowest: Sequence[int], levels: Sequence[int]) -> bool:
-    """Tell whether a table at some lowest levels tells a node apart."""
+    """Return whether the lowest levels of a table are at or below a transformation."""
     return all(low <= level for low, level in zip(lowest, levels, strict=True))
 
 
 @dataclass(frozen=True, order=True)
 class Candidate:
-    """A node that waits.
+    """A transformation that waits for attack checks.
 
     Attributes
     ----------
-    objective: of what would be published at it.
+    objective: of its recoding.
     levels: of the node.
-    bound: no other choice of what is suppressed at it has a lower objective.
+    bound: lower bound over all choices of suppressed records.
     """
 
     objective: float
@@ -245,7 +245,7 @@ class PendingCandidates:
 
     @property
     def lowest(self) -> float:
-        """The lowest objective, infinity when none waits."""
+        """The lowest objective, infinite if none waits."""
         return self._candidates[0].objective if self._candidates else np.inf
 
     def add(self, candidate: Candidate) -> None:
@@ -257,23 +257,22 @@ class PendingCandidates:
         return self._candidates.pop(0)
 
     def safest(self) -> Candidate:
-        """Take out the candidate with the highest objective, which is the most likely to pass."""
+        """Take out the candidate with the highest objective, the most likely to pass."""
         return self._candidates.pop()
 
     def drop(self, objective: float) -> None:
-        """Forget candidates that are not below an objective."""
+        """Drop candidates that are not below an objective."""
         self._candidates = [each for each in self._candidates if each.objective < objective]
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """A table whose combinations are suppressed as a whole or not at all.
+    """A table whose rows are suppressed as a whole or not at all.
 
     Attributes
     ----------
-    table: the table itself, or one with combinations split in two.
-    owner: combination of the table that was split for each row, shape (rows,), int64; None for the table
-        itself.
+    table: the given one, or one with combinations split in two.
+    owner: combination of the given table for each row, shape (rows,), int64; None if nothing is split.
     suppressed: which rows are suppressed, shape (rows,), bool.
     """
 
@@ -283,11 +282,11 @@ class Parts:
 
 
 def parts_of(table: Table, gone: IntArray) -> Parts:
-    """Split the combinations of which some records are suppressed, what stays before what does not.
+    """Split the partly suppressed combinations: first the remaining records, then the suppressed ones.
 
     Parameters
     ----------
-    gone: records of each combination that are suppressed, shape (combinations,), int64.
+    gone: suppressed records of each combination, shape (combinations,), int64.
     """
     partly = (gone > 0) & (gone < table.counts)
     if not partly.any():
@@ -301,21 +300,21 @@ def parts_of(table: Table, gone: IntArray) -> Parts:
 
 
 PATIENCE = 32
-"""Nodes that are evaluated before the first attackers are asked, and between two questions without a pass."""
+"""Transformations evaluated before the first attack check, and between two checks until one passes."""
 
 NOT_ATTACKED = "not attacked"
-"""What a step shows of a node that satisfies every other constraint until attackers are asked about it."""
+"""Shown in the step of a transformation that satisfies all other constraints, before its attack check."""
 
 
 class Lattice(SearchAlgorithm):
     """Finds the levels of lowest loss among all that satisfy every constraint, and proves it.
 
-    Every node has a lower bound on its objective: at first from its levels alone, then from what nodes above
-    it lost for certain. Nodes are evaluated until no open node's bound is below the best found.
+    Every transformation has a lower bound on its objective: at first from its levels alone, then from the
+    certain losses of those above. Transformations are evaluated until no open bound is below the incumbent.
 
-    Attackers are asked about a node that would be the optimum: nothing open can be better. Where they break
-    it, the next best is looked for. Until a node has passed, the most general one that waits is asked about
-    now and then, so that there is a release when the budget ends.
+    A transformation is attacked once no open one can be better; if it fails, the next best follows. Until one
+    has passed, the most general of those that wait is attacked now and then, so that there is a release at
+    the end of the budget.
     """
 
     name = "lattice"
@@ -323,9 +322,9 @@ class Lattice(SearchAlgorithm):
     out_of_core = True
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
-        """Return the optimum, or the best found and a proven bound when the budget ends first."""
+        """Return the optimum, or the incumbent with its bound at the end of the budget."""
         if problem.suppression is SuppressionMethod.CELLS:
-            # Blanking cells takes twenty modules that no other method of suppression needs.
+            # Other methods of suppression do not need these modules.
             from anonymizer.search.lattice.local_suppression import CellSuppressionSearch  # noqa: PLC0415
 
             return search_with_attack_checks(
@@ -367,35 +366,35 @@ class _Run(LatticeRun):
 
     @property
     def _aim(self) -> float:
-        """The objective that a node must beat to matter: of the best, or of what may turn out to be it."""
+        """The objective to beat: of the incumbent, or of a waiting candidate that may become it."""
         return min(self._best, self._waiting.lowest)
 
     def _cut(self, frontier: Frontier) -> None:
         frontier.cut(self._aim, self._loss.rounding)
 
     def _explore(self, frontier: Frontier) -> float:
-        """Evaluate nodes of a box; return the lowest bound left, infinity when all is settled."""
+        """Evaluate transformations of a box; return the lowest open bound, infinite if none is open."""
         self._tables.focus(frontier.lowest)
         bound = self._evaluate(frontier)
         while np.isposinf(bound) and self._waiting:
-            if self._ended():
+            if self._ended(self._evaluated):
                 return self._aim
             self._ask(self._waiting.best(), frontier)
             bound = self._evaluate(frontier)
         return bound
 
     def _evaluate(self, frontier: Frontier) -> float:
-        """Evaluate nodes until none is open; return the lowest bound left when the budget ends first."""
+        """Evaluate transformations until none is open or the budget ends; return the lowest open bound."""
         unsettled = frontier.bounds.size
         while frontier.minimum() < np.inf:
-            if self._ended():
+            if self._ended(self._evaluated):
                 return frontier.minimum()
             self._control.tell(lambda: self._progress(min(frontier.minimum(), self._tiles.bound)))
             self._settle(frontier, self._guide.choose(frontier, self._aim))
             if self._waiting and np.isposinf(self._best) and self._evaluated >= self._asked + PATIENCE:
                 self._ask(self._waiting.safest(), frontier)
             left = int(frontier.open.sum())
-            # Nodes that are cut off open again when an attacker breaks the one that they did not beat.
+            # Those that are cut off open again if the candidate that they did not beat fails an attack check.
             if 0 < left <= unsettled // 2 and self._problem.gate.open:
                 unsettled = left
                 if frontier.shrink():
@@ -403,7 +402,7 @@ class _Run(LatticeRun):
         return np.inf
 
     def _ask(self, candidate: Candidate, frontier: Frontier) -> None:
-        """Let attackers decide about a node."""
+        """Run the attack checks on a candidate."""
         self._asked = self._evaluated
         if self._passes(candidate.levels, candidate.objective):
             self._best, self._best_levels = candidate.objective, candidate.levels
@@ -413,7 +412,7 @@ class _Run(LatticeRun):
         self._cut(frontier)
 
     def _passes(self, levels: Levels, objective: float) -> bool:
-        broken = self._problem.gate.broken(self._table, self._recoded(levels))
+        broken = self._problem.gate.first_violated(self._table, self._recoded(levels))
         self._steps.append(Step(self._named(levels), objective, not broken, broken))
         return not broken
 
@@ -421,7 +420,7 @@ class _Run(LatticeRun):
         return levels_by_name(self._table.quasi_identifiers, levels)
 
     def _settle(self, frontier: Frontier, levels: Levels) -> None:
-        """Evaluate a node and draw the conclusions for all others."""
+        """Evaluate a transformation and apply the proofs to all others."""
         if (lost := self._tables.lost(levels)) is not None:
             self._rule_out(frontier, levels, lost)
             return
@@ -446,7 +445,7 @@ class _Run(LatticeRun):
         frontier.mark(levels)
 
     def _look_at(self, levels: Levels) -> None:
-        """Evaluate a node without conclusions for others."""
+        """Evaluate a transformation without proofs for others."""
         if self._tables.lost(levels) is not None:
             self._objectives[levels] = np.inf
             return
@@ -456,7 +455,7 @@ class _Run(LatticeRun):
         self._note(levels, self._facts(levels, rollup, classes, verdict), verdict)
 
     def _rule_out(self, frontier: Frontier, levels: Levels, lost: int) -> None:
-        """Rule out a node that loses too many records for certain, counted without its classes."""
+        """Rule out a transformation by its certain losses, counted without its classes."""
         self._guide.learn(levels, lost, lost)
         self._findings.rule_out_below(frontier, levels)
         self._steps.append(Step(self._named(levels), None, False, ("suppression.limit",)))
@@ -465,14 +464,14 @@ class _Run(LatticeRun):
         frontier.mark(levels)
 
     def _take(self, candidate: Candidate) -> None:
-        """Take a valid node as the best so far, or let it wait until attackers are asked."""
+        """Take a valid transformation as the incumbent, or let it wait for the attack checks."""
         if self._problem.gate.open:
             self._best, self._best_levels = candidate.objective, candidate.levels
         else:
             self._waiting.add(candidate)
 
     def _note(self, levels: Levels, facts: TransformationFacts | None, verdict: CandidateVerdict) -> float:
-        """Note the step; return the objective of the node, infinity for one that is not valid."""
+        """Log the step; return the objective, infinite for an invalid transformation."""
         objective = np.inf if facts is None or not verdict.valid else self._loss.objective(facts)
         shown = objective if np.isfinite(objective) else None
         accepted = verdict.valid and self._problem.gate.open
@@ -483,9 +482,9 @@ class _Run(LatticeRun):
         return objective
 
     def _prefer_finer(self) -> None:
-        """Go down from the best node while a lower level costs the same.
+        """Descend from the incumbent while a lower level costs the same.
 
-        A level that generalizes no more values than the one below it loses as much, yet its labels say less.
+        A level that generalizes no more values than the one below has the same loss, but vaguer labels.
         """
         pending = list(self._right_below())
         while pending:
@@ -501,7 +500,7 @@ class _Run(LatticeRun):
                 pending = list(self._right_below())
 
     def _right_below(self) -> Iterator[Levels]:
-        """Yield the nodes one level below the best in an attribute that costs the same there."""
+        """Yield the neighbours one level below the incumbent, in an attribute that costs the same there."""
         if self._best_levels is None:
             return
         for position, attribute in enumerate(self._table.quasi_identifiers):
@@ -524,7 +523,7 @@ class _Run(LatticeRun):
         )
 
     def _recoded(self, levels: Levels) -> FullDomainRecoding:
-        """Return the recoding of a node, with its table split where records of a combination part."""
+        """Return the recoding at some levels; partly suppressed combinations are split."""
         whole = self._tables.whole(levels)
         verdict = self._judge.judge(whole.rollup.classes(levels))
         parts = parts_of(whole.table, verdict.gone)

@@ -1,8 +1,8 @@
-"""The transformations of the lattice that may still be optimal, with bounds on their cost.
+"""The transformations of the lattice that may still be optimal, with bounds on their objectives.
 
 A lattice too large for one array is cut into boxes, which are opened in the order of their bounds. The next
 transformation is the one whose evaluation is likely to decide most others. Only the order of evaluation
-depends on what is guessed here; what is proven never does.
+depends on these estimates; proofs do not.
 """
 
 from __future__ import annotations
@@ -14,34 +14,33 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import Interrupted
 from anonymizer.loss.base import LatticeLoss
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Status
 from anonymizer.model.table import QuasiIdentifier, Table
-from anonymizer.search.base import Control, Progress
+from anonymizer.search.base import Control, Progress, SearchRun
 
 Levels = tuple[int, ...]
 Combine = Callable[[Sequence[FloatArray]], FloatArray]
 
 
 class Frontier:
-    """Lower bounds on the objective of every node of a box, raised as nodes are evaluated.
+    """Lower bounds on the objectives of the transformations of a box, raised by evaluations.
 
-    A node that is ruled out has the bound infinity. The box shrinks when the nodes left allow it.
+    One that is ruled out has an infinite bound. The box shrinks if the remaining ones allow it.
 
     Parameters
     ----------
     floors: bounds that hold before anything is counted, one axis per attribute.
-    lowest: levels of the first node of the box.
+    lowest: lowest levels of the box.
 
     Attributes
     ----------
-    bounds: the bound of each node, of the shape of the box.
+    bounds: of each transformation, of the shape of the box.
     floors: the bounds at the start, of the same shape.
-    evaluated: which nodes were evaluated, of the same shape.
+    evaluated: which transformations were evaluated, of the same shape.
     """
 
     def __init__(self, floors: FloatArray, lowest: Levels) -> None:
@@ -53,17 +52,17 @@ class Frontier:
 
     @property
     def open(self) -> BoolArray:
-        """Nodes that may still be better than the best found."""
+        """Transformations that may still be better than the incumbent."""
         open_nodes: BoolArray = self.bounds < self._cutoff
         return open_nodes
 
     def minimum(self) -> float:
-        """Return the lowest bound of a node that may still be better, infinity when there is none."""
+        """Return the lowest open bound, infinite if none is open."""
         lowest = float(self.bounds.min(initial=np.inf))
         return lowest if lowest < self._cutoff else np.inf
 
     def levels(self, index: Sequence[int] | IntArray) -> Levels:
-        """Return the levels of the node at an index of the box."""
+        """Return the levels at an index of the box."""
         return tuple(int(low + i) for low, i in zip(self.lowest, index, strict=True))
 
     def _index(self, levels: Levels) -> Levels:
@@ -73,27 +72,27 @@ class Frontier:
         return tuple(slice(0, max(i + 1, 0)) for i in self._index(levels))
 
     def contains(self, levels: Levels) -> bool:
-        """Tell whether a node lies in the box."""
+        """Return whether a transformation is in the box."""
         return all(0 <= i < size for i, size in zip(self._index(levels), self.bounds.shape, strict=True))
 
     def mark(self, levels: Levels) -> None:
-        """Note that a node was evaluated; it needs no further look."""
+        """Mark a transformation as evaluated."""
         if self.contains(levels):
             self.evaluated[self._index(levels)] = True
             self.bounds[self._index(levels)] = np.inf
 
     def bound(self, levels: Levels) -> float:
-        """Return the bound of a node; infinity for one outside the box."""
+        """Return the bound of a transformation; infinite outside the box."""
         return float(self.bounds[self._index(levels)]) if self.contains(levels) else np.inf
 
     def rule_out_below(self, levels: Levels) -> None:
-        """Rule out a node and all nodes below it."""
+        """Rule out all transformations at or below these levels."""
         self.bounds[self._below(levels)] = np.inf
 
     def raise_below(
         self, levels: Levels, parts: Sequence[FloatArray], lowest: Levels, combine: Combine
     ) -> None:
-        """Raise the bounds of all nodes at or below a node, as far as they are known.
+        """Raise the bounds at or below some levels, as far as they are known.
 
         Parameters
         ----------
@@ -112,23 +111,23 @@ class Frontier:
         np.maximum(box, combine(known), out=box)
 
     def raise_above(self, levels: Levels, bound: float) -> None:
-        """Raise the bounds of all nodes at or above a node."""
+        """Raise the bounds at or above some levels."""
         box = self.bounds[tuple(slice(max(i, 0), None) for i in self._index(levels))]
         np.maximum(box, bound, out=box)
 
     def cut(self, best: float, rounding: float) -> None:
-        """Rule out nodes that are not better than the best found.
+        """Close transformations that are not better than the incumbent.
 
         Parameters
         ----------
-        rounding: relative error of bounds and objectives; a smaller difference is none.
+        rounding: relative error of bounds and objectives; smaller differences do not count.
         """
         self._cutoff = best - rounding * max(1.0, abs(best)) if np.isfinite(best) else best
 
     def shrink(self) -> bool:
-        """Cut slices off the low ends of the box that hold no open node; tell whether there were any.
+        """Cut slices without open transformations off the low ends of the box; return whether there were any.
 
-        The high ends stay: nodes up there can rule out others though they are no candidates themselves.
+        The high ends stay: transformations there can rule out others without being candidates.
         """
         open_nodes = self.open
         starts = []
@@ -146,11 +145,11 @@ class Frontier:
 
 
 SLICES = 4
-"""Into how many classes of difficulty open nodes are sorted when coverage is estimated."""
+"""Classes of difficulty into which open transformations are sorted to estimate coverage."""
 
 
 class Surrogate:
-    """Guesses how many records are lost at a node from the entropies of its attributes.
+    """Estimates the lost records of a transformation from the entropies of its attributes.
 
     The logarithm of the odds of being lost is close to linear in the entropies that the attributes have at
     their levels: ridge regression around slope 1, the value for independent attributes.
@@ -170,12 +169,12 @@ class Surrogate:
         self.spread = 1.5
 
     def log_odds(self, lost: FloatArray | float) -> FloatArray:
-        """Return the logarithm of the odds of being lost for a number of records."""
+        """Return the log odds of being lost for a number of lost records."""
         odds: FloatArray = np.log((lost + 0.5) / (np.maximum(self._records - lost, 0) + 0.5))
         return odds
 
     def learn(self, levels: Levels, lost: int) -> None:
-        """Take note of the records that were lost at a node."""
+        """Learn the number of records lost at a transformation."""
         row = np.array([1.0, *(own[level] for own, level in zip(self._entropies, levels, strict=True))])
         target = float(self.log_odds(lost))
         self._rows.append(row)
@@ -187,7 +186,7 @@ class Surrogate:
         self.spread = max(0.3, float(np.sqrt(np.mean(residuals**2))))
 
     def guess(self, lowest: Levels, shape: tuple[int, ...]) -> FloatArray:
-        """Return the guessed log odds of the nodes of a box, one axis per attribute."""
+        """Return the estimated log odds in a box, one axis per attribute."""
         parts = [
             weight * own[low : low + size]
             for weight, own, low, size in zip(self._weights[1:], self._entropies, lowest, shape, strict=True)
@@ -197,13 +196,13 @@ class Surrogate:
 
 
 class Guide:
-    """Chooses nodes: first those that promise a better release, then those that rule out most others.
+    """Chooses transformations: first those likely to be better, then those that rule out most others.
 
     Parameters
     ----------
     limit: most records that may be suppressed.
-    loss: to be minimised.
-    typical_size: a class size that is likely to satisfy the constraints.
+    loss: to minimise.
+    typical_size: a class size that probably satisfies the constraints.
     shared: whether certain losses are all losses, so that one surrogate serves both.
     """
 
@@ -218,13 +217,13 @@ class Guide:
         self._certain = self._lost if shared else Surrogate(entropies, table.records, typical_size)
 
     def learn(self, levels: Levels, lost: int, certain: int) -> None:
-        """Take note of the records suppressed at a node, and of those certain to be suppressed below it."""
+        """Learn the records suppressed at a transformation, and its certain losses."""
         self._lost.learn(levels, lost)
         if self._certain is not self._lost:
             self._certain.learn(levels, certain)
 
     def choose(self, frontier: Frontier, best: float) -> Levels:
-        """Return the node to evaluate next; the frontier has an open one."""
+        """Return the transformation to evaluate next; the frontier has an open one."""
         shape = frontier.bounds.shape
         lost = self._lost.guess(frontier.lowest, shape)
         index = self._promising(frontier, lost, best)
@@ -235,7 +234,7 @@ class Guide:
         return frontier.levels([int(i) for i in np.unravel_index(index, shape)])
 
     def _promising(self, frontier: Frontier, lost: FloatArray, best: float) -> int | None:
-        """Return the open node with the lowest guessed objective, if that would be better than the best."""
+        """Return the open index of lowest estimated objective, if that is below the incumbent's."""
         allowed = self._lost.log_odds(float(self._limit)) + 1e-9
         share = 1 / (1 + np.exp(-lost))
         guessed = np.maximum(self._loss.expected(frontier.floors, share), frontier.bounds)
@@ -244,7 +243,7 @@ class Guide:
         return index if guessed.flat[index] < best else None
 
     def _covering(self, frontier: Frontier, certain: FloatArray, best: float) -> int:
-        """Return the node that is expected to rule out the most open nodes at or below it."""
+        """Return the index expected to rule out the most open transformations at or below it."""
         needed = self._needed(frontier, best)
         open_nodes = frontier.open
         values = needed[open_nodes]
@@ -261,7 +260,7 @@ class Guide:
         return index if score.flat[index] > 0 else int(frontier.bounds.argmin())
 
     def _needed(self, frontier: Frontier, best: float) -> FloatArray:
-        """Return the log odds of losing as many records as would rule a node out."""
+        """Return the log odds of losing enough records to rule each transformation out."""
         most = float(self._limit + 1)
         if np.isinf(best):
             return np.full(frontier.bounds.shape, float(self._certain.log_odds(most)))
@@ -280,7 +279,7 @@ def level_entropies(attribute: QuasiIdentifier) -> FloatArray:
 
 
 def _sums_below(counts: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Add up the counts of all nodes at or below each node, in place.
+    """Add up the counts at or below each transformation, in place.
 
     Parameters
     ----------
@@ -300,19 +299,19 @@ def _sums_below(counts: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[
 
 
 LARGEST_BOX = 1 << 16
-"""Nodes of a box; choosing among more takes longer than evaluating one."""
+"""Transformations of a box; choosing among more takes longer than evaluating one."""
 
 
 class Tiles:
-    """The boxes of a lattice: the levels of some attributes are fixed in each, the others run free.
+    """The boxes of a lattice: each fixes the levels of some attributes.
 
     Small lattices are one box. The boxes come lazily, lowest bound first, so that memory grows with the boxes
     opened, not with the lattice.
 
     Attributes
     ----------
-    nodes: number of nodes of the lattice.
-    bound: lowest bound of a box that was not opened yet, infinity when there is none.
+    nodes: number of transformations of the lattice.
+    bound: lowest bound of an unopened box, infinite without one.
     """
 
     def __init__(self, table: Table, loss: LatticeLoss) -> None:
@@ -338,7 +337,7 @@ class Tiles:
         return fixed
 
     def in_order(self, best: Callable[[], float]) -> Iterator[Frontier]:
-        """Open the boxes, lowest bound first, until none can be better than the best found."""
+        """Open the boxes, lowest bound first, until none can be better than the incumbent."""
         heap = [(self._floor(self._lowest), self._lowest)]
         while heap:
             floor, corner = heapq.heappop(heap)
@@ -350,7 +349,7 @@ class Tiles:
             yield self._box(corner)
 
     def _successors(self, corner: Levels) -> Iterator[Levels]:
-        """Raise one fixed attribute by a level, never one before the last that is raised: each box once."""
+        """Raise one fixed attribute by a level, none before the last raised one: each box comes once."""
         raised = [i for i, position in enumerate(self._outer) if corner[position] > self._lowest[position]]
         for position in self._outer[raised[-1] if raised else 0 :]:
             if corner[position] < self._highest[position]:
@@ -369,8 +368,8 @@ class Tiles:
         return Frontier(self._loss.combine(self._parts(corner)), corner)
 
 
-class LatticeRun:
-    """A search of the lattice while it lasts.
+class LatticeRun(SearchRun):
+    """One run of a search of the lattice.
 
     Parameters
     ----------
@@ -378,25 +377,19 @@ class LatticeRun:
     """
 
     def __init__(self, control: Control, tiles: Tiles) -> None:
-        self._control = control
+        super().__init__(control)
         self._tiles = tiles
         self._best = control.below
-        self._steps: list[Step] = []
         self._evaluated = 0
-        # Nodes whose suppression is not proven optimal might be better than they were found to be.
+        # Transformations whose suppression is not proven optimal may be better than found.
         self._unproven = np.inf
-        self._interrupted = False
-
-    def _ended(self) -> bool:
-        self._interrupted = self._interrupted or self._control.stopped()
-        return self._interrupted or self._control.exhausted(self._evaluated, len(self._steps))
 
     def _progress(self, bound: float) -> Progress:
-        """Return how far the search is.
+        """Return the progress.
 
         Parameters
         ----------
-        bound: no node that is left has a lower objective.
+        bound: lowest open bound.
         """
         lowest = min(bound, self._best)
         best = self._best if np.isfinite(self._best) else None
@@ -407,28 +400,17 @@ class LatticeRun:
 
         Parameters
         ----------
-        recoding: the best found, None where nothing was.
-        bound: no node that is left has a lower objective; infinite when every node is settled.
+        recoding: of the incumbent, None without one.
+        bound: lowest open bound; infinite if none is open.
 
         Raises
         ------
-        Interrupted: by the user, before anything was found.
+        Interrupted: the user ended the search before it found a release.
         """
-        found = recoding is not None
-        if self._interrupted and not found:
-            raise Interrupted("interrupted before a release was found; nothing was written")
-        status = Status.SATISFIED if found else Status.UNDECIDED
-        if not found and np.isposinf(bound):
+        objective = None if recoding is None else self._best
+        status = Status.UNDECIDED if recoding is None else Status.SATISFIED
+        if recoding is None and np.isposinf(bound) and not self._interrupted:
             status = Status.INFEASIBLE
         lowest = min(bound, self._best)
-        return Outcome(
-            status,
-            recoding,
-            self._best if found else None,
-            lowest if np.isfinite(lowest) else None,
-            self._tiles.nodes,
-            self._evaluated,
-            tuple(self._steps),
-            self._control.elapsed,
-            self._interrupted,
-        )
+        proven = lowest if np.isfinite(lowest) else None
+        return self._finished(status, (objective, recoding), proven, self._tiles.nodes, self._evaluated)

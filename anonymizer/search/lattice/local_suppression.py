@@ -1,22 +1,22 @@
-"""Levels and local suppression combined: transformations in the order of their lower bounds."""
+"""Levels combined with local suppression: transformations in the order of their lower bounds."""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
-from anonymizer.errors import InputError
 from anonymizer.loss.base import ArithmeticMean, CellMetric, LossMetric
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.model.classes import Classes, SensitiveCodes, released
-from anonymizer.model.counting import count, group_keys
+from anonymizer.model.classes import Classes, released
+from anonymizer.model.counting import count, numbered
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import FullDomainRecoding, LocalSuppressionRecoding, levels_by_name
 from anonymizer.model.table import SUPPRESSED, Table
-from anonymizer.search.base import Control, SearchProblem
+from anonymizer.search.base import Control, SearchProblem, sensitive_codes
 from anonymizer.search.lattice.frontier import Frontier, LatticeRun, Levels, Tiles
 from anonymizer.search.rollup import RollUp
 from anonymizer.search.suppression.cell_models import CellModels
@@ -27,15 +27,15 @@ from anonymizer.search.suppression.suppressor import certain_losses
 
 @dataclass(frozen=True, eq=False)
 class CellWeights:
-    """Costs of the cells of one record, by the hierarchy node that each is published as.
+    """Costs of the cells of one record, by their published hierarchy nodes.
 
-    Where the metric is a weighted sum over cells, the cheapest blanking loses least: a blank costs what the
-    metric charges for it beyond what it charges for the node, which is the attribute's weight where nothing
-    is generalized. With any other metric a blank costs the weight wherever it is.
+    If the metric is a weighted sum over cells, a suppressed cell costs the difference between ``*`` and the
+    node, so that the cheapest suppression has the lowest loss. With any other metric it costs the attribute's
+    weight.
 
     Attributes
     ----------
-    blank: of blanking a cell, an array of shape (nodes,) for each attribute.
+    blank: of suppressing a cell, an array of shape (nodes,) for each attribute.
     gone: share of a cell in the cost of suppressing its record, of the same shapes.
     additive: whether the objective is the loss of the levels plus these costs, in units of ``unit``.
     unit: what one unit of cost adds to the objective.
@@ -56,7 +56,7 @@ class CellWeights:
             return cls(plain, plain, additive=False, unit=unit)
         charged = [metric.node_costs(each) for each in attributes]
         pairs = list(zip(attributes, charged, strict=True))
-        # The root, which is what a blank hides, is the first node.
+        # The root, as which a suppressed cell counts, is the first node.
         blank = tuple(each.weight * np.maximum(costs[0] - costs, 0.0) for each, costs in pairs)
         gone = tuple(each.weight * (1.0 - costs) for each, costs in pairs)
         return cls(blank, gone, additive=True, unit=unit)
@@ -64,13 +64,13 @@ class CellWeights:
 
 @dataclass(frozen=True, eq=False)
 class CellNode:
-    """The table at some levels, its combinations grouped by all that matters.
+    """The table at some levels, its combinations grouped by nodes and sensitive values.
 
     Attributes
     ----------
-    base: what is published before cells are blanked.
+    base: the recoding without suppressed cells.
     row: of each combination of the table, shape (combinations,), int64.
-    cells: which cells to blank, at least cost.
+    cells: the problem of suppressing cells at least cost.
     """
 
     problem: SearchProblem
@@ -90,7 +90,8 @@ class CellNode:
         nodes = np.stack([base.nodes(i) for i in range(len(table.quasi_identifiers))], axis=1).astype(
             np.int64
         )
-        row, first = _grouped(table, nodes, models.names)
+        watched = (table.sensitive_codes(name) for name in models.names)
+        row, first = numbered([*nodes.T, *watched], table.combinations)
         codes = np.stack([_published(base, position)[first] for position in range(nodes.shape[1])], axis=1)
         costs = np.stack([own[at] for own, at in zip(weights.blank, nodes[first].T, strict=True)], axis=1)
         gone = np.stack([own[at] for own, at in zip(weights.gone, nodes[first].T, strict=True)], axis=1)
@@ -108,14 +109,11 @@ class CellNode:
         )
         return cls(problem, models, base, row, cells)
 
-    def without_suppression(self) -> CellNode:
-        """Return the node with no record to be suppressed: the reference then stays as it is."""
-        return replace(self, cells=replace(self.cells, most_gone=0))
-
     def recoding(self, blanking: CellSuppression) -> LocalSuppressionRecoding | None:
-        """Return what is released; None where that does not satisfy every constraint.
+        """Return the recoding; None if it violates a constraint.
 
-        Suppressed records stay where that is asked for and the class they make holds, else they are removed.
+        Suppressed records stay if the config says so and their class satisfies the constraints, else they are
+        removed.
         """
         owner, counts, piece = self._parts(blanking)
         table = self.problem.table
@@ -132,7 +130,7 @@ class CellNode:
         return own if self._valid(own, kept_suppressed=False) else None
 
     def _parts(self, blanking: CellSuppression) -> tuple[IntArray, IntArray, IntArray]:
-        """Deal the pieces of each row to its combinations, in their order.
+        """Assign the pieces of each row to its combinations, in their order.
 
         Returns
         -------
@@ -149,47 +147,26 @@ class CellNode:
         return owner[sort], counts[sort], piece[sort]
 
     def _valid(self, own: LocalSuppressionRecoding, *, kept_suppressed: bool) -> bool:
-        """Tell whether the classes as published satisfy every constraint, the starred one told apart."""
+        """Return whether all classes as published satisfy every constraint; suppressed records are one."""
         stays = np.flatnonzero(~own.removed)
-        columns = [column.codes[stays].astype(np.int64) for column in own.published()]
-        suppressed = own.suppressed[stays].astype(np.int64)
-        class_of, number = _keys([suppressed, *columns])
-        if not number or (kept_suppressed and self._starred_before(own)):
+        columns = [column.codes[stays] for column in own.published()]
+        class_of, first = numbered([own.suppressed[stays].astype(np.int64), *columns], len(stays))
+        if not len(first) or (kept_suppressed and self._others_empty(own)):
             return False
-        secret = {
-            each.name: SensitiveCodes(each, own.table.sensitive_codes(each.name)[stays].astype(np.int64))
-            for each in own.table.sensitive
-        }
-        classes = Classes(class_of, own.table.counts[stays], number, secret)
+        secret = sensitive_codes(own.table, stays)
+        classes = Classes(class_of, own.table.counts[stays], len(first), secret)
         return self.models.valid(classes, kept_suppressed=kept_suppressed)
 
-    def _starred_before(self, own: LocalSuppressionRecoding) -> bool:
-        """Tell whether records that are not suppressed have nothing but ``*`` either."""
+    def _others_empty(self, own: LocalSuppressionRecoding) -> bool:
+        """Return whether other records have nothing but ``*`` too."""
         native: BoolArray = np.logical_and.reduce(self.cells.native, axis=1)[self.row]
         if own.owner is not None:
             native = native[own.owner]
         return bool((native & ~own.suppressed).any())
 
 
-def _grouped(table: Table, nodes: IntArray, names: Sequence[str]) -> tuple[IntArray, IntArray]:
-    """Group combinations by their nodes and some sensitive values; return the groups and one of each."""
-    row, number = _keys([*nodes.T, *(table.sensitive_codes(name).astype(np.int64) for name in names)])
-    first = np.full(number, table.combinations, dtype=np.int64)
-    np.minimum.at(first, row, np.arange(table.combinations))
-    return row, first
-
-
-def _keys(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
-    keys, number = np.zeros(len(columns[0]), dtype=np.int64), min(len(columns[0]), 1)
-    for column in columns:
-        size = int(column.max(initial=0)) + 1
-        keys, distinct = group_keys(keys * size + column, max(number, 1) * size)
-        number = len(distinct)
-    return keys, number
-
-
 def _published(base: FullDomainRecoding, position: int) -> IntArray:
-    """Return a code of the published text of each combination, ``BLANK`` for ``*``, shape (combinations,)."""
+    """Return a code of each combination's published text, ``BLANK`` for ``*``, shape (combinations,)."""
     cells = base.cells(position)
     numbers: dict[str, int] = {SUPPRESSED: BLANK}
     used, at = np.unique(cells.codes, return_inverse=True)
@@ -199,13 +176,13 @@ def _published(base: FullDomainRecoding, position: int) -> IntArray:
 
 @dataclass(order=True)
 class _Open:
-    """A node that may still be better than the best found.
+    """A transformation that may still be better than the incumbent.
 
     Attributes
     ----------
-    bound: nothing published at it has a lower objective.
+    bound: lower bound of its objective.
     levels: of the node.
-    counted: whether its classes were counted.
+    counted: whether its classes have been counted.
     """
 
     bound: float
@@ -214,12 +191,12 @@ class _Open:
 
 
 class CellSuppressionSearch(LatticeRun):
-    """Finds levels, and the cells to blank at them, of the lowest objective.
+    """Finds the levels and suppressed cells of lowest objective.
 
-    A node costs at least what its levels cost. Once its classes are counted, every record of a class that
-    fails, and will fail however many of its records leave it, costs at least its cheapest cell. The open node
-    that may cost least is looked at next: its classes are counted, then its cells are chosen. It ends when no
-    open node can be better than the best found, which is then proven to be the optimum.
+    A transformation costs at least as much as its levels. Once its classes are counted, every certainly lost
+    record adds at least its cheapest cell. The open transformation of lowest bound is next: its classes are
+    counted, then its cells are chosen. The search ends once no open one can be better than the incumbent,
+    which is then proven optimal.
     """
 
     def __init__(self, problem: SearchProblem, control: Control) -> None:
@@ -228,34 +205,35 @@ class CellSuppressionSearch(LatticeRun):
         self._problem = problem
         self._models = CellModels(problem)
         self._weights = CellWeights.of(problem.table, problem.metric)
-        # Only metrics of cells are known to be no lower where cells are blanked.
+        # Only metrics of cells are known not to fall if cells are suppressed.
         self._bounded = isinstance(problem.metric, CellMetric)
         self._rollup = RollUp.of(problem.table)
         self._recoding: LocalSuppressionRecoding | None = None
         self._require_value()
 
     def run(self) -> Outcome:
-        """Return the optimum, or the best found and what is proven when the budget ends first.
+        """Return the optimum, or the incumbent with its bound at the end of the budget.
 
         Raises
         ------
-        InputError: the metric has no value where cells are blanked.
-        Interrupted: by the user, before anything was found.
+        InputError: the metric has no value for local suppression.
+        Interrupted: the user ended the search before it found a release.
         """
         for frontier in self._tiles.in_order(lambda: self._best if self._bounded else np.inf):
             pending = self._opened(frontier)
             while pending and not self._settled(pending[0]):
-                if self._ended():
+                if self._ended(self._evaluated):
                     return self._outcome(
                         self._recoding, min(pending[0].bound, self._tiles.bound, self._unproven)
                     )
                 node = heapq.heappop(pending)
-                self._tell(node.bound)
+                bound = min(node.bound, self._tiles.bound, self._unproven)
+                self._control.tell(partial(self._progress, bound))
                 if node.counted:
                     self._blank(node)
                 else:
                     heapq.heappush(pending, self._count(node))
-        self._star_everything()
+        self._suppress_everything()
         return self._outcome(self._recoding, self._unproven)
 
     def _require_value(self) -> None:
@@ -263,9 +241,7 @@ class CellSuppressionSearch(LatticeRun):
         none = np.zeros(table.combinations, dtype=bool)
         base = FullDomainRecoding(table, [each.minimum for each in table.quasi_identifiers], none, none)
         blanks = np.zeros((table.combinations, len(table.quasi_identifiers)), dtype=bool)
-        if self._value(LocalSuppressionRecoding(table, base, blanks)) == np.inf:
-            what = f"metric {self._problem.metric.name} has no value where single cells are blanked"
-            raise InputError(f"{what}; use another metric, such as loss, or another suppression.method")
+        self._problem.loss(LocalSuppressionRecoding(table, base, blanks), "suppression.method: cells")
 
     def _opened(self, frontier: Frontier) -> list[_Open]:
         bounds = frontier.bounds if self._bounded else np.full(frontier.bounds.shape, -np.inf)
@@ -277,7 +253,7 @@ class CellSuppressionSearch(LatticeRun):
         return node.bound >= self._best - self._loss.rounding * abs(self._best)
 
     def _count(self, node: _Open) -> _Open:
-        """Count the classes of a node, and raise its bound by what is certain."""
+        """Count the classes of a transformation, and raise its bound by the certain losses."""
         self._evaluated += 1
         self._note(node.levels)
         if not self._weights.additive:
@@ -293,7 +269,7 @@ class CellSuppressionSearch(LatticeRun):
         return _Open(bound, node.levels, counted=True)
 
     def _cheapest(self, levels: Levels) -> float:
-        """Return what blanking a cell costs at least; 0 where records could join a class by a blank."""
+        """Return the least cost of a suppressed cell; 0 if a record could join a class without cost."""
         least = np.inf
         for attribute, level, costs in zip(
             self._problem.table.quasi_identifiers, levels, self._weights.blank, strict=True
@@ -306,20 +282,21 @@ class CellSuppressionSearch(LatticeRun):
         return 0.0 if np.isinf(least) else least
 
     def _blank(self, node: _Open) -> None:
-        """Choose the cells of a node; what is proven of it is noted."""
+        """Choose the cells of a transformation and keep its bound."""
         own = CellNode.of(self._problem, self._models, self._weights, node.levels)
         proven = self._search(own, node, proving=not self._models.moving)
-        if self._models.moving and not self._ended():
-            # Where nothing is suppressed, the reference is the input's.
-            self._search(own.without_suppression(), node, proving=False)
+        if self._models.moving and not self._ended(self._evaluated):
+            # Without suppressed records the reference is that of the input.
+            unsuppressed = replace(own, cells=replace(own.cells, most_gone=0))
+            self._search(unsuppressed, node, proving=False)
         self._unproven = min(self._unproven, max(proven, node.bound))
 
     def _search(self, own: CellNode, node: _Open, *, proving: bool) -> float:
-        """Look for the cheapest cells; return a bound of what could still be better, infinite for nothing."""
+        """Search the cheapest cells; return a lower bound of what is still open, infinite if nothing is."""
         ceiling = np.inf
         if self._weights.additive and np.isfinite(self._best):
             ceiling = (self._best - self._floor(node.levels)) / self._weights.unit
-        # The first choice is a step by itself, so that a budget of steps ends where a budget of time did.
+        # The first choice is a step of its own, so that a budget of steps can repeat a budget of time.
         search = CellSearch(own.cells, self._control, len(self._steps) + 1, ceiling)
         found = search.run()
         self._interrupted = self._interrupted or found.interrupted
@@ -335,12 +312,12 @@ class CellSuppressionSearch(LatticeRun):
         return np.inf if reached or bound >= self._best else bound
 
     def _floor(self, levels: Levels) -> float:
-        """Return the objective of some levels without a blank."""
+        """Return the objective of some levels without suppressed cells."""
         parts = [floor[level : level + 1] for floor, level in zip(self._loss.floors, levels, strict=True)]
         return float(self._loss.combine(parts).item())
 
     def _offer(self, own: CellNode, blanking: CellSuppression | None) -> float:
-        """Keep a choice of cells if it is valid and the best; return its objective, infinite if it is not."""
+        """Keep a choice of cells if it is valid and better; return its objective, infinite if invalid."""
         recoding = None if blanking is None else own.recoding(blanking)
         if recoding is None:
             return np.inf
@@ -353,8 +330,8 @@ class CellSuppressionSearch(LatticeRun):
         value = self._problem.metric.value(released(recoding, self._problem.k))
         return np.inf if value is None else value
 
-    def _star_everything(self) -> None:
-        """Where nothing else is valid, the limit may let all records stay with no quasi-identifier."""
+    def _suppress_everything(self) -> None:
+        """Suppress all records if nothing else is valid and the limit allows it."""
         table = self._problem.table
         if self._recoding is not None or not self._problem.admits(table.records):
             return
@@ -369,6 +346,3 @@ class CellSuppressionSearch(LatticeRun):
         candidate = levels_by_name(self._problem.table.quasi_identifiers, levels)
         shown = objective if np.isfinite(objective) else None
         self._steps.append(Step(candidate, shown, shown is not None))
-
-    def _tell(self, bound: float) -> None:
-        self._control.tell(lambda: self._progress(min(bound, self._tiles.bound, self._unproven)))

@@ -1,8 +1,8 @@
 """Local recoding: every record is published at hierarchy nodes of its own.
 
-Improvers run in turn from a start to the end of the budget, and the proven bound is raised between their
-moves. The best local recoding of a handful of records is found by dynamic programming over their subsets.
-If the greedy start takes too long, Mondrian gives a release within a second or two.
+From a greedy start, improvers run in turn to the end of the budget, and the proven bound rises between their
+moves. For a dozen records, dynamic programming over subsets finds the optimum. If the greedy start may take
+too long, Mondrian finds a first release within a second or two.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anonymizer.errors import InputError, Interrupted
+from anonymizer.errors import Interrupted
 from anonymizer.model.arrays import FloatArray, IntArray
-from anonymizer.model.classes import released
-from anonymizer.model.counting import count
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import NodeRecoding
 from anonymizer.model.report import Status
@@ -25,6 +23,7 @@ from anonymizer.search.base import (
     Progress,
     SearchAlgorithm,
     SearchProblem,
+    SearchRun,
     SuppressionMethod,
     search_with,
 )
@@ -39,22 +38,28 @@ from anonymizer.search.local.assignment import (
     recoding_of,
 )
 from anonymizer.search.local.bound import MOST_ITEMS, DualBound, best_possible
-from anonymizer.search.local.improvers import Improver, ProposalAcceptance, Rebuilding, Rejoining, Relocation
-from anonymizer.search.local.rounding import Rounding
+from anonymizer.search.local.improvers import (
+    Improver,
+    ProposalAcceptance,
+    Rebuilding,
+    Rejoining,
+    Relocation,
+    Rounding,
+)
 from anonymizer.search.local.start import LevelLattice, Start, level_lattice
 from anonymizer.search.local.trees import items_of
 from anonymizer.search.local.validity import AssignmentJudge, Validity
 
 RECORDS = 12
-"""Most records whose partitions are all looked at; there are 3**12 pairs of a subset and a part of it."""
+"""Most records whose partitions are all evaluated; there are 3**12 pairs of a subset and a part of it."""
 
 MOVING_RECORDS = 9
-"""The same where every choice of suppressed records has a reference of its own."""
+"""The same if every choice of suppressed records has its own reference."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """Records that stay, and the least that they and the suppressed ones cost.
+    """A choice of remaining records, with the least cost of all.
 
     Attributes
     ----------
@@ -68,14 +73,14 @@ class _Choice:
 
 
 class Exact:
-    """All partitions of a few records into classes, with every choice of suppressed ones.
+    """All partitions of a few records into classes, with every choice of suppressed records.
 
-    A subset of the records is a number whose bits say which ones are in it.
+    A subset of the records is a number with one bit for each record.
     """
 
-    def __init__(self, ground: LocalProblem, validity: Validity, guard: AssignmentJudge) -> None:
+    def __init__(self, ground: LocalProblem, validity: Validity, judge: AssignmentJudge) -> None:
         self._validity = validity
-        self._guard = guard
+        self._judge = judge
         self._ground = ground
         self._atoms = np.repeat(np.arange(ground.atoms.number), ground.atoms.counts)
         self._subsets = np.arange(1 << len(self._atoms))
@@ -84,38 +89,37 @@ class Exact:
 
     @staticmethod
     def applies(ground: LocalProblem) -> bool:
-        """Tell whether the table is small enough, and classes can be judged one by one."""
+        """Return whether the table is small enough, and classes can be judged one by one."""
         most = MOVING_RECORDS if ground.problem.moving_reference else RECORDS
         return ground.records <= most and not ground.problem.table_constraints
 
     @property
     def conclusive(self) -> bool:
-        """Whether nothing else can be valid where nothing was found, or better than what was found.
+        """Whether the result is proven: optimal, or infeasible without one.
 
-        Classes that are published alike are one, which may fail a model that merging can break; and with a
-        moving reference, more is asked of the classes than that they hold in the end.
+        Classes that are published alike are one class, which may violate a model that merging can violate;
+        with a moving reference, the classes must satisfy more than the final constraints.
         """
         return self._validity.merging is not Merging.NONE and not self._validity.moving
 
     def best(self) -> Assignment | None:
-        """Return the assignment of least cost that may be released, None where there is none."""
+        """Return the valid assignment of least cost, None without one."""
         for choice in sorted(self._choices(), key=lambda each: each.total):
             found = self._assignment(choice)
             self._validity.refer_to(found.kept)
-            if self._guard.admits(found):
+            if self._judge.admits(found):
                 return found
         return None
 
     def _choices(self) -> Iterator[_Choice]:
-        """Yield what the best classes cost for each choice of suppressed records."""
+        """Yield the cost of the best classes for each choice of suppressed records."""
         everyone = len(self._atoms)
         limit = self._ground.problem.limit
         costs: FloatArray | None = None
         cheapest = np.zeros(0)
         for kept in self._subsets[self._sizes >= everyone - limit].tolist():
-            moved = self._validity.refer_to(
-                count(self._members(kept), self._one(kept), self._ground.atoms.number)
-            )
+            members = self._atoms[self._bits[kept] == 1]
+            moved = self._validity.refer_to(np.bincount(members, minlength=self._ground.atoms.number))
             if costs is None or moved:
                 costs = self._costs()
                 cheapest = self._cheapest(costs)
@@ -123,15 +127,8 @@ class Exact:
                 gone = everyone - int(self._sizes[kept])
                 yield _Choice(cheapest[kept] + gone * SUPPRESSION_COST, kept, costs, cheapest)
 
-    def _members(self, subset: int) -> IntArray:
-        members: IntArray = self._atoms[self._bits[subset] == 1]
-        return members
-
-    def _one(self, subset: int) -> IntArray:
-        return np.ones(int(self._sizes[subset]), dtype=np.int64)
-
     def _costs(self) -> FloatArray:
-        """Return what each subset costs as one class, shape (subsets,), infinite where it does not hold."""
+        """Return the cost of each subset as one class, shape (subsets,), infinite if invalid."""
         subset, record = np.nonzero(self._bits)
         class_of, atoms = subset - 1, self._atoms[record]
         number = len(self._subsets) - 1
@@ -140,7 +137,7 @@ class Exact:
         return np.concatenate([[np.inf], np.where(held, self._sizes[1:] * each, np.inf)])
 
     def _first_classes(self, subset: int) -> IntArray:
-        """Return the subsets that contain the first record of a subset and nothing outside of it."""
+        """Return the parts of a subset that contain its first record."""
         lowest = subset & -subset
         inside = (self._subsets & ~subset == 0) & (self._subsets & lowest != 0)
         return np.flatnonzero(inside)
@@ -165,18 +162,18 @@ class Exact:
 
 
 FIRST = 24
-"""Steps before the first round, about two seconds of moves on 20,000 combinations."""
+"""Steps before the first round, about two seconds of moves on 20,000 distinct rows."""
 
 LATER = 12
-"""So many more steps lie between two rounds each time, as every round gains less than the one before."""
+"""Steps by which the interval between two rounds grows, as every round gains less than the last."""
 
 
 class BoundSchedule:
-    """Decides by the number of steps alone when a round of the dual bound is due, and holds what it proved.
+    """Schedules the rounds of the dual bound by the number of steps only, and holds the proven bound.
 
     Attributes
     ----------
-    dual: what the bound is proven by, None before the first round.
+    dual: the dual bound, None before the first round.
     loss: proven lower bound on the metric of the problem, None without one.
     """
 
@@ -184,21 +181,21 @@ class BoundSchedule:
         self.dual: DualBound | None = None
         self.loss: float | None = None
         self._ground = ground
-        # The bound is on a mean of cell costs; no other metric is one.
+        # The bound is on a mean of cell costs.
         self._possible = ground.additive and ground.atoms.number > 0
         self._next = FIRST
 
     @property
     def open(self) -> bool:
-        """Whether more rounds may raise the bound."""
+        """Whether further rounds may raise the bound."""
         return self._possible and not (self.dual is not None and self.dual.settled)
 
     def due(self, steps: int) -> bool:
-        """Tell whether the next step is a round of the bound."""
+        """Return whether the next step is a round of the bound."""
         return self.open and steps >= self._next
 
     def improve(self, steps: int, stopped: Callable[[], bool]) -> bool:
-        """Raise the bound by a round; tell whether that was done or ``stopped`` ended it before."""
+        """Raise the bound by a round; return False if ``stopped`` ended it before."""
         dual = self.dual if self.dual is not None else self._begun()
         if dual is None:
             return False
@@ -221,18 +218,18 @@ class BoundSchedule:
 
 
 SLOW = 100_000_000
-"""Vectors of levels times combinations from which on the start takes more than a second or two."""
+"""Level vectors times distinct rows from which on the start takes more than a second or two."""
 
 
 def greedy_start_is_slow(ground: LocalProblem, lattice: LevelLattice) -> bool:
-    """Tell whether the start takes seconds, for which a budget may be too small."""
+    """Return whether the start takes seconds, which a budget may not allow."""
     return len(lattice.vectors) * ground.atoms.number >= SLOW
 
 
 def mondrian_start(ground: LocalProblem, stopped: Callable[[], bool]) -> Assignment | None:
-    """Return the classes that Mondrian finds along the hierarchies, None where it finds none.
+    """Return the classes of Mondrian along the hierarchies, None without any.
 
-    It has no budget, so that the same is found whatever the clock says.
+    It has no budget, so that the result does not depend on the clock.
     """
     if not ground.additive:
         return None
@@ -241,14 +238,14 @@ def mondrian_start(ground: LocalProblem, stopped: Callable[[], bool]) -> Assignm
 
 
 MEMORY = 0.5
-"""Weight of the past in the average of what an improver saved."""
+"""Weight of the past in the average savings of an improver."""
 
 PAUSE = 6
 """An improver is used at least once in this many rounds times its effort."""
 
 
 class ImproverSchedule:
-    """Prefers the improver that saved most for its effort lately, and now and then gives others a turn."""
+    """Prefers the improver with the highest recent savings for its effort; others have a turn at times."""
 
     def __init__(self, improvers: Sequence[Improver]) -> None:
         self._improvers = list(improvers)
@@ -257,7 +254,7 @@ class ImproverSchedule:
         self._chosen = 0
 
     def add(self, improver: Improver) -> None:
-        """Take one more improver, whose turn is next."""
+        """Add an improver, whose turn is next."""
         self._improvers.append(improver)
         self._saved.append(float("inf"))
         self._idle.append(0)
@@ -270,7 +267,7 @@ class ImproverSchedule:
         return self._improvers[self._chosen]
 
     def learn(self, saved: float) -> None:
-        """Note what the improver saved that was chosen last."""
+        """Learn the savings of the improver that was chosen last."""
         saved /= self._improvers[self._chosen].effort
         before = self._saved[self._chosen]
         known = before < float("inf")
@@ -287,13 +284,13 @@ LONG_PATIENCE = 300
 """The same for a search with a budget."""
 
 LATTICE_NODES = 2000
-"""Most nodes that the lattice search may look at when it has no bounds for the metric."""
+"""Most transformations that the lattice search may evaluate without bounds for the metric."""
 
 CLOSE = 1e-9
-"""An objective so near the bound is the best possible: the bound is the sum of many rounded products."""
+"""An objective this near to the bound is optimal: the bound is a sum of many rounded products."""
 
 SEED = 0
-"""Of the random choices that neighbourhoods are made by."""
+"""Of the random choices of neighbourhoods."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,37 +301,35 @@ class _Found:
     objective: float
 
 
-class LocalRun:
-    """A search of its own for one problem within one budget: ``LocalRun(problem, control).run()``."""
+class LocalRun(SearchRun):
+    """One search for one problem within one budget."""
 
     def __init__(self, problem: SearchProblem, control: Control) -> None:
+        super().__init__(control)
         self._problem = problem
-        self._control = control
         self._ground = LocalProblem(problem)
         self._lattice = level_lattice(self._ground)
         self._slow = greedy_start_is_slow(self._ground, self._lattice)
         self._validity = Validity(self._ground)
-        self._guard = AssignmentJudge(self._ground)
-        self._steps: list[Step] = []
+        self._judge = AssignmentJudge(self._ground)
         self._tried = 0
         self._best: _Found | None = None
         self._bound: float | None = None
         self._proving = BoundSchedule(self._ground)
-        self._taking = ProposalAcceptance(self._validity, self._guard, problem.limit)
-        self._interrupted = False
+        self._acceptance = ProposalAcceptance(self._validity, self._judge, problem.limit)
 
     def run(self) -> Outcome:
-        """Return the best recoding found, with what is proven about it.
+        """Return the best recoding found, with its proven bound.
 
         Raises
         ------
         InputError: the metric has no value for a local recoding.
-        Interrupted: the user ended the search before there was a recoding.
+        Interrupted: the user ended the search before it found a recoding.
         """
-        if self._hopeless():
+        if self._infeasible():
             return self._outcome(Status.INFEASIBLE)
         if Exact.applies(self._ground):
-            return self._run_exactly(Exact(self._ground, self._validity, self._guard))
+            return self._run_exactly(Exact(self._ground, self._validity, self._judge))
         self._take_quick()
         found = self._start()
         if found:
@@ -358,30 +353,30 @@ class LocalRun:
             self._bound = self._best.objective
         return self._outcome(Status.SATISFIED)
 
-    def _hopeless(self) -> bool:
-        """Tell whether too many records would have to be suppressed however the classes are made."""
+    def _infeasible(self) -> bool:
+        """Return whether every assignment is proven to suppress too many records."""
         if self._validity.moving and self._problem.limit:
-            # What fails under p of the input may hold under p of a release with fewer records.
+            # A class that violates a constraint under p of the input may satisfy it under p of the release.
             return False
         keying = self._lattice.keying(np.arange(self._ground.atoms.number))
         keys, _ = keying.keys(self._lattice.top)
         self._tried += 1
-        return self._guard.hopeless(np.unique(keys, return_inverse=True)[1].reshape(-1))
+        return self._judge.provably_infeasible(np.unique(keys, return_inverse=True)[1].reshape(-1))
 
     def _take_quick(self) -> None:
-        """Take a quick release where there is a slow start, for the case that the budget ends within it."""
+        """Take a quick release before a slow start, in case the budget ends within it."""
         found = mondrian_start(self._ground, self._control.stopped) if self._slow else None
         if found is not None:
             self._validity.refer_to(found.kept)
-            if self._guard.admits(found):
+            if self._judge.admits(found):
                 self._note("mondrian", found)
 
     def _start(self) -> Assignment | None:
-        """Return where to start from; None where nothing is found, or the budget ends with a release at hand.
+        """Return the start; None if there is none, or if the budget ends and there is a release.
 
-        Raises ``Interrupted`` where the user ended the search before there was a recoding.
+        Raises ``Interrupted`` if the user ended the search before it found a recoding.
         """
-        start = Start(self._ground, self._lattice, self._validity, self._guard, self._given_up)
+        start = Start(self._ground, self._lattice, self._validity, self._judge, self._given_up)
         try:
             found = start.settled(start.greedy())
         except Interrupted:
@@ -395,21 +390,21 @@ class LocalRun:
         return self._control.stopped() or (self._best is not None and self._spent())
 
     def _compare_with_lattice(self) -> None:
-        """Take the optimum of the lattice where it is better than what was found, or nothing was."""
+        """Take the optimum of the lattice if it is better than the incumbent."""
         if self._best is not None and self._slow and self._spent():
             return
         below = np.inf if self._best is None else self._best.objective
-        # The budget of steps is that of this search, not of the one within it.
+        # The budget of steps is for this search, not for the one within it.
         control = replace(self._control, steps=None)
         if self._best is not None:
-            # With an objective to beat this takes a few nodes: it may run to its end whatever the clock says.
+            # With an objective to beat this takes few transformations, so it ignores the clock.
             nodes = None if self._ground.additive else LATTICE_NODES
             control = Control(nodes=nodes, stopped=control.stopped)
         better = search_with("lattice", self._problem, replace(control, below=below))
         if better.recoding is None:
             return
         found = assignment_of(self._ground, better.recoding)
-        if self._guard.admits(found):
+        if self._judge.admits(found):
             self._validity.refer_to(found.kept)
             self._note("lattice", found)
 
@@ -417,17 +412,17 @@ class LocalRun:
         random = np.random.default_rng(SEED)
         rotation = ImproverSchedule(self._improvers())
         idle = 0
-        while current.classes and not self._ended(idle):
+        while current.classes and not self._over(idle):
             self._control.tell(self._progress)
             if self._proving.due(len(self._steps)) or (self._proving.open and idle >= self._patience):
                 if self._prove(current, rotation):
-                    # New prices, and at first a move of their own, deserve a turn.
+                    # New prices deserve a turn.
                     idle = 0
                 continue
             improver = rotation.next()
             found = improver.improve(current, random)
             if found is current and self._spent():
-                # It may have been cut short, so it is no step that a budget of steps could repeat.
+                # It may have been cut short, so a budget of steps could not repeat it.
                 break
             saved = current.total - found.total
             rotation.learn(saved)
@@ -436,7 +431,7 @@ class LocalRun:
             self._note(improver.name, found)
 
     def _prove(self, current: Assignment, rotation: ImproverSchedule) -> bool:
-        """Spend a step on the bound; tell whether it rose. None is spent where the budget ends within it."""
+        """Spend a step on the bound, unless the budget ends within it; return whether it rose."""
         before = self._bound
         if not self._proving.improve(len(self._steps), self._spent):
             return False
@@ -444,41 +439,41 @@ class LocalRun:
         self._bound = self._proving.loss
         self._note("bound", current)
         if first and self._proving.dual is not None:
-            rotation.add(Rounding(self._ground, self._proving.dual, self._taking, self._spent))
+            rotation.add(Rounding(self._ground, self._proving.dual, self._acceptance, self._spent))
         return before is None or self._proving.loss != before
 
     def _spent(self) -> bool:
         return self._control.stopped() or self._control.exhausted(self._tried, len(self._steps))
 
     def _improvers(self) -> list[Improver]:
-        taking = self._taking
+        acceptance = self._acceptance
         return [
-            Relocation(self._validity, taking),
-            Rebuilding(self._lattice, self._validity, taking),
-            Rejoining(self._validity, self._guard),
+            Relocation(self._validity, acceptance),
+            Rebuilding(self._lattice, self._validity, acceptance),
+            Rejoining(self._validity, self._judge),
         ]
 
     @property
     def _patience(self) -> int:
-        """Moves in a row that save nothing after which no more are tried."""
+        """Moves in a row without savings after which the search ends."""
         return PATIENCE if self._control.unlimited else LONG_PATIENCE
 
-    def _ended(self, idle: int) -> bool:
-        self._interrupted = self._interrupted or self._control.stopped()
-        if self._interrupted or self._spent() or self._proven():
+    def _over(self, idle: int) -> bool:
+        """Return whether the budget or the bound ends the search, or too many moves saved nothing."""
+        if self._ended(self._tried) or self._proven():
             return True
         if self._control.unlimited and len(self._steps) > ROUNDS:
             return True
         return idle >= self._patience and not self._proving.open
 
     def _proven(self) -> bool:
-        """Tell whether nothing better is possible."""
+        """Return whether the incumbent is proven optimal."""
         if self._bound is None or self._best is None:
             return False
         return self._best.objective - self._bound <= CLOSE
 
     def _note(self, move: str, found: Assignment) -> None:
-        """Note a step, and the assignment if it is the best so far."""
+        """Log a step, and keep the assignment if it is the best so far."""
         self._tried += 1
         better = self._best is None or found is not self._best.assignment
         objective = self._objective(found) if better else None
@@ -493,80 +488,60 @@ class LocalRun:
     def _objective(self, found: Assignment) -> float:
         if self._ground.additive:
             return found.loss
-        return self._measured(self._recoding(found))
-
-    def _measured(self, recoding: NodeRecoding) -> float:
-        value = self._problem.metric.value(released(recoding, self._problem.k))
-        if value is None:
-            what = f"metric {self._problem.metric.name} has no value for algorithm local"
-            raise InputError(f"{what}; use another metric, such as loss")
-        return value
+        return self._problem.loss(self._recoding(found), "algorithm local")
 
     def _recoding(self, found: Assignment) -> NodeRecoding:
-        return recoding_of(found, kept_suppressed=self._guard.stars(found))
+        return recoding_of(found, kept_suppressed=self._judge.keeps_suppressed(found))
 
     def _progress(self) -> Progress:
         best = None if self._best is None else self._best.objective
         return Progress(self._tried, self._ground.trees.vectors, best, self._bound)
 
     def _proven_bound(self) -> float | None:
-        """Return the bound, a quick one where the budget ended before the first round of a better one."""
+        """Return the bound; a quick one if the budget ended before the first round."""
         if self._bound is None and self._best is not None:
-            # Of a large table it takes minutes: what the clock left undone there is not done after it.
+            # On a large table it takes minutes, so it also ends with the budget.
             ended = self._control.out_of_time if self._slow else self._control.stopped
             return best_possible(self._problem, ended)
         return self._bound
 
     def _outcome(self, status: Status) -> Outcome:
-        if self._control.stopped():
-            self._interrupted = True
-        if self._interrupted and self._best is None and status is Status.UNDECIDED:
-            raise Interrupted("interrupted before a release was found; nothing was written")
+        self._interrupted = self._interrupted or self._control.stopped()
         recoding = objective = None
         if self._best is not None:
             recoding = self._recoding(self._best.assignment)
-            objective = self._measured(recoding)
+            objective = self._problem.loss(recoding, "algorithm local")
         bound = self._proven_bound()
         if bound is not None and objective is not None:
             bound = objective if objective - bound <= CLOSE else bound
-        return Outcome(
-            status,
-            recoding,
-            objective,
-            bound,
-            self._ground.trees.vectors,
-            min(self._tried, self._ground.trees.vectors),
-            tuple(self._steps),
-            self._control.elapsed,
-            self._interrupted,
-            best_possible=bound,
-        )
+        vectors = self._ground.trees.vectors
+        found = self._finished(status, (objective, recoding), bound, vectors, min(self._tried, vectors))
+        return replace(found, best_possible=bound)
 
 
 PROBE = 3
-"""Steps that tell whether attackers break what a size of classes gives."""
+"""Steps that show whether a class size passes the attack checks."""
 
 
 class Local(SearchAlgorithm):
-    """Finds for every record a node of each hierarchy, so that the records with equal nodes are a class.
+    """Finds nodes of each hierarchy for every record; records with equal nodes are a class.
 
-    A greedy start is improved round by round until the budget ends. By a metric that is a weighted mean of
-    cell costs the result is never worse than the optimum of the lattice, as full-domain recoding is a special
-    case; where the budget ends within the start of a large table, it is what Mondrian finds. Any other metric
-    is guided by the mean of its cell costs, or by ``loss`` where it has none, and the best by the metric
-    itself is returned.
+    A greedy start is improved round by round until the budget ends. For a weighted mean of cell costs the
+    result is never worse than the optimum of the lattice, as full-domain recoding is a special case; if the
+    budget ends within the start on a large table, it is Mondrian's. For any other metric the mean of its cell
+    costs guides the search, or ``loss`` if it has none, and the best by the metric itself is returned.
     """
 
     name = "local"
     suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
-        """Return the best recoding found, with what is proven about it.
+        """Return the best recoding found, with its proven bound.
 
         Raises
         ------
         InputError: the metric has no value for a local recoding.
-        Interrupted: the user ended the search before there was a recoding.
+        Interrupted: the user ended the search before it found a recoding.
         """
         return search_with_attack_checks(
             problem,

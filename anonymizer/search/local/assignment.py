@@ -1,6 +1,6 @@
 """Assignments of records to the classes of a local recoding, with the costs of joining and leaving.
 
-Atoms are distinct rows that no class, cost or constraint distinguishes. Every class is published at its
+Atoms are distinct rows that some class, cost or constraint distinguishes. Every class is published at its
 lowest common ancestors.
 """
 
@@ -26,14 +26,14 @@ SUPPRESSION_COST = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """Combinations of a table that no class, no cost and no constraint tells apart.
+    """Distinct rows that differ for some class, cost or constraint.
 
     Attributes
     ----------
     nodes: smallest allowed nodes, shape (atoms, quasi-identifiers), int32.
     counts: records of each atom, shape (atoms,), int64.
     atom_of: atom of each combination of the table, shape (combinations,), int64.
-    sensitive: value codes of the sensitive attributes that a constraint looks at, by name, shape (atoms,).
+    sensitive: value codes of the sensitive attributes with a constraint, by name, shape (atoms,).
     """
 
     nodes: CodeArray
@@ -52,14 +52,14 @@ class LocalProblem:
 
     Parameters
     ----------
-    problem: its metric guides the search if it is a sum of cell costs; otherwise ``loss`` does.
+    problem: its metric guides the search if it is a sum of cell costs, else ``loss`` does.
 
     Attributes
     ----------
     additive: whether the guide is the problem's own metric.
     metric: the guide.
     trees: the allowed nodes.
-    atoms: what is assigned to classes.
+    atoms: to be assigned to classes.
     joins: costs of joined node vectors.
     """
 
@@ -93,7 +93,7 @@ class LocalProblem:
         return Atoms(nodes, count(atom_of, table.counts, len(rows)), atom_of, sensitive)
 
     def _watched(self) -> list[str]:
-        """Return the sensitive attributes that a constraint looks at; all of them where one is combined."""
+        """Return the sensitive attributes with a constraint; all of them if one is combined."""
         constraints = (*self.problem.class_constraints, *self.problem.table_constraints)
         if any(each.combined for each in constraints):
             return self.problem.table.sensitive_names
@@ -101,15 +101,12 @@ class LocalProblem:
         return [name for name in self.problem.table.sensitive_names if name in wanted]
 
     def classes(self, atoms: IntArray, counts: IntArray, class_of: IntArray, number: int) -> Classes:
-        """Return classes of parts of atoms as the constraints see them; arrays of shape (parts,)."""
-        sensitive = {
-            name: SensitiveCodes(own.attribute, own.codes[atoms])
-            for name, own in self.atoms.sensitive.items()
-        }
+        """Return classes of parts of atoms for the constraints; arrays of shape (parts,)."""
+        sensitive = {name: own.at(atoms) for name, own in self.atoms.sensitive.items()}
         return Classes(class_of, counts, number, sensitive)
 
     def costs(self, nodes: CodeArray) -> FloatArray:
-        """Return what a record costs in classes with these nodes, (classes,); infinite with ``NONE``."""
+        """Return the cost of a record in classes with these nodes, (classes,); infinite with ``NONE``."""
         impossible: BoolArray = (nodes == NONE).any(axis=-1)
         known = self.trees.costs(np.where(impossible[..., None], 0, nodes))
         return np.where(impossible, np.inf, known)
@@ -143,9 +140,9 @@ class Assignment:
 
         Parameters
         ----------
-        atoms, counts: of each part, shape (parts,); parts with equal atom and label are put together.
-        labels: any class numbers, shape (parts,), negative for suppressed; classes whose lowest common
-            ancestors are alike become one.
+        atoms, counts: of each part, shape (parts,); parts with equal atom and label are joined.
+        labels: any class numbers, shape (parts,), negative for suppressed; classes with equal lowest common
+            ancestors become one.
         """
         suppressed = labels < 0
         distinct, class_of = np.unique(labels[~suppressed], return_inverse=True)
@@ -171,7 +168,7 @@ class Assignment:
 
     @cached_property
     def first(self) -> int:
-        """Number of the parts that are suppressed, which come first."""
+        """Number of suppressed parts, which come first."""
         return int(np.searchsorted(self.class_of, 0))
 
     @cached_property
@@ -186,7 +183,7 @@ class Assignment:
 
     @cached_property
     def costs(self) -> FloatArray:
-        """What a record of each class costs, shape (classes,), float64."""
+        """Cost of a record of each class, shape (classes,), float64."""
         return self.ground.costs(self.nodes)
 
     @cached_property
@@ -213,7 +210,7 @@ class Assignment:
 def common_nodes(ground: LocalProblem, atoms: IntArray, class_of: IntArray, number: int) -> CodeArray:
     """Return the lowest common ancestors of classes of atoms, shape (classes, quasi-identifiers), int32.
 
-    ``NONE`` stands where no allowed node covers a class.
+    ``NONE`` where no allowed node covers a class.
 
     Parameters
     ----------
@@ -227,7 +224,7 @@ def common_nodes(ground: LocalProblem, atoms: IntArray, class_of: IntArray, numb
 
 
 def sorted_rows(rows: CodeArray) -> tuple[IntArray, BoolArray]:
-    """Return the order of rows of a table and, in that order, which equal the one before, both (rows,)."""
+    """Return the sorted order of rows and, in it, which rows equal the one before, both (rows,)."""
     order = np.lexsort(rows.T[::-1])
     ranked = rows[order]
     same = np.zeros(len(rows), dtype=bool)
@@ -245,7 +242,7 @@ PAIRS = 1 << 16
 def cheapest_class(
     assignment: Assignment, nodes: CodeArray, counts: IntArray, excluded: IntArray
 ) -> tuple[IntArray, FloatArray]:
-    """Return the class that some records join at the least rise of the sum of all costs.
+    """Return the class that records join at the least rise of the total cost.
 
     Parameters
     ----------
@@ -254,7 +251,7 @@ def cheapest_class(
 
     Returns
     -------
-    Class and rise, both of shape (joining,); the rise is infinite where there is none.
+    Class and rise, both of shape (joining,); the rise is infinite without a class.
     """
     own = assignment
     best = np.zeros(len(counts), dtype=np.int64)
@@ -275,7 +272,7 @@ def cheapest_class(
 
 
 def disjoint(group_of: IntArray, members: IntArray, worth: FloatArray, number: int) -> BoolArray:
-    """Choose groups that share no member, the worthiest first.
+    """Choose disjoint groups, those of highest worth first.
 
     Parameters
     ----------
@@ -284,7 +281,8 @@ def disjoint(group_of: IntArray, members: IntArray, worth: FloatArray, number: i
 
     Returns
     -------
-    Which groups are chosen, shape (groups,): every other one shares a member with a worthier chosen one.
+    Which groups are chosen, shape (groups,); every other one shares a member with a chosen one of higher
+    worth.
     """
     rank = np.empty(len(worth), dtype=np.int64)
     rank[np.argsort(-worth, kind="stable")] = np.arange(len(worth))
@@ -310,16 +308,16 @@ def cheapest_in_zone(
     joining: tuple[CodeArray, IntArray, IntArray],
     classes: tuple[CodeArray, IntArray, IntArray],
 ) -> tuple[IntArray, FloatArray]:
-    """Return for some records the class of their own zone that they join at the least rise of all costs.
+    """Return the class of its own zone that each part joins at the least rise of the total cost.
 
     Parameters
     ----------
-    joining: nodes, records and zone of what joins, each with one row per joining part.
+    joining: nodes, records and zone of each joining part.
     classes: nodes, size and zone of each class.
 
     Returns
     -------
-    Class and rise, both of shape (joining,); -1 and infinite where the zone has no class that can be joined.
+    Class and rise, both of shape (joining,); -1 and infinite if the part can join no class of its zone.
     """
     nodes, counts, zones = joining
     by_zone = np.argsort(classes[2], kind="stable")
@@ -348,16 +346,16 @@ def cheapest_in_zone(
 def voronoi(
     assignment: Assignment, share: float, most: int, random: np.random.Generator
 ) -> tuple[IntArray, int]:
-    """Divide classes into zones around random ones, each class in the zone of the cheapest join.
+    """Divide classes into zones around random centres, each class in the zone of its cheapest join.
 
     Parameters
     ----------
     share: of the classes that become centres.
-    most: classes that are looked at; of more, those nearest to a random one.
+    most: classes to divide; of more, those nearest to a random one.
 
     Returns
     -------
-    Zone of each class, shape (classes,), int64, -1 for those that are not looked at; and the number of zones.
+    Zone of each class, shape (classes,), int64, -1 for none; and the number of zones.
     """
     own = assignment
     region = np.arange(own.classes)
@@ -380,14 +378,14 @@ def voronoi(
 
 
 def cheapest_partner(assignment: Assignment, seeds: IntArray) -> tuple[IntArray, FloatArray]:
-    """Return for some classes the other one with which merging costs least, and that rise, both (seeds,)."""
+    """Return the cheapest class to merge with for some classes, and the rise, both (seeds,)."""
     own = assignment
     partner, rise = cheapest_class(own, own.nodes[seeds], own.sizes[seeds], seeds)
     return partner, rise - own.sizes[seeds] * own.costs[seeds]
 
 
 def recoding_of(assignment: Assignment, *, kept_suppressed: bool) -> NodeRecoding:
-    """Return what is published for each combination, split where its records are in several classes.
+    """Return the recoding; combinations with records in several classes are split.
 
     Parameters
     ----------
@@ -409,7 +407,7 @@ def recoding_of(assignment: Assignment, *, kept_suppressed: bool) -> NodeRecodin
 
 
 def _shares(assignment: Assignment) -> tuple[IntArray, IntArray, IntArray]:
-    """Give every combination of an atom its share of the atom's parts, in order.
+    """Assign the parts of each atom to its combinations, in order.
 
     Returns
     -------
@@ -417,7 +415,7 @@ def _shares(assignment: Assignment) -> tuple[IntArray, IntArray, IntArray]:
     """
     table, atom_of = assignment.ground.problem.table, assignment.ground.atoms.atom_of
     combinations, parts = np.argsort(atom_of, kind="stable"), np.argsort(assignment.atoms, kind="stable")
-    # Both sequences divide the same line of records, atom after atom: shares end where either does.
+    # Both sequences divide the same records, atom after atom: a share ends where either does.
     ends = np.cumsum(table.counts[combinations])
     part_ends = np.cumsum(assignment.counts[parts])
     all_ends = np.union1d(ends, part_ends)
@@ -429,7 +427,7 @@ def _shares(assignment: Assignment) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def assignment_of(ground: LocalProblem, recoding: Recoding) -> Assignment:
-    """Return the classes of a recoding of the ground's table, or of that table split."""
+    """Return the classes of a recoding of the problem's table, or of this table split."""
     positions = range(ground.trees.attributes)
     published = np.stack([recoding.cells(position).codes for position in positions], axis=1)
     labels = np.unique(published, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
@@ -447,7 +445,7 @@ def without_part(assignment: Assignment) -> CodeArray:
 
     Returns
     -------
-    Nodes, shape (parts of classes, quasi-identifiers), int32; those of the part itself where it is alone.
+    Nodes, shape (parts of classes, quasi-identifiers), int32; the part's own nodes if it is alone.
     """
     own, trees = assignment, assignment.ground.trees
     nodes = own.ground.atoms.nodes[own.atoms[own.first :]]
@@ -455,7 +453,7 @@ def without_part(assignment: Assignment) -> CodeArray:
     class_of = own.class_of[own.first :]
     first = _least_of_others(trees.first[nodes], starts, class_of)
     last = -_least_of_others(-trees.last[nodes], starts, class_of)
-    # Climbing begins at a member that stays: the class's first part, or its second where the first leaves.
+    # Climbing starts at a remaining member: the class's first part, or its second if the first leaves.
     stays = starts[class_of]
     lengths = np.diff(np.append(starts, len(nodes)))
     leads = np.arange(len(nodes)) == stays
@@ -477,7 +475,7 @@ def _least_of_others(values: CodeArray, starts: IntArray, class_of: IntArray) ->
 
 
 def savings(assignment: Assignment) -> FloatArray:
-    """Return what the sum of all costs falls by when a part leaves its class, shape (parts of classes,)."""
+    """Return the fall of the total cost if a part leaves its class, shape (parts of classes,)."""
     own = assignment
     class_of, counts = own.class_of[own.first :], own.counts[own.first :]
     rest = own.sizes[class_of] - counts

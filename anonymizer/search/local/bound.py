@@ -24,21 +24,21 @@ from anonymizer.search.local.facilities import Facilities, Pricing, Stopped, Too
 from anonymizer.search.local.trees import AllowedTrees, Items, allowed_trees, items_of, surely_more_items
 
 ROUNDING = 1e-11
-"""Of the sum of the absolute values of all terms: far above what float64 sums of them can be wrong by."""
+"""Relative to the sum of absolute terms: far above the errors of float64 sums."""
 
 
 class Lagrangian:
     """Lower bound on the total cost of serving all records, as a function of the prices of their items.
 
-    Every facility serves the records that are worth more than they cost, and if these are fewer than k, the
-    next best until there are k, or nobody. With price u and n records of each item, the bound is the sum of
-    n * u minus what the facilities gain; it is concave in u.
+    Every facility serves the records whose price exceeds its cost, and if these are fewer than k, the next
+    best up to k, or none. With price u and n records of each item, the bound is the sum of n * u minus the
+    gains of the facilities; it is concave in u.
 
     Parameters
     ----------
-    facilities: all that could gain something at the prices that are asked about.
+    facilities: all that could gain at the prices of interest.
     counts: records of each item, shape (items,), int64.
-    size: records that a facility serves at least, k.
+    size: fewest records of a facility, k.
     """
 
     def __init__(self, facilities: Facilities, counts: IntArray, size: int) -> None:
@@ -49,7 +49,7 @@ class Lagrangian:
         self._bits = max(len(counts) - 1, 1).bit_length()
 
     def value(self, prices: FloatArray) -> tuple[float, FloatArray]:
-        """Return the bound, rounding errors taken off, and its slope in each price.
+        """Return the bound, less rounding errors, and its slope in each price.
 
         Parameters
         ----------
@@ -71,7 +71,7 @@ class Lagrangian:
         return total - ROUNDING * slack, slope
 
     def _active(self, prices: FloatArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """Return the entries of the facilities for which some record is worth more than it costs.
+        """Return the entries of the facilities with a record whose price exceeds the cost.
 
         By facility, then by falling price: item and facility of each entry; cost and rest of each facility.
         """
@@ -90,7 +90,7 @@ class Lagrangian:
     def _gains(
         self, prices: FloatArray, items: IntArray, owner: IntArray, cost: FloatArray, rest: FloatArray
     ) -> tuple[FloatArray, FloatArray, np.ndarray]:
-        """Return records taken per entry, what each facility adds (at most 0), and the entries served."""
+        """Return records taken per entry, the part of each facility (at most 0), and the served entries."""
         starts = np.searchsorted(owner, np.arange(len(cost)))
         price, records = prices[items], self._counts[items]
         before = np.cumsum(records) - records
@@ -98,7 +98,7 @@ class Lagrangian:
         taken = np.minimum(records, np.maximum(self._size - before, 0.0))
         pays = price > cost[owner]
         taken[pays] = records[pays]
-        # Where an item is cheaper than what is not listed, that is assumed to fill up instead.
+        # Unlisted items of a higher price are assumed to fill up first.
         other = rest[owner]
         gains = np.add.reduceat(taken * (cost[owner] - np.maximum(price, other)), starts)
         missing = self._size - np.add.reduceat(taken, starts)
@@ -112,16 +112,16 @@ STEPS = 40
 """Steps of ascent in a round."""
 
 FEW_STEPS = 10
-"""Steps beside the result of another search, which should hardly take longer for it."""
+"""Steps of a bound for another search's result."""
 
 FIRST_RATE, LAST_RATE = 0.15, 0.002
 """Share of its ceiling that a price moves by in the first step, and in the last round."""
 
 COOLING = 0.1
-"""What the rate falls to during a round, relative to its start."""
+"""Rate at the end of a round, relative to its start."""
 
 SLOWING = 0.6
-"""By how much the rate falls from round to round, once few prices are at their ceilings."""
+"""Factor of the rate from round to round, once few prices are at their ceilings."""
 
 FEW = 0.01
 """Share of the items that is few."""
@@ -130,39 +130,39 @@ MEAN_MEMORY, SQUARE_MEMORY = 0.6, 0.97
 """Weights of the past in the averages of the slopes and of their squares."""
 
 LOWEST = -0.1
-"""No price is below this. One below 0 says that too many facilities want to fill up with an item."""
+"""Lowest price. One below 0 means that too many facilities fill up with an item."""
 
 FIRST_CEILING = 0.1
 PAIRS = 30_000_000
-"""Most pairs of node vectors and items that pricing may look at; about six seconds."""
+"""Most pairs of node vectors and items in one pricing; about six seconds."""
 
 ENTRIES = 1_500_000
 """Most pairs of facilities and items in one round; its steps then take about as long as pricing."""
 
 PAIRS_A_SECOND = 100_000
-"""Such pairs for each second of the budget of a search that the bound stands beside: a tenth of it, about."""
+"""Such pairs for each second of another search's budget: about a tenth of its time."""
 
 LOWERINGS = 6
-"""Times that the ceilings are drawn halfway towards the prices before a round is given up."""
+"""Times that the ceilings move halfway towards the prices before a round is given up."""
 
 MOST_ITEMS = 60_000
-"""Tables with more distinct items than this get no bound beside the result of another search."""
+"""Most distinct items of a table with a bound for another search's result."""
 
 
 class DualBound:
-    """Prices and the bound that they prove, better after every round.
+    """Prices and their bound, improved round by round.
 
     Parameters
     ----------
-    size: records that every class must have at least.
-    pairs: of node vectors and items that each pricing may look at.
+    size: smallest class.
+    pairs: most pairs of node vectors and items in each pricing.
 
     Attributes
     ----------
-    items: what is served.
-    prices: the best found, shape (items,), float64: what a record of each item adds to the bound.
+    items: to serve.
+    prices: the best found, shape (items,), float64; each is the part of a record in the bound.
     loss: the bound on the mean loss of all records; never above the optimum.
-    settled: whether further rounds would raise it no more than marginally.
+    settled: whether further rounds would hardly raise it.
     rounds: completed rounds.
     """
 
@@ -171,7 +171,7 @@ class DualBound:
         self._pairs = pairs
         self.items, self._size = items, size
         self._records = int(items.counts.sum())
-        # An item with k records needs no others: nothing above its own cost could be proven for it.
+        # An item with k records needs no others, so its price cannot exceed its own cost.
         alone = np.where(items.counts >= size, trees.costs(items.nodes), np.inf)
         self._most = np.minimum(alone, 1.0)
         self.loss, self.settled, self.rounds = 0.0, False, 0
@@ -180,7 +180,7 @@ class DualBound:
         self._rate = FIRST_RATE
 
     def _first_prices(self) -> FloatArray:
-        """Return the cost of the cheapest facility that could serve each item: no facility gains then."""
+        """Return the cost of the cheapest facility for each item; no facility gains at these prices."""
         prices = np.minimum(FIRST_CEILING, self._most)
         try:
             found = self._pricing.facilities(prices, self._pairs)
@@ -192,7 +192,7 @@ class DualBound:
     def improve(self, stopped: Callable[[], bool] = lambda: False, steps: int = STEPS) -> None:
         """Raise the bound by one round of ascent of so many steps.
 
-        Deterministic, unless ``stopped`` asks to end within the round: then it is as if it had not begun.
+        Deterministic, unless ``stopped`` ends the round, which then has no effect.
         """
         try:
             found = self._priced(stopped)
@@ -213,7 +213,7 @@ class DualBound:
     def facilities(self, margin: float, stopped: Callable[[], bool]) -> Facilities | None:
         """Return all facilities that would pay if every price were higher by ``margin``.
 
-        None where there are too many, or ``stopped`` asks to end.
+        None if there are too many, or if ``stopped``.
         """
         try:
             return self._pricing.facilities(np.maximum(self.prices, 0.0) + margin, self._pairs, stopped)
@@ -221,7 +221,7 @@ class DualBound:
             return None
 
     def _priced(self, stopped: Callable[[], bool]) -> Facilities | None:
-        """Return the facilities below the ceilings, which are lowered until there are not too many."""
+        """Return the facilities at the ceilings, which are lowered while there are too many."""
         for _ in range(LOWERINGS):
             try:
                 found = self._pricing.facilities(self._ceilings, self._pairs, stopped)
@@ -233,7 +233,7 @@ class DualBound:
         return None
 
     def _ascent(self, bound: Lagrangian, steps: int) -> Iterator[tuple[float, FloatArray]]:
-        """Yield values of the bound with the prices that prove them, from the present ones on."""
+        """Yield values of the bound with their prices, from the present ones on."""
         prices = self.prices
         mean, square = np.zeros_like(prices), np.zeros_like(prices)
         scale = np.maximum(self._ceilings, 0.0) + 0.005
@@ -250,7 +250,7 @@ class DualBound:
             prices = np.clip(prices + rate * scale * direction, LOWEST, self._ceilings)
 
     def _learn(self, loss: float, prices: FloatArray) -> None:
-        """Take the prices of a round, and set the ceilings and the rate of the next."""
+        """Keep the prices of a round, and set the ceilings and the rate of the next."""
         at_ceiling = (prices >= self._ceilings) & (self._ceilings < self._most)
         few = at_ceiling.mean() <= FEW
         if few:
@@ -267,17 +267,17 @@ class DualBound:
 def best_possible(
     problem: SearchProblem, stopped: Callable[[], bool] = lambda: False, seconds: float | None = None
 ) -> float | None:
-    """Return a loss that no local recoding of a problem goes below, None where none is known.
+    """Return a lower bound on the loss of every local recoding of a problem, None if unknown.
 
-    Full-domain and hierarchical multidimensional recodings are special cases, so it stands beside theirs.
-    Known for metrics that are weighted means of cell costs, on tables that are not too large, unless cells
-    may be blanked beyond the highest levels. Takes a second on 20,000 combinations.
+    Full-domain and hierarchical multidimensional recodings are special cases, so it also bounds these. Known
+    for weighted means of cell costs, on tables that are not too large, unless suppressed cells may exceed the
+    highest levels. Takes a second on 20,000 distinct rows.
 
     Parameters
     ----------
-    stopped: asked whether to end early, with what is proven by then.
-    seconds: budget of the search beside it, which decides how much work the bound is worth: a count, so that
-        the same budget proves the same; None for all that it takes.
+    stopped: returns whether to end early, with the bound so far.
+    seconds: budget of the other search, which determines the work of the bound: a count, so that the same
+        budget gives the same bound; None for no limit.
     """
     if not isinstance(problem.metric, CellMetric) or not isinstance(problem.metric.aggregate, ArithmeticMean):
         return None
@@ -285,7 +285,7 @@ def best_possible(
     if problem.suppression is SuppressionMethod.CELLS and any(
         own.maximum < own.hierarchy.height for own in attributes
     ):
-        # Elsewhere a blank is at best as good as the root; here it is a node that local recoding may not use.
+        # A suppressed cell equals the root, which local recoding may not use here.
         return None
     trees = allowed_trees(attributes, problem.metric)
     if problem.table.combinations > MOST_ITEMS and surely_more_items(problem.table, trees, MOST_ITEMS):

@@ -1,9 +1,9 @@
-"""The classes that could pay at given prices: facilities of small reduced cost, by exact pricing.
+"""The classes that could pay at given prices: facilities of low reduced cost, by exact pricing.
 
 A facility is a vector of allowed nodes that serves at least k records. With a price u for each item's
-records, serving one by a facility of cost c is worth u - c. Facilities that cannot be worth anything as
-long as no price exceeds its ceiling are never built: a vector that is extended attribute by attribute only
-gets costlier and covers less, so a prefix that cannot pay is dropped with all its extensions.
+records, serving one by a facility of cost c is worth u - c. Facilities that cannot pay while no price exceeds
+its ceiling are never built: extending a vector attribute by attribute raises its cost and reduces its
+coverage, so a prefix that cannot pay is dropped with all its extensions.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ BLOCK = 1 << 17
 
 @dataclass(frozen=True, eq=False)
 class NodePrefixes:
-    """Node vectors of the first few attributes, with the items that they cover.
+    """Node vectors of the first few attributes, with their covered items.
 
     Attributes
     ----------
     nodes: shape (vectors, attributes so far).
     cost: shape (vectors,).
-    worth: cost at which nothing below a vector is worth anything, shape (vectors,).
+    worth: cost from which on no extension of a vector pays, shape (vectors,).
     whole: whether every covered item is listed, shape (vectors,).
     items, vector: of each entry, shape (entries,); by vector, then by falling ceiling. Items are ranked
         by falling ceiling here.
@@ -70,7 +70,7 @@ def blocks(found: NodePrefixes) -> list[NodePrefixes]:
 
 
 def unchosen(items: int) -> NodePrefixes:
-    """Return the one beginning without any attribute, which covers all items."""
+    """Return the empty prefix, which covers all items."""
     return NodePrefixes(
         np.zeros((1, 0), dtype=np.int32),
         np.zeros(1),
@@ -104,7 +104,7 @@ def joined(blocks: list[NodePrefixes]) -> NodePrefixes:
 
 
 def kept_of(found: NodePrefixes, kept: BoolArray) -> NodePrefixes:
-    """Return the vectors that are kept, shape (vectors,), with their entries."""
+    """Return the kept vectors, shape (vectors,), with their entries."""
     inside = kept[found.vector]
     numbers = np.cumsum(kept) - 1
     return NodePrefixes(
@@ -118,7 +118,7 @@ def kept_of(found: NodePrefixes, kept: BoolArray) -> NodePrefixes:
 
 
 def cheapest_of_equals(found: NodePrefixes, marks: IntArray) -> BoolArray:
-    """Tell which vectors no cheaper one with the same list of items makes superfluous, shape (vectors,)."""
+    """Return which vectors are the cheapest with their list of items, shape (vectors,)."""
     number = len(found.cost)
     kept = np.ones(number, dtype=bool)
     if number < 2:
@@ -150,11 +150,11 @@ LISTED_MARGIN = 0.05
 it could only fill it up, and some record of just that price is assumed to be there instead."""
 
 FILL = 3
-"""Items beyond those that may pay are listed until a facility has this many times k records to fill up."""
+"""Multiple of k records up to which items that cannot pay are listed to fill a facility up."""
 
 
 class TooMany(Exception):
-    """The ceilings let more pairs of items and facilities through than were allowed."""
+    """The ceilings admit more pairs of items and facilities than allowed."""
 
 
 class Stopped(Exception):
@@ -163,7 +163,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Facilities:
-    """Facilities with the items that they may serve.
+    """Facilities with their possible items.
 
     Attributes
     ----------
@@ -171,8 +171,8 @@ class Facilities:
     cost: of serving one record, shape (facilities,), float64.
     starts: first entry of each facility and, last, the number of entries, shape (facilities + 1,), int64.
     items: item of each entry, shape (entries,), int64; by facility, then by falling ceiling.
-    rest: no covered item that is not listed has a price above this, shape (facilities,), float64; minus
-        infinity where all are listed.
+    rest: highest price of an unlisted covered item, shape (facilities,), float64; minus infinity if all are
+        listed.
     """
 
     nodes: CodeArray
@@ -192,21 +192,21 @@ class Pricing:
 
     Parameters
     ----------
-    size: records that a facility must serve at least, k.
+    size: fewest records of a facility, k.
     """
 
     def __init__(self, trees: AllowedTrees, items: Items, size: int) -> None:
         self._trees, self._size = trees, size
         self._counts = items.counts.astype(np.float64)
         self._chains = [self._chain(items.nodes[:, position]) for position in range(trees.attributes)]
-        # Attributes whose first step is dear come first: they rule out most vectors early.
+        # Attributes with an expensive first step come first, as they rule out most vectors early.
         steps = [self._first_step(chain) for chain in self._chains]
         self._order = sorted(range(trees.attributes), key=lambda position: -steps[position])
-        # Fingerprints only propose which vectors may cover the same items.
+        # Fingerprints only suggest which vectors may cover the same items.
         self._marks = np.random.default_rng(0).integers(0, 2**62, items.number, dtype=np.int64)
 
     def _chain(self, nodes: CodeArray) -> CodeArray:
-        """Return the nodes of each item from its smallest up, without those that cost as much as the next."""
+        """Return the nodes of each item from its lowest up, without those as expensive as the next."""
         columns = []
         parents, costs = self._trees.parent, self._trees.cost
         while (nodes != NONE).any():
@@ -226,13 +226,13 @@ class Pricing:
     def facilities(
         self, ceilings: FloatArray, most: int, stopped: Callable[[], bool] = lambda: False
     ) -> Facilities:
-        """Return all facilities that could be worth something.
+        """Return all facilities that could pay.
 
         Parameters
         ----------
         ceilings: highest price of each item, shape (items,).
-        most: number of pairs of items and facilities that may be looked at.
-        stopped: asked now and then.
+        most: allowed pairs of items and facilities.
+        stopped: returns whether the user wants to stop.
 
         Raises
         ------
@@ -262,7 +262,7 @@ class Pricing:
     def _extended(
         self, old: NodePrefixes, chain: CodeArray, prices: FloatArray, counts: FloatArray
     ) -> NodePrefixes:
-        """Return the vectors with one more attribute that may still be worth something."""
+        """Return the vectors with one more attribute that may still pay."""
         base = int(chain[chain != NONE].min())
         item_bits, node_bits = _bits(len(prices)), _bits(int(chain.max()) - base + 1)
         price, cost, worth = prices[old.items], old.cost[old.vector], old.worth[old.vector]
@@ -300,14 +300,14 @@ class Pricing:
     def _hopeful(
         self, found: NodePrefixes, starts: IntArray, prices: FloatArray, counts: FloatArray
     ) -> NodePrefixes:
-        """Keep the vectors of which the dearest k records are worth more than they cost."""
+        """Keep the vectors whose k records of highest price pay."""
         if not len(starts):
             return found
         price, records = prices[found.items], counts[found.items]
         before = np.cumsum(records) - records
         before -= before[starts][found.vector]
         taken = np.clip(self._size - before, 0, records)
-        # What is not listed has a price of at most this, whatever is still added to the vector.
+        # Unlisted items have at most this price, also in extensions of the vector.
         other = np.where(found.whole, -np.inf, LISTED_SHARE * price[starts] - LISTED_MARGIN)
         paid = np.add.reduceat(taken * np.maximum(price, other[found.vector]), starts)
         missing = self._size - np.add.reduceat(taken, starts)
@@ -319,7 +319,7 @@ class Pricing:
     def _listed(
         self, found: NodePrefixes, ranked: IntArray, prices: FloatArray, counts: FloatArray
     ) -> Facilities:
-        """Cut each facility's list after those that may pay and enough to fill it up with."""
+        """Cut each facility's list after the items that may pay and enough to fill it up."""
         starts = starts_of(found.vector, len(found.cost))
         records = counts[found.items]
         before = np.cumsum(records) - records
@@ -340,10 +340,10 @@ class Pricing:
 
 
 def segments(starts: IntArray) -> IntArray:
-    """Return the number of the segment that each entry lies in, shape (entries,), int64."""
+    """Return the segment of each entry, shape (entries,), int64."""
     return np.repeat(np.arange(len(starts) - 1), np.diff(starts))
 
 
 def _bits(values: int) -> int:
-    """Return how many bits tell so many values apart."""
+    """Return the number of bits for so many values."""
     return max(values - 1, 1).bit_length()

@@ -1,8 +1,8 @@
 """The first assignment of local recoding: greedy classes, then leftovers placed and classes merged.
 
-Level vectors are tried from the least loss to the most; every class that is valid is taken. A vector at
-which no class is large enough is known to be empty, and so is every vector below it. Merging also serves
-models of the whole table; it ends when all classes are valid.
+Level vectors are tried by rising loss; every valid class is taken. A vector at which no class is large enough
+is known to be empty, and so is every vector below it. Merging also serves models of the whole table; it ends
+once all classes are valid.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from anonymizer.search.local.trees import NONE
 from anonymizer.search.local.validity import AssignmentJudge, Validity, trimmed
 
 WORTHWHILE = 2_000
-"""Parts from which on grouping them costs more than finding out where it is in vain."""
+"""Parts from which on looking for empty vectors costs less than grouping at them."""
 
 
 class KnownEmpty:
-    """What is known of vectors in vain while parts are taken away, which makes no group larger.
+    """Vectors known to be empty: no group there has enough records, nor will any as parts are taken away.
 
     Parameters
     ----------
@@ -47,15 +47,15 @@ class KnownEmpty:
         self._random = np.random.default_rng(0)
 
     def covers(self, vector: IntArray) -> bool:
-        """Tell whether a vector is known to be in vain."""
+        """Return whether a vector is known to be empty."""
         return bool((self._known >= vector).all(axis=1).any())
 
-    def climb(self, vector: IntArray, in_vain: Callable[[IntArray], bool]) -> None:
-        """Note the highest vector in vain on some way from one in vain to the top, found by bisection.
+    def climb(self, vector: IntArray, empty: Callable[[IntArray], bool]) -> None:
+        """Learn the highest empty vector on some way from an empty one to the top, by bisection.
 
         Parameters
         ----------
-        in_vain: tells it of a vector.
+        empty: returns whether a vector is empty.
         """
         rises = self._random.permutation(np.repeat(np.arange(len(vector)), self._top - vector))
         ways = np.zeros((len(rises) + 1, len(vector)), dtype=np.int64)
@@ -64,7 +64,7 @@ class KnownEmpty:
         low, high = 0, len(way)
         while high - low > 1:
             middle = (low + high) // 2
-            if in_vain(way[middle]):
+            if empty(way[middle]):
                 low = middle
             else:
                 high = middle
@@ -73,27 +73,27 @@ class KnownEmpty:
 
 
 VECTORS = 1 << 15
-"""Most vectors that are looked at; of a larger lattice, random ways from its bottom to its top."""
+"""Most vectors; in a larger lattice, those on random ways from the bottom to the top."""
 
 NARROWED = 0.7
-"""Codes are copied for the atoms that are left when these are fewer than this share."""
+"""Share of remaining atoms below which their codes are copied."""
 
 
 @dataclass(frozen=True, eq=False)
 class LevelLattice:
-    """The levels of each attribute that differ, and vectors of them.
+    """The distinct levels of each attribute, and vectors of them.
 
     Attributes
     ----------
     codes: rank of each atom's node at each level, attribute after attribute, shape (all levels, atoms),
-        int64; multiplied so that the sum over one level of each attribute tells all vectors of nodes apart,
-        if ``space`` is not None.
+        int64; multiplied so that the sum over one level of each attribute identifies the vector of nodes,
+        unless ``space`` is None.
     first: row of ``codes`` of each attribute's lowest level, shape (quasi-identifiers,), int64.
     sizes: number of nodes of each attribute at its lowest level.
-    space: number of possible sums; None where they would not fit 63 bits.
+    space: number of possible sums; None if they do not fit 63 bits.
     means: per attribute, mean cost over all records at each level, shape (levels,), float64.
     vectors: shape (vectors, quasi-identifiers), int64.
-    level_of: lowest of these levels at which each allowed node stands, shape (allowed nodes,), int64.
+    level_of: lowest of these levels with each allowed node, shape (allowed nodes,), int64.
     """
 
     codes: IntArray
@@ -105,7 +105,7 @@ class LevelLattice:
     level_of: IntArray
 
     def losses(self, vectors: IntArray, factors: FloatArray) -> FloatArray:
-        """Return the loss of some vectors with the costs of each attribute multiplied, shape (vectors,)."""
+        """Return the loss of some vectors with a factor for the costs of each attribute, shape (vectors,)."""
         total = np.zeros(len(vectors))
         for position, own in enumerate(self.means):
             total += own[vectors[:, position]] * factors[position]
@@ -117,12 +117,12 @@ class LevelLattice:
         return np.array([len(own) - 1 for own in self.means], dtype=np.int64)
 
     def keying(self, atoms: IntArray) -> Keying:
-        """Return what tells some atoms apart at any vector, shape (chosen,)."""
+        """Return the keys of some atoms, shape (chosen,), at any vector."""
         return Keying(self, self.codes[:, atoms], None)
 
 
 class Keying:
-    """Keys of some atoms, equal where their nodes at a vector of levels are.
+    """Keys of some atoms, equal if their nodes at a level vector are.
 
     Parameters
     ----------
@@ -136,17 +136,17 @@ class Keying:
         self._chosen = chosen
 
     def narrowed(self, staying: IntArray) -> Keying:
-        """Return the keys of some of the atoms, given their positions among these."""
+        """Return the keys of some of the atoms, by their positions among these."""
         chosen = staying if self._chosen is None else self._chosen[staying]
         if len(chosen) > NARROWED * self._codes.shape[1]:
             return Keying(self._lattice, self._codes, chosen)
         return Keying(self._lattice, self._codes[:, chosen], None)
 
     def keys(self, vector: IntArray) -> tuple[IntArray, int]:
-        """Return the keys at a vector, shape (atoms,), int64, and how many there may be."""
+        """Return the keys at a vector, shape (atoms,), int64, and the number of possible keys."""
         rows = self._lattice.first + vector
         if self._lattice.space is not None:
-            # Row after row: the sum stays in the processor's cache, which the chosen rows together leave.
+            # Row after row, as the sum stays in the processor's cache.
             keys: IntArray = self._codes[rows[0]].copy()
             for row in rows[1:].tolist():
                 keys += self._codes[row]
@@ -189,7 +189,7 @@ def level_lattice(ground: LocalProblem) -> LevelLattice:
 
 
 def _levels(ground: LocalProblem, position: int) -> list[CodeArray]:
-    """Return the allowed node of each atom at each level, levels at which none changes left out."""
+    """Return the allowed node of each atom at each level, without levels that change none."""
     attribute = ground.problem.table.quasi_identifiers[position]
     trees = ground.trees
     levels = [ground.atoms.nodes[:, position]]
@@ -203,7 +203,7 @@ def _levels(ground: LocalProblem, position: int) -> list[CodeArray]:
 
 
 def _vectors(heights: Sequence[int]) -> IntArray:
-    """Return all vectors of levels, or some, the bottom and the top among them."""
+    """Return all level vectors, or some with the bottom and the top."""
     if np.prod(np.array(heights, dtype=float)) <= VECTORS:
         return np.indices(heights).reshape(len(heights), -1).T.astype(np.int64)
     random = np.random.default_rng(0)
@@ -217,17 +217,17 @@ def _vectors(heights: Sequence[int]) -> IntArray:
 
 
 UNASSIGNED = -2
-"""Label of what no group took."""
+"""Label of ungrouped parts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Parts of atoms that are to be grouped, each within its own zone.
+    """Parts of atoms to group, each within its zone.
 
     Attributes
     ----------
     atoms, counts: shape (parts,), int64.
-    zones: parts of different zones never share a class, shape (parts,), int64, in [0, number).
+    zones: zone of each part, shape (parts,), int64, in [0, number); no class spans two.
     number: of zones.
     """
 
@@ -237,17 +237,17 @@ class Parts:
     number: int
 
     def take(self, chosen: IntArray, counts: IntArray) -> Parts:
-        """Return some parts, each with a number of its records."""
+        """Return some parts with new numbers of records."""
         return Parts(self.atoms[chosen], counts, self.zones[chosen], self.number)
 
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """Parts with the classes that a grouping gives them.
+    """Parts with their classes.
 
     Attributes
     ----------
-    labels: class of each part, shape (parts,), int64, ``UNASSIGNED`` where no group held.
+    labels: class of each part, shape (parts,), int64; ``UNASSIGNED`` without a valid group.
     """
 
     parts: Parts
@@ -257,23 +257,23 @@ class Grouped:
 def group_greedily(
     parts: Parts, lattice: LevelLattice, vectors: Iterable[IntArray], validity: Validity
 ) -> Grouped:
-    """Make classes of all groups that hold, each at the first vector at which it does.
+    """Make classes of all valid groups, each at the first vector at which it is valid.
 
-    Of a group that fails a model with a reference distribution, what is left after trimming it may hold.
+    A group that violates a model with a reference distribution is trimmed, and may be valid then.
 
     Parameters
     ----------
-    vectors: levels to group at, in this order, each of shape (quasi-identifiers,).
+    vectors: levels to group at, in order, each of shape (quasi-identifiers,).
     """
     left, found, labels, next_label = parts, [], [], 0
-    keying, barren = lattice.keying(parts.atoms), KnownEmpty(lattice.top)
+    keying, known_empty = lattice.keying(parts.atoms), KnownEmpty(lattice.top)
     for vector in vectors:
-        if barren.covers(vector):
+        if known_empty.covers(vector):
             continue
         inside, class_of, number = _large_groups(left, _keys(left, keying, vector), validity.minimum_size)
         if not number:
             if len(left.atoms) >= WORTHWHILE:
-                barren.climb(vector, partial(_in_vain, left, keying, validity.minimum_size))
+                known_empty.climb(vector, partial(_is_empty, left, keying, validity.minimum_size))
             continue
         amounts = _amounts(left.take(inside, left.counts[inside]), class_of, number, validity)
         taken = amounts > 0
@@ -303,7 +303,7 @@ def _joined(several: Sequence[Parts]) -> Parts:
 
 
 def _keys(parts: Parts, keying: Keying, vector: IntArray) -> IntArray:
-    """Return keys that are equal for parts with the same zone and the same nodes at a vector of levels."""
+    """Return keys that are equal for parts of one zone with the same nodes at a level vector."""
     keys, space = keying.keys(vector)
     if parts.number == 1:
         return keys
@@ -314,8 +314,8 @@ def _keys(parts: Parts, keying: Keying, vector: IntArray) -> IntArray:
 
 def _large_keys(parts: Parts, keys: IntArray, minimum: int) -> IntArray:
     """Return the keys of groups of enough records, ascending, some of them several times."""
-    # A sorted list has a key k times, a part counting at most k times, iff its group has k records or more.
-    # Sorting alone takes a fraction of the time of sorting with positions.
+    # If each part repeats its key at most k times, a sorted list has a key k times exactly if the group has k
+    # records. Sorting alone is several times faster than sorting with positions.
     ranked = np.sort(np.repeat(keys, np.minimum(parts.counts, minimum)))
     large = ranked[minimum - 1 :]
     repeated: IntArray = large[large == ranked[: len(large)]]
@@ -323,7 +323,7 @@ def _large_keys(parts: Parts, keys: IntArray, minimum: int) -> IntArray:
 
 
 def _large_groups(parts: Parts, keys: IntArray, minimum: int) -> tuple[IntArray, IntArray, int]:
-    """Return the parts in groups of enough records, each one's group, and the number of groups."""
+    """Return the parts in groups of enough records, their groups, and the number of groups."""
     large = _large_keys(parts, keys, minimum)
     if not len(large):
         return large, large, 0
@@ -333,13 +333,13 @@ def _large_groups(parts: Parts, keys: IntArray, minimum: int) -> tuple[IntArray,
     return inside, group[inside], len(large)
 
 
-def _in_vain(parts: Parts, keying: Keying, minimum: int, vector: IntArray) -> bool:
-    """Tell whether no group at a vector has enough records."""
+def _is_empty(parts: Parts, keying: Keying, minimum: int, vector: IntArray) -> bool:
+    """Return whether no group at a vector has enough records."""
     return not len(_large_keys(parts, _keys(parts, keying, vector), minimum))
 
 
 def _amounts(parts: Parts, class_of: IntArray, number: int, validity: Validity) -> IntArray:
-    """Return how many records of each part the groups take that hold, perhaps trimmed, shape (parts,)."""
+    """Return the records of each part in valid groups, perhaps trimmed, shape (parts,)."""
     held = validity.holds(parts.atoms, parts.counts, class_of, number)
     amounts = np.where(held[class_of], parts.counts, 0)
     failing = np.flatnonzero(~held[class_of])
@@ -353,11 +353,11 @@ CANDIDATES = 16
 
 
 class Joining:
-    """Suppressed parts of an assignment that try to join its classes.
+    """Joins suppressed parts of an assignment to its classes.
 
-    Every round each part asks the cheapest class that has not refused it. A class is judged with as many of
-    the parts that ask as its quota allows; when it fails the quota is halved, and a part that fails alone is
-    refused. So most parts are placed in few rounds whatever the models are.
+    In every round each part asks the cheapest class that has not refused it. A class is judged with as many
+    of these parts as its quota allows; if it becomes invalid, the quota is halved, and a single part is
+    refused. So most parts are placed in few rounds under any models.
     """
 
     def __init__(self, assignment: Assignment, validity: Validity, most: float) -> None:
@@ -394,13 +394,13 @@ class Joining:
 
     @property
     def nearest(self) -> IntArray:
-        """The class that each part asks first, of the parts for which there is one."""
+        """The first choice of each part that has one."""
         first = self._candidates[:, :1]
         possible: IntArray = first[self._costs[:, :1] < np.inf]
         return possible
 
     def run(self) -> Assignment:
-        """Return the assignment with all parts joined that a class took."""
+        """Return the assignment with all accepted parts joined."""
         while True:
             asking = np.flatnonzero((self._joined == SUPPRESSED) & (self._tried < self._candidates.shape[1]))
             if len(asking):
@@ -427,14 +427,14 @@ class Joining:
         failed = np.unique(target[within][~accepted])
         alone = ~accepted & (self._quota[target[within]] == 1)
         self._tried[asking[within][alone]] += 1
-        # A class with one asker fails alone, whatever its quota is.
+        # A class with one asking part refuses it, whatever its quota is.
         asked = np.bincount(target[within], minlength=len(self._quota))
         single = ~accepted & (asked[target[within]] == 1) & ~alone
         self._tried[asking[within][single]] += 1
         self._quota[failed] = np.maximum(np.minimum(self._quota, asked)[failed] // 2, 1)
 
     def _held(self, asking: IntArray, target: IntArray) -> BoolArray:
-        """Tell for every class whether it holds with these parts; classes that nobody asks do."""
+        """Return whether every class is valid with these parts; True for classes without any."""
         own = self._assignment
         touched = np.zeros(own.classes, dtype=bool)
         touched[target] = True
@@ -451,13 +451,13 @@ class Joining:
 
 
 SEEDS = 512
-"""Most classes that look for a partner at once."""
+"""Most classes that are merged at once."""
 
 
 def merged(assignment: Assignment, seeds: IntArray, most: int) -> Assignment:
-    """Merge some classes, each with the one with which that costs least, in at most so many pairs.
+    """Merge some classes with their cheapest partners, in at most so many pairs.
 
-    The cheapest pairs come first; only the first ``SEEDS`` classes are looked at.
+    The cheapest pairs come first; only the first ``SEEDS`` classes are considered.
     """
     own, seeds = assignment, seeds[:SEEDS]
     partner, rise = cheapest_partner(own, seeds)
@@ -477,11 +477,11 @@ ROUNDS = 200
 """Most rounds of merging before the start is given up."""
 
 MERGED_AT_ONCE = 0.05
-"""Share of the classes that are merged before a model of the whole table is asked again."""
+"""Share of the classes that are merged before models of the whole table are judged again."""
 
 
 class Start:
-    """Finds a first assignment that may be released.
+    """Finds a first valid assignment.
 
     Parameters
     ----------
@@ -493,18 +493,18 @@ class Start:
         ground: LocalProblem,
         lattice: LevelLattice,
         validity: Validity,
-        guard: AssignmentJudge,
+        judge: AssignmentJudge,
         stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         self._ground = ground
         self._stopped = stopped
         self._lattice = lattice
         self._validity = validity
-        self._guard = guard
+        self._judge = judge
         self._limit = ground.problem.limit
 
     def greedy(self) -> Assignment:
-        """Return the groups that hold, found at vectors of levels of rising loss; the rest is suppressed."""
+        """Return the valid groups at level vectors of rising loss; the rest is suppressed."""
         atoms = np.arange(self._ground.atoms.number)
         counts = self._ground.atoms.counts
         losses = self._lattice.losses(self._lattice.vectors, np.ones(self._ground.trees.attributes))
@@ -523,19 +523,19 @@ class Start:
             raise Interrupted("interrupted before a release was found; nothing was written")
 
     def settled(self, assignment: Assignment) -> Assignment | None:
-        """Place leftovers and merge classes until the assignment may be released; None if that fails.
+        """Place leftovers and merge classes until the assignment is valid; None if that fails.
 
-        A part is suppressed rather than placed where that costs less, as far as the limit allows.
+        A part is suppressed, not placed, if that costs less and the limit allows it.
         """
         most, found = SUPPRESSION_COST, assignment
         for _ in range(ROUNDS):
             self._go_on()
-            found = self._standing(found)
+            found = self._valid_classes(found)
             found = Joining(found, self._validity, most).run()
             if found.suppressed > self._limit and most < np.inf:
                 most = np.inf
                 continue
-            if self._guard.admits(found):
+            if self._judge.admits(found):
                 return found
             before = found.classes
             found = self._merged(found)
@@ -543,8 +543,8 @@ class Start:
                 return None
         return None
 
-    def _standing(self, assignment: Assignment) -> Assignment:
-        """Suppress the classes that do not hold under p of what stays, until none is left."""
+    def _valid_classes(self, assignment: Assignment) -> Assignment:
+        """Suppress the classes that are invalid under p of the remaining records, until all are valid."""
         found = assignment
         while True:
             self._validity.refer_to(found.kept)
@@ -563,14 +563,14 @@ class Start:
         )
 
     def _merged(self, found: Assignment) -> Assignment:
-        """Merge the classes that could take leftovers; without too many of these, the cheapest ones."""
+        """Merge the classes nearest to leftovers if these are too many, else the smallest classes."""
         if found.suppressed > self._limit:
             return merged(found, self._asked(found), found.classes)
         seeds = np.argsort(found.sizes, kind="stable")
         return merged(found, seeds, max(int(MERGED_AT_ONCE * found.classes), 1))
 
     def _asked(self, found: Assignment) -> IntArray:
-        """Return the classes that are nearest to a leftover, those that are so to most leftovers first."""
+        """Return the classes nearest to a leftover, those nearest to most leftovers first."""
         nearest = Joining(found, self._validity, np.inf).nearest
         asked = np.bincount(nearest, minlength=found.classes)
         order = np.argsort(-asked, kind="stable")

@@ -1,9 +1,9 @@
 """The hierarchy nodes that local recoding may publish, over all quasi-identifiers, with their costs.
 
 Every allowed node of every attribute has one number, so that arrays of nodes of any shape and of several
-attributes are looked up at once. Nodes that cover the same values of the input make the same classes, so
-they count as one: the cheapest, which is the lowest allowed one for any metric that grows towards the root.
-Two node vectors are published as one at the costs of their lowest common ancestors.
+attributes are looked up at once. Nodes that cover the same values of the input make the same classes, so they
+count as one: the cheapest, which is the lowest allowed one for any metric that grows towards the root. The
+join of two node vectors costs as much as their lowest common ancestors.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from math import prod
 import numpy as np
 
 from anonymizer.loss.base import CellMetric
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.model.table import QuasiIdentifier, Table
 
 NONE = -1
-"""Stands for "no allowed node", such as the parent of a root."""
+"""No allowed node, such as the parent of a root."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +34,8 @@ class AllowedTrees:
     parent: next larger allowed node, shape (allowed,), int32; ``NONE`` where there is none.
     first, last: half-open range of values that each node covers, shape (allowed,), int32; the values of all
         attributes are numbered in one sequence, in the order of their leaves.
-    cost: share of the weights times the cost of publishing the node, shape (allowed,), float64: what one
-        record that is published so adds to the sum of all records' losses. Never falls towards the root
-        for the metrics of this package.
+    cost: share of the weights times the cost of publishing the node, shape (allowed,), float64: the part of
+        one record in the sum of all losses. Never falls towards the root for the metrics of this package.
     lowest: per attribute, the smallest allowed node of each of the column's codes, int32.
     """
 
@@ -55,11 +54,11 @@ class AllowedTrees:
 
     @property
     def vectors(self) -> int:
-        """Number of node vectors that a record could be given were it alone."""
+        """Number of node vectors that one record could have."""
         return prod(np.bincount(self.attribute, minlength=self.attributes).tolist())
 
     def costs(self, nodes: CodeArray) -> FloatArray:
-        """Return what publishing a record at each vector of nodes costs, shape of ``nodes`` without its last.
+        """Return the cost of a record at each node vector, shape of ``nodes`` without its last axis.
 
         Parameters
         ----------
@@ -70,12 +69,8 @@ class AllowedTrees:
             total += self.cost[nodes[..., position]]
         return total
 
-    def covers(self, upper: CodeArray, lower: CodeArray) -> BoolArray:
-        """Tell node by node whether ``upper`` is ``lower`` or above it; shapes as for broadcasting."""
-        return (self.first[upper] <= self.first[lower]) & (self.last[lower] <= self.last[upper])
-
     def covering(self, nodes: CodeArray, first: CodeArray, last: CodeArray) -> CodeArray:
-        """Return the lowest node at or above each one that covers a range, ``NONE`` where there is none.
+        """Return the lowest node at or above each one that covers a range, ``NONE`` without one.
 
         Parameters
         ----------
@@ -94,7 +89,7 @@ class AllowedTrees:
         return found.reshape(nodes.shape)
 
     def common(self, left: CodeArray, right: CodeArray) -> CodeArray:
-        """Return the lowest common ancestor node by node, ``NONE`` where there is none; shapes alike."""
+        """Return the lowest common ancestor node by node, ``NONE`` without one; equal shapes."""
         known = (left != NONE) & (right != NONE)
         return self.covering(np.where(known, left, NONE), self.first[right], self.last[right])
 
@@ -114,18 +109,10 @@ class AllowedTrees:
         last = np.maximum.reduceat(self.last[nodes], starts, axis=0)
         return self.covering(nodes[starts], first, last)
 
-    def chain(self, position: int) -> CodeArray:
-        """Return the nodes of each code from its lowest up, shape (codes, longest), ``NONE`` at the end."""
-        columns = [self.lowest[position]]
-        while (columns[-1] != NONE).any():
-            above = np.where(columns[-1] == NONE, NONE, self.parent[columns[-1]])
-            columns.append(above.astype(np.int32))
-        return np.stack(columns[:-1], axis=1)
-
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """The combinations of a table as far as local recoding tells them apart, sensitive values aside.
+    """The distinct rows of a table at their lowest allowed nodes, without sensitive values.
 
     Attributes
     ----------
@@ -146,7 +133,7 @@ class Items:
 
 
 def items_of(table: Table, trees: AllowedTrees) -> Items:
-    """Put the combinations together that have the same smallest allowed nodes."""
+    """Return the distinct vectors of lowest allowed nodes of a table."""
     nodes, item_of = np.unique(_lowest(table, trees, slice(None)), axis=0, return_inverse=True)
     item_of = item_of.reshape(-1).astype(np.int64)
     counts = np.bincount(item_of, weights=table.counts, minlength=len(nodes)).astype(np.int64)
@@ -154,7 +141,7 @@ def items_of(table: Table, trees: AllowedTrees) -> Items:
 
 
 def surely_more_items(table: Table, trees: AllowedTrees, most: int) -> bool:
-    """Tell whether a few combinations already make more items than that; False says nothing."""
+    """Return True only if the table certainly has more items; it looks at a sample."""
     some = slice(None, None, max(table.combinations // (4 * most), 1))
     return len(np.unique(_lowest(table, trees, some), axis=0)) > most
 
@@ -170,7 +157,7 @@ def allowed_trees(attributes: Sequence[QuasiIdentifier], metric: CellMetric) -> 
 
     Parameters
     ----------
-    metric: gives the cost of each node; its aggregate is taken to be the arithmetic mean.
+    metric: gives the cost of each node; its aggregate is assumed to be the arithmetic mean.
     """
     total = sum(attribute.weight for attribute in attributes)
     parts: list[AllowedTrees] = []
@@ -201,7 +188,7 @@ def _one_tree(
     leaves = np.sort(attribute.leaf)
     first = np.searchsorted(leaves, tree.first_leaf[nodes])
     last = np.searchsorted(leaves, tree.last_leaf[nodes])
-    # Of the nodes that cover the same values, the cheapest comes first, the lowest of equally cheap ones.
+    # Among nodes with the same values the cheapest comes first, then the lowest.
     order = np.lexsort((tree.level[nodes], costs[nodes], -last, first))
     new = np.ones(len(order), dtype=bool)
     new[1:] = (np.diff(first[order]) != 0) | (np.diff(last[order]) != 0)
@@ -225,11 +212,11 @@ def _one_tree(
 
 
 TABLE_LIMIT = 1 << 22
-"""Most pairs of nodes of one attribute whose joined costs are kept in a table; larger trees are climbed."""
+"""Most pairs of nodes of one attribute whose join costs are tabulated; larger trees are climbed."""
 
 
 class Joins:
-    """Costs of joined node vectors, by a table per attribute where its tree is small enough."""
+    """Costs of joined node vectors, tabulated for attributes with small trees."""
 
     def __init__(self, trees: AllowedTrees) -> None:
         self._trees = trees
@@ -251,7 +238,7 @@ class Joins:
         return np.where(found == NONE, np.inf, self._trees.cost[np.where(found == NONE, 0, found)])
 
     def costs(self, left: CodeArray, right: CodeArray) -> FloatArray:
-        """Return what a record costs in the join of two node vectors.
+        """Return the cost of a record in the join of two node vectors.
 
         Parameters
         ----------
@@ -259,8 +246,7 @@ class Joins:
 
         Returns
         -------
-        Costs, of the broadcast shape without its last axis, float64; infinite where no allowed node covers
-        both.
+        Costs, of the broadcast shape without its last axis, float64; infinite if no allowed node covers both.
         """
         shape = np.broadcast_shapes(left.shape[:-1], right.shape[:-1])
         total = np.zeros(shape)
@@ -274,7 +260,7 @@ class Joins:
         return total
 
     def matrix(self, left: CodeArray, right: CodeArray) -> FloatArray:
-        """Return what a record costs in the join of each pair of two lists of node vectors.
+        """Return the cost of a record in the join of each pair of two lists of node vectors.
 
         Much faster than ``costs`` for a few dozen vectors on the left.
 
@@ -296,6 +282,6 @@ class Joins:
             else:
                 rows = (other - offset).astype(np.int64)
                 columns = np.ascontiguousarray(table[:, one - offset])
-            # Whole rows are gathered, which is where the speed comes from.
+            # Gathering whole rows makes it fast.
             total += columns.take(rows.reshape(-1), axis=0)
         return total

@@ -1,8 +1,8 @@
 """Validity of the classes of a local recoding, and the final check of an assignment.
 
-Classes are judged under every reference distribution that counts. The final check is that of every search,
-with the suppression limit. Invalid parts of classes are trimmed by the records whose sensitive values are
-too frequent.
+Classes are judged under every reference distribution that matters. The final check is the same as in every
+search, with the suppression limit. Violating groups are trimmed by records with too frequent sensitive
+values.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Reference, SensitiveCodes
 from anonymizer.model.counting import count
 from anonymizer.model.table import SUPPRESSED as STAR
-from anonymizer.privacy.base import ClassConstraint, Merging
+from anonymizer.privacy.base import Merging
 from anonymizer.search.base import SuppressionMethod
 from anonymizer.search.judge import Judge
 from anonymizer.search.local.assignment import Assignment, LocalProblem
+from anonymizer.search.suppression.suppressor import holding
 
 
 class AssignmentJudge:
-    """Tells whether an assignment may be released."""
+    """Judges whether an assignment may be released."""
 
     def __init__(self, ground: LocalProblem) -> None:
         problem = ground.problem
         self._problem = problem
-        # Sensitive attributes that no constraint looks at are not told apart here.
+        # Atoms do not distinguish sensitive attributes without a constraint.
         watched = [own for own in problem.table.sensitive if own.name in ground.atoms.sensitive]
         width = len(problem.table.quasi_identifiers)
         columns = [
@@ -36,25 +37,25 @@ class AssignmentJudge:
             *(width + i for i, own in enumerate(problem.table.sensitive) if own in watched),
         ]
         table = replace(problem.table, sensitive=tuple(watched), codes=problem.table.codes[:, columns])
-        # Which records are suppressed is decided here; the judge only says whether what is left holds.
+        # The suppressed records are chosen here; the judge only judges the rest.
         self._judge = Judge(replace(problem, table=table, suppression=SuppressionMethod.CLASSES))
         self._ground = ground
 
     def admits(self, assignment: Assignment) -> bool:
-        """Tell whether all classes hold, with what the config says of suppressed records."""
+        """Return whether all classes satisfy the constraints, with suppressed records as configured."""
         if not self._problem.admits(assignment.suppressed):
             return False
-        return self.stars(assignment) or self._holds(assignment, assignment.class_of)
+        return self.keeps_suppressed(assignment) or self._holds(assignment, assignment.class_of)
 
-    def stars(self, assignment: Assignment) -> bool:
-        """Tell whether the suppressed records may stay as one class of their own."""
-        if not (self._problem.keep_rows and assignment.suppressed) or _has_class_of_stars(assignment):
+    def keeps_suppressed(self, assignment: Assignment) -> bool:
+        """Return whether the suppressed records may stay as one class of their own."""
+        if not (self._problem.keep_rows and assignment.suppressed) or _has_suppressed_class(assignment):
             return False
         class_of = np.where(assignment.class_of < 0, assignment.classes, assignment.class_of)
         return self._holds(assignment, class_of)
 
     def _holds(self, assignment: Assignment, class_of: IntArray) -> bool:
-        """Tell whether classes hold, of which parts with a negative number are no part."""
+        """Return whether classes satisfy the constraints; parts with a negative number are in none."""
         kept = class_of >= 0
         if not kept.any():
             return False
@@ -65,10 +66,10 @@ class AssignmentJudge:
         )
         return verdict.valid and verdict.suppressed == 0
 
-    def hopeless(self, atoms_at_top: IntArray) -> bool:
-        """Tell whether it is proven that too many records would have to be suppressed.
+    def provably_infeasible(self, atoms_at_top: IntArray) -> bool:
+        """Return whether every assignment is proven to suppress too many records.
 
-        Every local recoding is finer than the partition by the highest allowed nodes.
+        Every local recoding refines the partition by the highest allowed nodes.
 
         Parameters
         ----------
@@ -81,8 +82,8 @@ class AssignmentJudge:
         return self._ground.records < self._problem.minimum_size or not self._problem.admits(verdict.certain)
 
 
-def _has_class_of_stars(assignment: Assignment) -> bool:
-    """Tell whether a class is published with ``*`` in every quasi-identifier."""
+def _has_suppressed_class(assignment: Assignment) -> bool:
+    """Return whether a class is published with ``*`` in every quasi-identifier."""
     trees = assignment.ground.trees
     stars = np.ones(assignment.classes, dtype=bool)
     for position, attribute in enumerate(assignment.ground.problem.table.quasi_identifiers):
@@ -94,23 +95,21 @@ def _has_class_of_stars(assignment: Assignment) -> bool:
 class Validity:
     """Judges classes by all class constraints.
 
-    With ``reference: release`` a class must hold under p of the input as well as under p of the release: the
+    With ``reference: release`` a class must satisfy them under p of the input and under p of the release: the
     fixpoint of the contract begins with the former and ends with the latter.
 
     Attributes
     ----------
-    minimum_size: no smaller class holds.
+    minimum_size: smallest size of a valid class.
     refers: whether a model compares classes with a reference distribution.
-    moving: whether that is the release's own.
-    merging: the weakest promise of any constraint about merged classes.
+    moving: whether this is the distribution in the release.
+    merging: weakest guarantee of any constraint for merged classes.
     """
 
     def __init__(self, ground: LocalProblem) -> None:
         self._ground = ground
         constraints = ground.problem.class_constraints
         self.minimum_size = ground.problem.minimum_size
-        self._constraints = [each for each in constraints if each.attribute is not None]
-        self._sizes_only = [each for each in constraints if each.attribute is None]
         self._input = self._reference(ground.atoms.counts)
         self._release = self._input
         self.refers = any(each.model.uses_reference for each in constraints)
@@ -127,9 +126,9 @@ class Validity:
         }
 
     def refer_to(self, kept: IntArray) -> bool:
-        """Take p of the release from the records of each atom that stay, shape (atoms,).
+        """Take p of the release from the remaining records of each atom, shape (atoms,).
 
-        Returns whether p changed, which only a moving reference does; a release of nothing has no p.
+        Returns whether p changed, as only a moving reference can; an empty release does not change it.
         """
         if not (self.moving and kept.any()):
             return False
@@ -137,14 +136,15 @@ class Validity:
         return any(not np.array_equal(own.counts, before[name].counts) for name, own in self._release.items())
 
     def referring(self) -> Iterator[tuple[SensitiveCodes, Reference]]:
-        """Yield the sensitive attributes that are compared with a reference, and p of the release."""
-        names = {each.attribute for each in self._constraints if each.model.uses_reference}
+        """Yield the sensitive attributes that a constraint compares with p, and p of the release."""
+        constraints = self._ground.problem.class_constraints
+        names = {each.attribute for each in constraints if each.model.uses_reference}
         for name, own in self._ground.atoms.sensitive.items():
             if name in names:
                 yield own, self._release[name]
 
     def holds(self, atoms: IntArray, counts: IntArray, class_of: IntArray, number: int) -> BoolArray:
-        """Tell which classes satisfy every class constraint, shape (classes,), no class empty.
+        """Return which classes satisfy every class constraint, shape (classes,), none empty.
 
         Parameters
         ----------
@@ -158,34 +158,22 @@ class Validity:
         kept = held[class_of]
         numbers = np.cumsum(held) - 1
         classes = self._ground.classes(atoms[kept], counts[kept], numbers[class_of[kept]], int(held.sum()))
-        own = np.ones(classes.number, dtype=bool)
-        for constraint in self._sizes_only:
-            own &= constraint.holds(classes, None)
-        for constraint in self._constraints:
-            for reference in self._references(constraint):
-                own &= constraint.holds(classes, reference)
-        held[held] = own
+        compared = [self._input] if self._release is self._input else [self._input, self._release]
+        held[held] = holding(self._ground.problem.class_constraints, classes, *compared)
         return held
-
-    def _references(self, constraint: ClassConstraint) -> list[Reference]:
-        assert constraint.attribute is not None
-        references = [self._input[constraint.attribute]]
-        if constraint.model.uses_reference and self._release is not self._input:
-            references.append(self._release[constraint.attribute])
-        return references
 
 
 CAP = 1.2
-"""How many times as frequent as in the reference a value may be in what is kept, before the rest shrinks."""
+"""Largest frequency of a value in a trimmed group, relative to the reference, before the rest shrinks."""
 
 LEAST_KEPT = 0.3
-"""A group is trimmed to no less than this share of its records."""
+"""Smallest share of a group's records that trimming leaves."""
 
 
 def trimmed(atoms: IntArray, counts: IntArray, class_of: IntArray, validity: Validity) -> IntArray:
-    """Return how many records of each part stay in groups that hold when trimmed, shape (parts,), int64.
+    """Return the records of each part in groups that are valid after trimming, shape (parts,), int64.
 
-    What is cut off is over-represented in its group; elsewhere it may be what is missing.
+    Removed records are over-represented in their group; other groups may lack them.
 
     Parameters
     ----------
@@ -212,7 +200,7 @@ def trimmed(atoms: IntArray, counts: IntArray, class_of: IntArray, validity: Val
 def _capped(
     own: SensitiveCodes, reference: Reference, parts: tuple[IntArray, IntArray, IntArray], sizes: IntArray
 ) -> IntArray:
-    """Return how many records of each part are within the caps of its group's values, first ones first."""
+    """Return the records of each part within the caps of its group's values, the first parts first."""
     atoms, counts, groups = parts
     values = own.codes[atoms]
     keys = groups * len(reference.counts) + values

@@ -3,9 +3,9 @@
 V-MDAV makes clusters of k to 2k - 1 records that absorb close ones. Classes that violate a constraint are
 merged into the nearest class.
 
-Points are numeric quasi-identifiers in standard deviations, as whole numbers. Aggregates are rounded to
-what is published; clusters with equal published values are one class. A distinct row has a part for each
-cluster of its records.
+Points are numeric quasi-identifiers in standard deviations, as whole numbers. Aggregates are rounded as
+published; clusters with equal published values are one class. A distinct row has a part for each cluster of
+its records.
 """
 
 from __future__ import annotations
@@ -23,17 +23,24 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from anonymizer.errors import InputError, Interrupted
+from anonymizer.errors import InputError
 from anonymizer.masking.mdav import Clustering, FixedSize, Pool, Shares, Taken, Tick, norms, whole_numbers
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from anonymizer.model.classes import Classes, SensitiveCodes, released
-from anonymizer.model.counting import group_keys
+from anonymizer.model.classes import Classes
+from anonymizer.model.counting import numbered
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import RegionColumn, RegionRecoding
 from anonymizer.model.report import Status
 from anonymizer.model.table import MISSING, SUPPRESSED, PublishedValues, QuasiIdentifier, Table, ValueType
 from anonymizer.plugins import Settings, WholeNumber
-from anonymizer.search.base import Control, Progress, SearchAlgorithm, SearchProblem
+from anonymizer.search.base import (
+    Control,
+    Progress,
+    SearchAlgorithm,
+    SearchProblem,
+    SearchRun,
+    sensitive_codes,
+)
 from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
 
 
@@ -82,7 +89,7 @@ class Space:
         return Space(numbers, counts, whole_numbers(np.stack(axes, axis=1), table.records))
 
     def clusters(self, clustering: Clustering, k: int, tick: Tick) -> Shares:
-        """Return clusters of records that miss the same values; where fewer than k do, these are one."""
+        """Return clusters of records with the same missing values; fewer than k such are one cluster."""
         if k == 1:
             everyone = np.arange(len(self.counts))
             return Shares(everyone, everyone, self.counts)
@@ -107,18 +114,18 @@ def _after(placed: int, tick: Tick) -> Tick:
 
 
 def refuse_texts(table: Table) -> None:
-    """Refuse quasi-identifiers that have no mean.
+    """Refuse quasi-identifiers without a mean.
 
     Raises
     ------
-    InputError: naming them, and what would do.
+    InputError: some are text.
     """
     texts = [attribute.name for attribute in table.quasi_identifiers if attribute.column.numbers is None]
     if texts:
         named = ", ".join(f"'{name}'" for name in texts)
         raise InputError(
-            f"algorithm microaggregation: quasi-identifier {named} holds text, which has no mean; accepted: "
-            "numbers and dates, or algorithm mondrian or local for text"
+            "algorithm.name: microaggregation needs numbers or dates as quasi-identifiers; found text in "
+            f"{named}; use mondrian or local for text"
         )
 
 
@@ -130,7 +137,7 @@ def numbers_of(attribute: QuasiIdentifier) -> FloatArray:
 
 
 def span_of(attribute: QuasiIdentifier) -> float:
-    """Return half the range of an attribute's numbers, 0 where there are none; never infinite."""
+    """Return half the range of an attribute's numbers, 0 without any; never infinite."""
     numbers = numbers_of(attribute)
     known = numbers[~np.isnan(numbers)]
     return float(known.max() / 2 - known.min() / 2) if len(known) else 0.0
@@ -143,7 +150,7 @@ def _axes(attribute: QuasiIdentifier) -> list[FloatArray]:
     scale = float(np.sqrt(attribute.weight))
     axis, half = np.zeros(len(numbers)), span_of(attribute)
     if half > 0:
-        # Relative to the range first: squares of large numbers need not be finite.
+        # Relative to the range first, as squares of large numbers may be infinite.
         relative = (numbers[known] / 2 - numbers[known].min() / 2) / half
         mean = np.average(relative, weights=counts[known])
         deviation = np.sqrt(np.average((relative - mean) ** 2, weights=counts[known]))
@@ -155,13 +162,13 @@ def _axes(attribute: QuasiIdentifier) -> list[FloatArray]:
 
 
 DIGITS = 6
-"""Published means have so many significant digits of the attribute's range: a coarser one hardly costs."""
+"""Significant digits of published means, relative to the attribute's range."""
 
 PRECISE_DIGITS = 15
 """Decimal digits that float64 carries."""
 
 SMALLEST_EXPONENT = -308
-"""The inverse of a smaller power of ten is no float64."""
+"""The inverse of a smaller power of ten is not a float64."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +180,7 @@ class Members:
     group: class of each, shape (members,), int64.
     numbers: shape (members,), float64, finite.
     records: with each, shape (members,), int64.
-    classes: how many there are; one without members has a NaN for its aggregate.
+    classes: number of classes; the aggregate of one without members is NaN.
     """
 
     group: IntArray
@@ -183,7 +190,7 @@ class Members:
 
 
 class Aggregate(ABC):
-    """One number for many."""
+    """An aggregate of the values of a class."""
 
     @abstractmethod
     def of(self, members: Members) -> FloatArray:
@@ -203,7 +210,7 @@ class Mean(Aggregate):
 
 
 class Median(Aggregate):
-    """The median; of an even number of records the mean of the two in the middle."""
+    """The median; for an even number of records the mean of the middle two."""
 
     def of(self, members: Members) -> FloatArray:
         """Return the median of each class."""
@@ -221,7 +228,7 @@ class Median(Aggregate):
 
 
 class ClusterAggregate(StrEnum):
-    """What is published of a class."""
+    """The published aggregate of a class."""
 
     MEAN = "mean"
     MEDIAN = "median"
@@ -257,8 +264,8 @@ class AggregatedColumn:
 
     Attributes
     ----------
-    published: number of each class, shape (classes,), float64; NaN where all miss the value.
-    mixed: classes in which some records miss the value and others do not, shape (classes,), bool.
+    published: number of each class, shape (classes,), float64; NaN if all are missing.
+    mixed: classes with missing and other values, shape (classes,), bool.
     low, high: of the originals of each class, shape (classes,), float64; NaN without any.
     """
 
@@ -271,11 +278,11 @@ class AggregatedColumn:
     def of(
         attribute: QuasiIdentifier, aggregate: Aggregate, members: Members, sizes: IntArray
     ) -> AggregatedColumn:
-        """Aggregate the known values of each class; what all have is published as it is.
+        """Aggregate the known values of each class; a value of all records is published unchanged.
 
         Parameters
         ----------
-        sizes: records of each class, those that miss the value too, shape (classes,), int64.
+        sizes: records of each class with missing ones, shape (classes,), int64.
         """
         low, high = np.full(members.classes, np.inf), np.full(members.classes, -np.inf)
         np.minimum.at(low, members.group, members.numbers)
@@ -285,16 +292,15 @@ class AggregatedColumn:
         whole = rounded(np.clip(aggregate.of(members), low, high), step_exponent(attribute))
         return AggregatedColumn(np.where(low == high, low, whole), (known > 0) & (known < sizes), low, high)
 
-    def keys(self) -> tuple[IntArray, int]:
-        """Number what is published, equal for equal, shape (classes,); return how many there are, too."""
+    def keys(self) -> IntArray:
+        """Return a key of what is published of each class, shape (classes,), int64."""
         shown = np.where(self.mixed, np.inf, np.where(np.isnan(self.published), -np.inf, self.published))
-        distinct, keys = np.unique(shown, return_inverse=True)
-        return keys.ravel().astype(np.int64), len(distinct)
+        return np.unique(shown, return_inverse=True)[1].ravel().astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Clusters put together to classes, no two of which are published alike.
+    """Clusters joined to classes with different published values.
 
     Attributes
     ----------
@@ -329,7 +335,7 @@ class Aggregator:
         self._aggregate = aggregate
 
     def partition(self, class_of: IntArray) -> Partition:
-        """Publish classes of clusters; those that are published alike become one, until none are.
+        """Publish classes of clusters; classes with equal published values become one, until all differ.
 
         Parameters
         ----------
@@ -337,12 +343,9 @@ class Aggregator:
         """
         while True:
             columns = [self._column(position, class_of) for position in range(len(self._attributes))]
-            keys, number = columns[0].keys()
-            for column in columns[1:]:
-                own, size = column.keys()
-                keys, distinct = group_keys(keys * size + own, number * size)
-                number = len(distinct)
-            if number == len(keys):
+            classes = int(class_of.max()) + 1
+            keys, first = numbered((column.keys() for column in columns), classes)
+            if len(first) == classes:
                 return Partition(class_of, columns)
             class_of = keys[class_of]
 
@@ -367,10 +370,11 @@ CELLS_AT_ONCE = 1 << 24
 
 
 def merged(averages: FloatArray, failing: BoolArray) -> IntArray:
-    """Merge failing classes, each with its nearest, at least one of them.
+    """Merge violating classes, each with its nearest, at least one of them.
 
-    Where the nearest class fails, too, and has another one nearest to it, the first waits for the next round:
-    otherwise a chain of failing classes would become one. The pair at the smallest distance never waits.
+    If the nearest class is violating too, and its own nearest is another one, the first waits for the next
+    round; otherwise a chain of violating classes would become one. The pair at the smallest distance never
+    waits.
 
     Parameters
     ----------
@@ -428,7 +432,7 @@ class Parts:
 
     @staticmethod
     def of(table: Table, shares: Shares) -> Parts:
-        """Split combinations; a point's records go in the order of the table to its clusters in theirs."""
+        """Split combinations; the records of a point go to its clusters in order."""
         order = np.lexsort((shares.cluster, shares.point))
         share_ends, row_ends = np.cumsum(shares.records[order]), np.cumsum(table.counts)
         ends = np.union1d(share_ends, row_ends)
@@ -447,7 +451,7 @@ class Parts:
         return len(self.owner) > self.table.combinations
 
     def grouped(self, class_of: IntArray) -> Parts:
-        """Put groups together, and with them parts of one combination.
+        """Join groups, and with them parts of one combination.
 
         Parameters
         ----------
@@ -464,15 +468,12 @@ class Parts:
 
     def classes(self) -> Classes:
         """Return the groups as equivalence classes; they must be numbered without a gap."""
-        sensitive = {
-            own.name: SensitiveCodes(own, self.table.sensitive_codes(own.name)[self.owner].astype(np.int64))
-            for own in self.table.sensitive
-        }
+        sensitive = sensitive_codes(self.table, self.owner)
         return Classes(self.group, self.counts, int(self.group.max()) + 1, sensitive)
 
 
 def region_column(attribute: QuasiIdentifier, own: AggregatedColumn) -> RegionColumn:
-    """Return what an attribute is published as: one value for each class, whether texts are equal or not."""
+    """Return the published column of an attribute: one value for each class, also if texts are equal."""
     distinct, position = np.unique(own.published, return_inverse=True)
     texts = [*texts_of(attribute, distinct), SUPPRESSED]
     label = np.where(own.mixed, len(distinct), position.ravel())
@@ -481,7 +482,7 @@ def region_column(attribute: QuasiIdentifier, own: AggregatedColumn) -> RegionCo
 
 
 def _values(attribute: QuasiIdentifier, own: AggregatedColumn) -> PublishedValues:
-    """Return what the aggregates stand for: all values of the column in the range of their originals."""
+    """Return the values behind the aggregates: all values of the column in the range of the originals."""
     column, numbers = attribute.column, numbers_of(attribute)
     known = numbers if column.missing is None else numbers[: column.missing]
     none = np.isnan(own.low)
@@ -495,7 +496,7 @@ def _values(attribute: QuasiIdentifier, own: AggregatedColumn) -> PublishedValue
 
 
 def texts_of(attribute: QuasiIdentifier, numbers: FloatArray) -> list[str]:
-    """Return the published texts of distinct numbers; a value of the column keeps its spelling there."""
+    """Return the published texts of distinct numbers; values of the column keep their spelling."""
     column = attribute.column
     spelled: dict[float, str] = {}
     for number, text in zip(numbers_of(attribute).tolist(), column.texts, strict=True):
@@ -528,9 +529,9 @@ def sse_over_sst(
     """Return the mean over the attributes of the share of their variance that the release loses.
 
     SSE is the sum over records of (value - published value) squared, SST that of (value - mean) squared; an
-    attribute without variance is left out. A suppressed cell is taken as published as the mean, a missing
-    value is not counted. So standardised attributes have equal weights, as in the literature on MDAV
-    (Domingo-Ferrer and Mateo-Sanz, IEEE TKDE 2002, doi:10.1109/69.979982).
+    attribute without variance is left out. A suppressed cell counts as the mean, a missing value does not
+    count. So standardised attributes have equal weights, as in the literature on MDAV (Domingo-Ferrer and
+    Mateo-Sanz, IEEE TKDE 2002, doi:10.1109/69.979982).
 
     Parameters
     ----------
@@ -565,26 +566,26 @@ def _lost_variance(
 
 
 class VariableSize(Clustering):
-    """Clusters of k to 2k - 1 records: one grows while what it would take in is close to it.
+    """Clusters of k to 2k - 1 records: one grows while the next point is close to it.
 
     The next point is the nearest to any record of the cluster. It is close when that distance is less than
-    ``gain`` times its distance to the nearest other point without a cluster. Fewer than k records that are
-    left over join the clusters of the nearest average. A point that k or more records share is a cluster.
+    ``gain`` times its distance to the nearest other point without a cluster. Fewer than k remaining records
+    join the clusters of the nearest average. A point of k or more records is a cluster.
 
     Source: Solanas and Martínez-Ballesté, V-MDAV: a multivariate microaggregation with variable group size
     (COMPSTAT 2006), here on points with counts. Time in O(points squared) for each gain.
 
     Parameters
     ----------
-    gains: gammas of the paper, which proposes 0.2 for scattered and 1.1 for clustered data; the clusters of
-        least squared error stay, of the first where several have it.
+    gains: gammas of the paper, which proposes 0.2 for scattered and 1.1 for clustered data; the first
+        clusters of least squared error win.
     """
 
     def __init__(self, gains: Sequence[float] = (0.2, 1.1)) -> None:
         self.gains = gains
 
     def cluster(self, coordinates: FloatArray, counts: IntArray, k: int, tick: Tick) -> Shares:
-        """Return clusters of k to 2k - 1 records, larger where points are shared or some were left over."""
+        """Return clusters of k to 2k - 1 records, larger with shared points or remaining records."""
         tried = [_Growth(coordinates, counts, k, gain).run(tick) for gain in self.gains]
         return min(tried, key=lambda shares: shares.squared_error(coordinates))
 
@@ -613,7 +614,7 @@ class _Growth:
         return _joined(Shares.of(clusters), rest, coordinates) if clusters else Shares.of([rest])
 
     def _grown(self, pool: Pool, taken: Taken) -> Taken:
-        """Return a cluster with the points that are close enough, up to 2k - 1 records."""
+        """Return a cluster with all close enough points, up to 2k - 1 records."""
         most = 2 * self._k - 1
         if taken.size >= most or not pool.left:
             return taken
@@ -634,7 +635,7 @@ class _Growth:
 
 
 def _joined(shares: Shares, rest: Taken, coordinates: FloatArray) -> Shares:
-    """Return clusters with what was left over, each point in the cluster of the nearest average."""
+    """Return clusters with the remaining points, each in the cluster of the nearest average."""
     away = coordinates[rest.points, None, :] - shares.averages(coordinates)
     nearest: IntArray = np.einsum("ijk,ijk->ij", away, away).argmin(axis=1)
     return Shares(
@@ -648,25 +649,25 @@ class MicroaggregationSettings(Settings):
     """Parameters of microaggregation."""
 
     k: Annotated[WholeNumber, Field(ge=1)] | None = Field(
-        default=None, description="smallest group; default: the smallest class that the constraints allow"
+        default=None, description="smallest cluster; default: the smallest class that the constraints allow"
     )
     aggregate: ClusterAggregate = Field(
-        default=ClusterAggregate.MEAN, description="what is published of a group"
+        default=ClusterAggregate.MEAN, description="what is published of a cluster"
     )
     variable: bool = Field(
-        default=False, strict=True, description="groups of k to 2k - 1 records (V-MDAV) instead of k (MDAV)"
+        default=False, strict=True, description="clusters of k to 2k - 1 records (V-MDAV), not of k (MDAV)"
     )
 
 
 class Microaggregation(SearchAlgorithm):
-    """Publishes numbers as the mean or median of groups of at least k records near each other (MDAV).
+    """Publishes numbers as the mean or median of clusters of at least k similar records (MDAV).
 
-    Distances are between attributes in standard deviations, times the root of their weights. Groups that
-    fail a constraint join the nearest group, round by round, until all hold; the round of the lowest loss
-    stays. Records that miss different values are in different groups as long as all of these hold; a group of
-    both is published as ``*`` there.
+    Distances are between attributes in standard deviations, times the root of their weights. Clusters that
+    violate a constraint join the nearest one, round by round, until none does; the round of lowest loss wins.
+    Records with different missing values are in different clusters if these are valid; a cluster of both is
+    published with ``*``.
 
-    A published mean looks exact and is not: ``loss`` goes by the range of the group's originals.
+    A published mean looks exact and is not: ``loss`` measures the range of the cluster's originals.
     """
 
     name = "microaggregation"
@@ -680,40 +681,35 @@ class Microaggregation(SearchAlgorithm):
         ------
         InputError: a quasi-identifier has no numbers, or the metric no value for aggregates.
         """
-        return search_with_attack_checks(problem, control, self._search)
-
-    def _search(self, problem: SearchProblem, control: Control) -> Outcome:
-        return _Run(problem, control, self.settings).run()
+        return search_with_attack_checks(
+            problem, control, lambda asked, left: _Run(asked, left, self.settings).run()
+        )
 
 
 class _BudgetSpent(Exception):
-    """The time ended before there were groups."""
+    """The budget ended before there were clusters."""
 
 
-class _Run:
+class _Run(SearchRun):
     def __init__(self, problem: SearchProblem, control: Control, settings: MicroaggregationSettings) -> None:
+        super().__init__(control)
         self._problem = problem
-        self._control = control
         self._settings = settings
         self._table = problem.table
         self._judge = Judge(problem)
         self._space = Space.of(problem.table)
         self._k = settings.k or max(problem.minimum_size, problem.k or 1)
-        self._steps: list[Step] = []
         self._best: tuple[float, RegionRecoding] | None = None
-        self._interrupted = False
 
     def run(self) -> Outcome:
-        if self._hopeless():
+        if self._infeasible():
             return self._outcome(Status.INFEASIBLE)
         with suppress(_BudgetSpent):
             self._rounds()
-        if self._best is None and self._interrupted:
-            raise Interrupted("interrupted before a release was found; nothing was written")
         return self._outcome(Status.UNDECIDED if self._best is None else Status.SATISFIED)
 
-    def _hopeless(self) -> bool:
-        """Tell whether the whole table as one class proves that every partition loses too many records."""
+    def _infeasible(self) -> bool:
+        """Return whether the whole table as one class proves that every partition loses too many records."""
         verdict = self._judge.judge(Parts.whole(self._table).classes())
         if self._problem.admits(verdict.certain):
             return False
@@ -721,8 +717,9 @@ class _Run:
         return True
 
     def _rounds(self) -> None:
-        """Judge the groups as published; while some fail, merge these."""
-        shares = self._space.clusters(self._clustering(), self._k, self._tick)
+        """Judge the clusters as published, and merge violating ones until none is left."""
+        clustering = VariableSize() if self._settings.variable else FixedSize()
+        shares = self._space.clusters(clustering, self._k, self._tick)
         aggregate = AGGREGATES[self._settings.aggregate]
         aggregator = Aggregator(self._table.quasi_identifiers, self._space, shares, aggregate)
         parts = Parts.of(self._table, shares)
@@ -732,47 +729,38 @@ class _Run:
             verdict = self._verdict(grouped, partition)
             self._note(grouped, partition, verdict)
             failing = ~verdict.kept
-            if partition.number == 1 or (verdict.valid and not failing.any()) or self._ended():
+            if (
+                partition.number == 1
+                or (verdict.valid and not failing.any())
+                or self._ended(len(self._steps))
+            ):
                 return
-            # A model of the whole table fails though every class holds: there must be fewer classes.
+            # If only a model of the whole table is violated, there must be fewer classes.
             failing = failing if failing.any() else ~failing
             joined = merged(aggregator.averages(partition.class_of), failing)
             partition = aggregator.partition(joined[partition.class_of])
 
-    def _clustering(self) -> Clustering:
-        return VariableSize() if self._settings.variable else FixedSize()
-
     def _tick(self, placed: int) -> None:
         records = self._table.records
         self._control.tell(lambda: Progress(min(placed, records), records, None, None))
-        self._interrupted = self._interrupted or self._control.stopped()
-        if self._interrupted or self._control.exhausted(0, 0):
+        if self._ended(0):
             raise _BudgetSpent
-
-    def _ended(self) -> bool:
-        self._interrupted = self._interrupted or self._control.stopped()
-        return self._interrupted or self._control.exhausted(len(self._steps), len(self._steps))
 
     def _verdict(self, parts: Parts, partition: Partition) -> CandidateVerdict:
         classes = parts.classes()
         verdict = self._judge.judge(classes)
         blank = np.logical_and.reduce([column.mixed for column in partition.columns])
         if verdict.kept_suppressed and (blank & verdict.kept).any():
-            # Suppressed records that stay would be published like that class; so they are removed.
+            # Suppressed records that stay would look like that class, so they are removed.
             verdict = Judge(replace(self._problem, keep_rows=False)).judge(classes)
         return verdict
 
     def _note(self, parts: Parts, partition: Partition, verdict: CandidateVerdict) -> None:
-        """Note the step, and the recoding if it is the best so far."""
+        """Log the step, and keep the recoding if it is the best so far."""
         objective = None
         if verdict.valid:
             recoding = self._recoding(parts, partition, verdict)
-            objective = self._problem.metric.value(released(recoding, self._problem.k))
-            if objective is None:
-                raise InputError(
-                    f"objective.metric: '{self._problem.metric.name}' has no value for aggregated numbers, "
-                    "which have no levels; use another metric with microaggregation, such as loss"
-                )
+            objective = self._problem.loss(recoding, "algorithm microaggregation")
             if self._best is None or objective < self._best[0]:
                 self._best = objective, recoding
         self._steps.append(Step({"classes": partition.number}, objective, verdict.valid, verdict.failed))
@@ -795,15 +783,4 @@ class _Run:
         )
 
     def _outcome(self, status: Status) -> Outcome:
-        objective, recoding = (None, None) if self._best is None else self._best
-        return Outcome(
-            status,
-            recoding,
-            objective,
-            None,
-            len(self._steps),
-            len(self._steps),
-            tuple(self._steps),
-            self._control.elapsed,
-            self._interrupted,
-        )
+        return self._finished(status, self._best or (None, None), None, len(self._steps), len(self._steps))

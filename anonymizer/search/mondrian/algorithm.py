@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.errors import InputError
 from anonymizer.loss.base import CellMetric
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.arrays import CodeArray
@@ -21,19 +20,26 @@ from anonymizer.model.report import Status
 from anonymizer.model.table import Table
 from anonymizer.plugins import Settings
 from anonymizer.privacy.base import Merging, describe
-from anonymizer.search.base import Control, Progress, SearchAlgorithm, SearchProblem, SuppressionMethod
+from anonymizer.search.base import (
+    Control,
+    Progress,
+    SearchAlgorithm,
+    SearchProblem,
+    SearchRun,
+    SuppressionMethod,
+)
 from anonymizer.search.judge import search_with_attack_checks
 from anonymizer.search.mondrian.axes import MASKED_UNITS, ListedAxis
 from anonymizer.search.mondrian.cuts import Acceptance, Mode, Relaxed, Strict
-from anonymizer.search.mondrian.kernel import Kernel
 from anonymizer.search.mondrian.labelling import (
     IntervalLabelling,
     Labelling,
     NodeLabelling,
     Publishing,
     SetLabelling,
+    hides,
 )
-from anonymizer.search.mondrian.level import CutLog
+from anonymizer.search.mondrian.level import CutLog, choose_cuts
 from anonymizer.search.mondrian.out_of_core import DiskRows
 from anonymizer.search.mondrian.regions import Checks, Regions, Segments, distinct_keys
 from anonymizer.search.mondrian.start import NoStart, Start, find_start
@@ -56,12 +62,12 @@ class LabelName(StrEnum):
     SET = "set"
 
 
-LABELLINGS: dict[LabelName, type[Labelling[Any, Any]]] = {
+LABELLINGS: dict[LabelName, type[Labelling[Any]]] = {
     LabelName.HIERARCHY: NodeLabelling,
     LabelName.INTERVAL: IntervalLabelling,
     LabelName.SET: SetLabelling,
 }
-"""What each name of labels stands for."""
+"""The labelling of each name."""
 
 
 class MondrianSettings(Settings):
@@ -83,9 +89,9 @@ class Mondrian(SearchAlgorithm):
     """Cuts the table into regions, level by level, as long as both sides of a cut satisfy every model.
 
     All regions of a level are cut at once. Along each attribute the cut nearest to the median is tried, and
-    those that set the first or the last part alone; the one that leaves the lowest loss in all attributes of
-    both sides is taken. Parts are values in their order, categories or children of a node by their frequency
-    in the region, the most frequent first.
+    those that separate the first or the last part; the one with the lowest loss of both sides in all
+    attributes is taken. Parts are values in their order; categories and children of a node go by their
+    frequency in the region, the most frequent first.
 
     Source: LeFevre, DeWitt, Ramakrishnan (ICDE 2006, doi:10.1109/ICDE.2006.101).
     """
@@ -98,7 +104,7 @@ class Mondrian(SearchAlgorithm):
     by_codes = False
 
     def out_of_core_gaps(self, problem: SearchProblem) -> Iterator[str]:
-        """Say what needs all rows at once: rows that are divided, long sets, models of several regions."""
+        """Yield what needs all rows in memory: divided rows, long sets, models of several regions."""
         if self.settings.mode is ModeName.RELAXED:
             yield "algorithm mondrian with mode relaxed (accepted: strict)"
         for axis in labelling_of(problem, self.settings).axes:
@@ -109,10 +115,10 @@ class Mondrian(SearchAlgorithm):
                 )
         merged = (each for each in problem.class_constraints if each.merging is Merging.NONE)
         for name in (*map(describe, merged), *map(describe, problem.table_constraints)):
-            yield f"algorithm mondrian with constraint {name}, which looks at all regions at once"
+            yield f"algorithm mondrian with constraint {name}, which judges all regions together"
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
-        """Return the regions that no further cut improves, or those when the budget ended.
+        """Return the regions that no further cut improves, or those at the end of the budget.
 
         Raises
         ------
@@ -138,27 +144,23 @@ class Mondrian(SearchAlgorithm):
         return outcome
 
 
-def labelling_of(problem: SearchProblem, settings: MondrianSettings) -> Labelling[Any, Any]:
-    """Return the labels that the settings ask for, with the objective to guide cuts, or else the loss."""
+def labelling_of(problem: SearchProblem, settings: MondrianSettings) -> Labelling[Any]:
+    """Return the labelling of the settings; the objective guides cuts if it is a cell metric, or ``loss``."""
     guide = problem.metric if isinstance(problem.metric, CellMetric) else LeafShareLoss()
     return LABELLINGS[settings.labels](problem.table, guide)
 
 
-def _mode(labelling: Labelling[Any, Any], settings: MondrianSettings) -> Mode:
-    return Relaxed(labelling.sharing) if settings.mode is ModeName.RELAXED else Strict()
-
-
 class _HeldRows:
-    """The rows of a table in memory, in the regions that a search begins with.
+    """The rows of a table in memory, in the first regions of a search.
 
     Attributes
     ----------
-    store, first, checks: as for ``DiskRows``; owners of rows are combinations of the table.
+    store, first, checks: as for ``DiskRows``; owners of rows are distinct rows of the table.
     """
 
     ends = None
 
-    def __init__(self, problem: SearchProblem, start: Start, labelling: Labelling[Any, Any]) -> None:
+    def __init__(self, problem: SearchProblem, start: Start, labelling: Labelling[Any]) -> None:
         table = problem.table
         kept = table.counts - start.gone
         rows = np.flatnonzero(kept)
@@ -171,15 +173,11 @@ class _HeldRows:
         self.publishing = Publishing(table, labelling, start.gone, kept_suppressed=start.kept_suppressed)
 
     def recoding(self) -> Recoding:
-        """Return what is published."""
+        """Return the recoding of all regions."""
         return self.publishing.recoding(self.store.everything())
 
-    def hides(self, recoding: Recoding) -> bool:
-        """Tell whether records that are not suppressed are published like the starred ones."""
-        return self.publishing.hides(recoding)
 
-
-class _Run:
+class _Run(SearchRun):
     def __init__(
         self,
         problem: SearchProblem,
@@ -188,39 +186,35 @@ class _Run:
         start: Start,
         rows: _HeldRows | DiskRows,
     ) -> None:
+        super().__init__(control)
         self._problem = problem
-        self._control = control
         self._rows = rows
         self._acceptance = (
             Acceptance(problem, rows.checks, rows.publishing) if isinstance(rows, _HeldRows) else None
         )
-        self._steps = list(start.steps)
+        self._steps += start.steps
         self._tried = len(start.steps)
-        self._interrupted = False
         self._store = rows.store
-        self._log = CutLog(len(self._store.rows)) if _logs(settings) else None
-        self._levels = start.levels
-        self._kernel = Kernel(
-            _mode(labelling_of(problem, settings), settings), rows.checks, problem.minimum_size
-        )
+        # Only these cuts determine the side of any record, also of later ones.
+        logged = settings.mode is ModeName.STRICT and settings.labels is LabelName.HIERARCHY
+        self._log = CutLog(len(self._store.rows)) if logged else None
+        self._start = start
+        relaxed = settings.mode is ModeName.RELAXED
+        self._mode: Mode = Relaxed(labelling_of(problem, settings).sharing) if relaxed else Strict()
 
     def run(self) -> Outcome | None:
-        """Return the outcome; None where starred records would disappear in a region without any value."""
-        while self._store.open.any() and not self._ended():
-            self._control.tell(self._progress)
-            self._store.close(self._kernel.large(self._store))
+        """Return the outcome; None if other records are published like the suppressed ones that stay."""
+        while self._store.open.any() and not self._ended(self._tried):
+            self._control.tell(lambda: Progress(self._tried, self._tried, None, None))
+            self._store.close(self._store.records[self._store.open] >= 2 * self._problem.minimum_size)
             if self._store.open.any():
                 self._cut()
         return self._outcome()
 
-    def _ended(self) -> bool:
-        self._interrupted = self._interrupted or self._control.stopped()
-        return self._interrupted or self._control.exhausted(self._tried, len(self._steps))
-
     def _cut(self) -> None:
         """Cut the open regions and close those that cannot be cut."""
         store = self._store
-        chosen, left = self._kernel.choose(store)
+        chosen, left = choose_cuts(store, self._mode, self._rows.checks, self._problem.minimum_size)
         cut, final = chosen.cut, False
         if self._acceptance is not None and self._acceptance.together:
             opened, closed = store.regions(store.open), store.regions(~store.open)
@@ -236,56 +230,31 @@ class _Run:
         counted = {"regions": len(store.rows), "cuts": int(cut.sum())}
         self._steps.append(Step(counted, None, accepted=True))
 
-    def _objective(self, recoding: Recoding) -> float | None:
-        return self._problem.metric.value(released(recoding, self._problem.k))
-
-    def _progress(self) -> Progress:
-        return Progress(self._tried, self._tried, None, None)
-
     def _outcome(self) -> Outcome | None:
         recoding = self._rows.recoding()
-        if self._rows.hides(recoding):
+        if self._start.kept_suppressed and hides(recoding):
             return None
         release_free_memory()
-        return Outcome(
-            Status.SATISFIED,
-            recoding,
-            self._objective(recoding),
-            None,
-            self._tried,
-            self._tried,
-            tuple(self._steps),
-            self._control.elapsed,
-            self._interrupted,
-            cuts=None if self._log is None else self._tree(self._log),
-            ends=self._rows.ends,
-        )
+        best = self._problem.metric.value(released(recoding, self._problem.k)), recoding
+        found = self._finished(Status.SATISFIED, best, None, self._tried, self._tried)
+        return replace(found, cuts=None if self._log is None else self._tree(self._log), ends=self._rows.ends)
 
     def _tree(self, log: CutLog) -> CutTree:
         store = self._store
-        return log.tree(store.coding, store.traces(), self._levels, self._rows.first)
+        return log.tree(store.coding, store.traces(), self._start.levels, self._rows.first)
 
 
-def _require_value(
-    problem: SearchProblem, labelling: Labelling[Any, Any], settings: MondrianSettings
-) -> None:
-    """Refuse a metric without a value for the kind of recoding, of which one record tells."""
+def _require_value(problem: SearchProblem, labelling: Labelling[Any], settings: MondrianSettings) -> None:
+    """Refuse a metric without a value for the kind of recoding, tested on one record."""
     table = problem.table
     one = replace(table, codes=table.codes[:1], counts=table.counts[:1])
     alone, no = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=bool)
     recoding = labelling.recoding(one, Regions(alone, one.counts, Segments(alone, 1)), no, no)
-    if problem.metric.value(released(recoding, problem.k)) is None:
-        what = f"metric {problem.metric.name} has no value for algorithm mondrian"
-        raise InputError(f"{what} with labels {settings.labels}; use another metric, such as loss")
-
-
-def _logs(settings: MondrianSettings) -> bool:
-    """Tell whether cuts tell of any record on which side it belongs."""
-    return settings.mode is ModeName.STRICT and settings.labels is LabelName.HIERARCHY
+    problem.loss(recoding, f"algorithm mondrian with labels {settings.labels}")
 
 
 def _nodes_of_first(table: Table, levels: Sequence[int], store: Store) -> CodeArray:
-    """Return the nodes at some levels of each region of a store, shape (regions, quasi-identifiers)."""
+    """Return the nodes of each region of a store at some levels, shape (regions, quasi-identifiers)."""
     rows = store.owner[np.cumsum(store.rows) - store.rows]
     nodes = [
         attribute.nodes(level)[table.quasi_identifier_codes(position)[rows]]

@@ -1,4 +1,4 @@
-"""The axes of Mondrian: how regions are cut along a quasi-identifier, and how it is published.
+"""The axes of Mondrian: how regions are cut along a quasi-identifier and published.
 
 An attribute is cut along its hierarchy or between its values, and published as nodes, intervals or sets.
 Regions keep whole units: values, or nodes at the lowest allowed level.
@@ -9,8 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +19,18 @@ from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.model.classes import Reduction
 from anonymizer.model.counting import group_keys
 from anonymizer.model.recoding import RegionColumn
-from anonymizer.model.table import Column, Hierarchy, PublishedValues, QuasiIdentifier, Table, ValueType
+from anonymizer.model.table import Column, Hierarchy, PublishedValues, QuasiIdentifier, Table
 from anonymizer.search.mondrian.regions import Segments, distinct_keys
 
-# A set is told by two independent sums of 62-bit numbers, one drawn for each value; equal sums are compared
-# value by value before two regions share a label.
+# A set is identified by two independent sums of random 62-bit numbers, one for each value; sets of equal sums
+# are compared value by value.
 _HASH_SEED = 20070515
 
 
 def interval_column(attribute: QuasiIdentifier, low: CodeArray, high: CodeArray) -> RegionColumn:
     """Return intervals from the lowest to the highest value of each region, both included.
 
-    A region with missing and other values is published as the root of the hierarchy: nothing lies between.
+    A region with missing and other values is published as the root of the hierarchy.
 
     Parameters
     ----------
@@ -43,7 +42,7 @@ def interval_column(attribute: QuasiIdentifier, low: CodeArray, high: CodeArray)
     mixed = _is_missing(attribute, high) & (low < high)
     records = np.concatenate([[0], np.cumsum(column.counts)])
     covered = (high - low + 1).astype(np.int64)
-    numbers = np.full(size, np.nan) if column.numbers is None else column.numbers
+    numbers = _numbers(column)
     values = PublishedValues(
         None if attribute.by_range else covered + _empty_leaves(attribute, low, high),
         covered,
@@ -77,26 +76,17 @@ def _is_missing(attribute: QuasiIdentifier, codes: CodeArray) -> BoolArray:
 
 
 def _empty_leaves(attribute: QuasiIdentifier, low: CodeArray, high: CodeArray) -> IntArray:
-    """Count the leaves of the hierarchy that lie in each interval though the input has no such value."""
+    """Count the leaves of the hierarchy in each interval that the input does not have."""
     numbers = attribute.column.numbers
     tree = attribute.hierarchy
     if numbers is None or tree.leaves == attribute.column.size:
         return np.zeros(len(low), dtype=np.int64)
     empty = np.setdiff1d(np.arange(tree.leaves), attribute.leaf)
     labels = [tree.labels[node] for node in tree.ancestors[0, empty].tolist()]
-    values = np.sort([number for label in labels if (number := _number(attribute.column, label)) is not None])
+    values = np.sort([number for label in labels if (number := attribute.column.number(label)) is not None])
     # Comparisons with NaN are false, so a missing value bounds nothing.
     inside = np.searchsorted(values, numbers[high], "right") - np.searchsorted(values, numbers[low], "left")
     return np.where(np.isnan(numbers[low]) | np.isnan(numbers[high]), 0, inside).astype(np.int64)
-
-
-def _number(column: Column, label: str) -> float | None:
-    if column.type is not ValueType.DATE:
-        return column.numerals.number(label)
-    try:
-        return float(date.fromisoformat(label).toordinal())
-    except ValueError:
-        return None
 
 
 def set_column(
@@ -108,14 +98,14 @@ def set_column(
     ----------
     region_of: region of each row, shape (rows,), int64; every region has a row.
     codes: code of each row, shape (rows,).
-    regions: how many there are.
+    regions: their number.
     """
     column, size = attribute.column, attribute.column.size
     _, pairs = group_keys(region_of * size + codes, regions * size)
     members = pairs % size
     starts = np.searchsorted(pairs, np.arange(regions + 1) * size)
     of_region, chosen = _distinct_sets(members, starts, size)
-    numbers = np.full(size, np.nan) if column.numbers is None else column.numbers
+    numbers = _numbers(column)
     sums = np.concatenate([[0], np.cumsum(column.counts[members])])
     sizes = np.diff(starts)
     filled = np.where(np.isnan(numbers), np.inf, numbers)[members]
@@ -127,8 +117,8 @@ def set_column(
         None if attribute.by_range else sizes.astype(np.int64),
         sizes.astype(np.int64),
         sums[starts[1:]] - sums[starts[:-1]],
-        _finite(low),
-        _finite(high),
+        finite(low),
+        finite(high),
         missing & (sizes > 1),
         None,
     )
@@ -136,12 +126,18 @@ def set_column(
     return RegionColumn(values.take(chosen), labels, of_region)
 
 
-def _finite(numbers: FloatArray) -> FloatArray:
+def finite(numbers: FloatArray) -> FloatArray:
+    """Return numbers with NaN where they are infinite."""
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
+def _numbers(column: Column) -> FloatArray:
+    """Return the number of each value of a column, NaN where it has none, shape (values,)."""
+    return np.full(column.size, np.nan) if column.numbers is None else column.numbers
+
+
 def _set(texts: list[str]) -> str:
-    r"""Name a set by its members; what would read as two members is escaped.
+    r"""Name a set by its members; commas of members are escaped.
 
     >>> _set(["a"]), _set(["a", "b"]), _set(["a, b", "c"])
     ('a', '{a, b}', '{a\\, b, c}')
@@ -171,14 +167,17 @@ def _distinct_sets(members: IntArray, starts: IntArray, size: int) -> tuple[Code
     return numbers, chosen
 
 
+Published = TypeVar("Published")
+
+
 @dataclass(frozen=True, eq=False)
 class Number:
-    """A whole number that stands for a value of an axis in the coded rows.
+    """A whole number that represents a value of an axis in the coded rows.
 
     Attributes
     ----------
     of_code: for each of the column's codes, shape (values,), int64, below 2**bits.
-    reductions: what has to be known of the numbers of a group of rows.
+    reductions: of the numbers of a group of rows, as traced.
     """
 
     of_code: IntArray
@@ -193,7 +192,7 @@ class Number:
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """How groups of rows fall into parts along an axis, each group in its own way.
+    """The parts of groups of rows along an axis, each group with its own.
 
     The part of a row is ``((number >> shift) & mask) - first``, from 0 to ``parts`` - 1.
 
@@ -208,8 +207,8 @@ class Frames:
     parts: IntArray
 
 
-class Axis(ABC):
-    """How one quasi-identifier is cut, and what it costs to publish what a region has of it.
+class Axis(ABC, Generic[Published]):
+    """How one quasi-identifier is cut and published, and at what cost.
 
     Parameters
     ----------
@@ -217,8 +216,8 @@ class Axis(ABC):
 
     Attributes
     ----------
-    numbers: that stand for a value in the coded rows; the first says which part a row lies in.
-    ordered: whether parts are cut in their own order; otherwise the most frequent of a region comes first.
+    numbers: of a value in the coded rows; the first gives the part of a row.
+    ordered: whether parts are cut in their own order, otherwise by falling frequency in the region.
     """
 
     numbers: tuple[Number, ...]
@@ -230,7 +229,7 @@ class Axis(ABC):
 
     @abstractmethod
     def frames(self, numbers: Sequence[IntArray]) -> Frames:
-        """Return how groups fall into parts.
+        """Return the parts of groups.
 
         Parameters
         ----------
@@ -243,14 +242,28 @@ class Axis(ABC):
 
     @abstractmethod
     def codes(self, numbers: Sequence[IntArray]) -> IntArray:
-        """Return a code of the column that is published as each group is, shape (groups,), int64."""
+        """Return a code of the column that is published like each group, shape (groups,), int64."""
+
+    @abstractmethod
+    def traced_column(self, numbers: Sequence[IntArray]) -> Published:
+        """Return the published value of each group, from the reductions of its numbers."""
+
+    def column(self, codes: CodeArray, regions: Segments) -> Published:
+        """Return the published value of each region.
+
+        Parameters
+        ----------
+        codes: of the attribute's values, shape (rows,).
+        """
+        values = ((each, own.of_code[codes]) for own in self.numbers for each in own.reductions)
+        return self.traced_column([each.ufunc.reduceat(own, regions.starts) for each, own in values])
 
     def parts_of(self, numbers: NDArray[Any], frames: Frames, rows: IntArray) -> IntArray:
         """Return the part of each row, before ``first`` is subtracted, shape (rows,), int64.
 
         Parameters
         ----------
-        numbers: column of the coded rows that the axis's first number stands in, group after group.
+        numbers: column of the coded rows with the axis's first number, group after group.
         rows: of each group, shape (groups,).
         """
         shift, mask = np.repeat(frames.shift, rows), np.repeat(frames.mask, rows)
@@ -259,19 +272,19 @@ class Axis(ABC):
 
     @abstractmethod
     def named(self, numbers: Sequence[IntArray], group: IntArray, part: IntArray) -> IntArray:
-        """Return what some parts of groups are: nodes of the hierarchy, or units, shape (parts,), int64.
+        """Return the nodes of the hierarchy, or the units, of some parts of groups, shape (parts,), int64.
 
         Parameters
         ----------
         numbers: as for ``frames``.
-        group, part: of each of the parts that are asked about, shape (parts,).
+        group, part: of each part, shape (parts,).
         """
 
 
-class ListedAxis(Axis):
-    """An axis whose costs no traces tell: the distinct values of each group have to be listed.
+class ListedAxis(Axis[RegionColumn]):
+    """An axis whose costs traces do not determine: the distinct values of each group must be listed.
 
-    Such a search needs the rows themselves, not only sums over them.
+    Such a search needs all rows in memory.
     """
 
     @abstractmethod
@@ -291,20 +304,20 @@ def weight_shares(table: Table) -> list[float]:
 
 
 _TABLE_BITS = 20
-"""Nodes are looked up by their path in a dense table up to so many bits, else by bisection."""
+"""Bits of a path up to which nodes are looked up in a dense table, else by bisection."""
 
 BLOCK = 1 << 16
 """Groups whose nodes are found at once."""
 
 
-class NodeAxis(Axis):
+class NodeAxis(Axis[CodeArray]):
     """Regions are published as the lowest allowed node above all their values.
 
     The parts of a region are the children of that node, so that a side with one child descends to it.
 
     A value is written as its path from the root: for each level the number of the node among its siblings, in
     as many bits as the largest family of the level needs. The highest bit in which the paths of a region
-    differ tells the level of the lowest node above it, and the bits before it which node that is.
+    differ gives the level of the lowest node above it, and the bits before it identify this node.
     """
 
     ordered = False
@@ -320,14 +333,14 @@ class NodeAxis(Axis):
         self._table, self._offsets = self._nodes_by_path()
 
     def _nodes_by_path(self) -> tuple[CodeArray, IntArray]:
-        """Return the node at each level by its path, level after level; empty if that is too large."""
+        """Return the node at each level by its path, level after level; empty if too large."""
         if self.bits > _TABLE_BITS:
             return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
         sizes = 1 << (self.bits - self._below)
         offsets = np.cumsum(sizes) - sizes
         table = np.zeros(int(sizes.sum()), dtype=np.int32)
         for level, (below, offset) in enumerate(zip(self._below, offsets, strict=True)):
-            # Beyond the highest allowed level only the root is left.
+            # Above the highest allowed level there is only the root.
             if self.attribute.minimum + level <= self.attribute.maximum:
                 own = self.attribute.hierarchy.ancestors[self.attribute.minimum + level]
                 table[offset + (self._paths >> below)] = own
@@ -346,7 +359,7 @@ class NodeAxis(Axis):
     def nodes(self, numbers: Sequence[IntArray]) -> CodeArray:
         """Return the lowest allowed node above each group, else the root, shape (groups,), int32."""
         nodes = np.empty(len(numbers[0]), dtype=np.int32)
-        # What is found on the way is several times as long as the nodes.
+        # Intermediate results are several times as long as the nodes.
         for start in range(0, len(nodes), BLOCK):
             some = slice(start, start + BLOCK)
             nodes[some] = self._nodes([each[some] for each in numbers])
@@ -389,16 +402,9 @@ class NodeAxis(Axis):
         node: IntArray = self.attribute.hierarchy.ancestors[family + self.attribute.minimum, leaf]
         return node.astype(np.int64)
 
-    def published(self, codes: CodeArray, regions: Segments) -> CodeArray:
-        """Return the node that each region is published as, shape (regions,), int32.
-
-        Parameters
-        ----------
-        codes: of the attribute's values, shape (rows,).
-        """
-        own = self.numbers[0]
-        values = own.of_code[codes]
-        return self.nodes([each.ufunc.reduceat(values, regions.starts) for each in own.reductions])
+    def traced_column(self, numbers: Sequence[IntArray]) -> CodeArray:
+        """Return the node of each group, shape (groups,), int32."""
+        return self.nodes(numbers)
 
 
 def _paths(tree: Hierarchy, minimum: int) -> tuple[IntArray, IntArray]:
@@ -419,8 +425,8 @@ def _paths(tree: Hierarchy, minimum: int) -> tuple[IntArray, IntArray]:
 class DeepNodeAxis(NodeAxis):
     """A NodeAxis by leaf positions: the nodes of a tree in preorder cover ranges of them.
 
-    The lowest node above a group is the lowest above its first and its last leaf. Parts are nodes, which
-    cannot be read from the bits of a row.
+    The lowest node above a group is the lowest above its first and its last leaf. Parts are nodes, which are
+    looked up, not read from bits.
     """
 
     def __init__(self, attribute: QuasiIdentifier, share: float, metric: CellMetric) -> None:
@@ -471,7 +477,7 @@ class Units:
     low_code, high_code: lowest and highest code of each unit, shape (units,), int64.
     sizes, records: values of each unit and records with them, shape (units,), int64.
     low, high: smallest and largest number of each unit, shape (units,), float64; infinite without one.
-    missing: whether the missing value is among them, shape (units,), bool.
+    missing: whether it has the missing value, shape (units,), bool.
     """
 
     of_code: IntArray
@@ -486,7 +492,7 @@ class Units:
 
     @property
     def number(self) -> int:
-        """How many units there are."""
+        """Number of units."""
         return len(self.sizes)
 
 
@@ -499,8 +505,7 @@ def units(attribute: QuasiIdentifier) -> Units:
     of_code = rank[node_of]
     members = np.argsort(of_code, kind="stable")
     groups = Segments(of_code[members], len(lowest))
-    numbers = np.full(column.size, np.nan) if column.numbers is None else column.numbers
-    known = numbers[members]
+    known = _numbers(column)[members]
     missing = members == (-1 if column.missing is None else column.missing)
     return Units(
         of_code,
@@ -515,12 +520,12 @@ def units(attribute: QuasiIdentifier) -> Units:
     )
 
 
-class RegionAxis(Axis):
+class RegionAxis(Axis[RegionColumn]):
     """The parts of every region are the units of the attribute: its values where all levels are allowed.
 
     Parameters
     ----------
-    metric: says what a published value costs.
+    metric: of the costs of published values.
     """
 
     def __init__(self, attribute: QuasiIdentifier, share: float, metric: CellMetric) -> None:
@@ -531,22 +536,9 @@ class RegionAxis(Axis):
 
     @property
     def unit(self) -> Number:
-        """The unit of a value, of which a group's lowest and highest are kept."""
+        """The unit of a value, traced by the lowest and highest of a group."""
         bits = max(self.units.number - 1, 1).bit_length()
         return Number(self.units.of_code, bits, (Reduction.MIN, Reduction.MAX))
-
-    @abstractmethod
-    def column(self, codes: CodeArray, regions: Segments) -> RegionColumn:
-        """Return what each region is published as.
-
-        Parameters
-        ----------
-        codes: of the attribute's values, shape (rows,).
-        """
-
-    @abstractmethod
-    def traced_column(self, numbers: Sequence[IntArray]) -> RegionColumn:
-        """Return what each group is published as, from the reductions of its numbers."""
 
     def codes(self, numbers: Sequence[IntArray]) -> IntArray:
         """Return the lowest code of each group."""
@@ -564,33 +556,28 @@ class RegionAxis(Axis):
         return unit
 
 
-def finite(numbers: FloatArray) -> FloatArray:
-    """Return numbers with NaN where they are infinite."""
-    return np.where(np.isfinite(numbers), numbers, np.nan)
-
-
 class IntervalAxis(RegionAxis):
     """Regions are published as the interval from their lowest to their highest value.
 
-    A missing value is the last of the order, so that it comes to lie in regions of its own; together with
-    others it costs as much as a suppressed cell.
+    A missing value is the last of the order, so that cuts separate it; together with others it costs as much
+    as a suppressed cell.
     """
 
     def __init__(self, attribute: QuasiIdentifier, share: float, metric: CellMetric) -> None:
         super().__init__(attribute, share, metric)
         column = attribute.column
-        # Units go by their lowest code, but may reach into each other.
+        # Units are ordered by their lowest code, but may overlap.
         highest = self.units.high_code[self.units.of_code]
         bits = max(column.size - 1, 1).bit_length()
         self.numbers = (self.unit, Number(highest, bits, (Reduction.MAX,)))
-        self._numbers = np.full(column.size, np.nan) if column.numbers is None else column.numbers
+        self._numbers = _numbers(column)
         self._missing = -1 if column.missing is None else column.missing
         self._records = np.concatenate([[0], np.cumsum(column.counts)])
 
     def costs(self, numbers: Sequence[IntArray]) -> FloatArray:
-        """Return the cost of each group's interval, or of the root where it has missing values and others.
+        """Return the cost of each group's interval, or of the root if it has missing and other values.
 
-        Of the leaves in an interval only those are counted that the input has.
+        Only leaves of the input count.
         """
         low, high = self.units.low_code[numbers[0]], numbers[2]
         mixed = (high == self._missing) & (low < high)
@@ -607,12 +594,6 @@ class IntervalAxis(RegionAxis):
         )
         return self.metric.costs(self.attribute, values)
 
-    def column(self, codes: CodeArray, regions: Segments) -> RegionColumn:
-        """Return the interval that each region is published as."""
-        unit = self.units.of_code[codes]
-        high = regions.highest(self.numbers[1].of_code[codes])
-        return self.traced_column([regions.lowest(unit), regions.highest(unit), high])
-
     def traced_column(self, numbers: Sequence[IntArray]) -> RegionColumn:
         """Return the interval that each group is published as."""
         low = self.units.low_code[numbers[0]]
@@ -623,7 +604,7 @@ _MASK_BITS = 31
 """Units that share a mask; two masks fill a word."""
 
 MASKED_UNITS = 8 * _MASK_BITS
-"""So many units are marked in masks; more are listed for each group."""
+"""Units that masks can mark; more are listed for each group."""
 
 
 class SetAxis(RegionAxis):
@@ -676,15 +657,12 @@ class SetAxis(RegionAxis):
         )
         return self.metric.costs(self.attribute, values)
 
-    def column(self, codes: CodeArray, regions: Segments) -> RegionColumn:
-        """Return the set that each region is published as."""
-        return self._column(*self.members(self.units.of_code[codes], regions))
-
     def traced_column(self, numbers: Sequence[IntArray]) -> RegionColumn:
-        """Return the set that each group is published as, from the masks of its units."""
-        return self._column(*self._marked(numbers))
+        """Return the set of each group, from the masks of its units."""
+        return self.set_column(*self._marked(numbers))
 
-    def _column(self, members: IntArray, own: Segments) -> RegionColumn:
+    def set_column(self, members: IntArray, own: Segments) -> RegionColumn:
+        """Return the set of each group, from its distinct units, group after group."""
         sizes = self.units.sizes[members]
         region_of = np.repeat(own.of_row, sizes)
         firsts = np.cumsum(self.units.sizes) - self.units.sizes
@@ -701,8 +679,12 @@ class LargeSetAxis(SetAxis, ListedAxis):
         self.numbers = (self.unit,)
 
     def costs(self, numbers: Sequence[IntArray]) -> FloatArray:
-        """Return nothing for each group: the traces know only its ends, ``listed_costs`` all of it."""
+        """Return 0 for each group: ``listed_costs`` gives the costs."""
         return np.zeros(len(numbers[0]))
+
+    def column(self, codes: CodeArray, regions: Segments) -> RegionColumn:
+        """Return the set of each region."""
+        return self.set_column(*self.members(self.units.of_code[codes], regions))
 
     def listed_costs(self, numbers: NDArray[Any], groups: Segments) -> FloatArray:
         """Return the cost of the set of each group."""

@@ -1,7 +1,6 @@
 """Proposal and acceptance of the cuts of one Mondrian level: strict and relaxed modes, along one axis.
 
-A cut is accepted only if the regions it leaves, looked at jointly as the release shows them, satisfy the
-models.
+A cut is accepted only if the resulting regions, judged together as published, satisfy the models.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.model.classes import Classes, Traces
+from anonymizer.model.classes import Classes
 from anonymizer.privacy.base import Merging
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.mondrian.labelling import Publishing
@@ -28,12 +27,12 @@ class Chosen:
 
     Attributes
     ----------
-    cut: regions that are cut, shape (regions,), bool.
-    axis: position of the quasi-identifier along which each is cut, shape (regions,), int64; -1 without a cut.
+    cut: which regions are cut, shape (regions,), bool.
+    axis: position of the cut's quasi-identifier, shape (regions,), int64; -1 without a cut.
     starts: the parts of region i that go to the left are ``left[starts[i]:starts[i + 1]]``, shape
         (regions + 1,), int64.
-    left: numbers of parts, as the region's Frames have it, in the order in which they were cut, int64;
-        ``Axis.named`` says which nodes or units they are.
+    left: numbers of parts as in the region's Frames, in the order of the cuts, int64; ``Axis.named`` says
+        which nodes or units they are.
     target: records on the left, shape (regions,), int64. In a relaxed cut some records of the last part on
         the left may be on the right.
     gain: loss that each cut saves, in records, shape (regions,), float64.
@@ -50,7 +49,7 @@ class Chosen:
 
     @classmethod
     def joined(cls, several: Sequence[Chosen]) -> Chosen:
-        """Return the cuts of regions one after the other."""
+        """Return the cuts of several groups of regions as one."""
         sizes = [np.diff(each.starts) for each in several]
         return cls(
             np.concatenate([each.cut for each in several]),
@@ -64,32 +63,13 @@ class Chosen:
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
-    """The open regions of a level.
-
-    Attributes
-    ----------
-    records: of each region, shape (regions,), int64.
-    traces: of each region, as the coding lists them.
-    """
-
-    records: IntArray
-    traces: Traces
-
-    @property
-    def number(self) -> int:
-        """How many regions there are."""
-        return len(self.records)
-
-
-@dataclass(frozen=True, eq=False)
 class PartSummary:
     """The parts of the open regions along one axis.
 
     Attributes
     ----------
-    region: of each part, shape (parts,), int64, ascending; regions of one part need not be listed.
-    part: number of each part in its region, as ``Frames`` has it, shape (parts,), int64, ascending in it.
+    region: of each part, shape (parts,), int64, ascending; regions of one part may be missing.
+    part: number of each part in its region as in ``Frames``, shape (parts,), int64, ascending in it.
     records: of each part, shape (parts,), int64, positive.
     """
 
@@ -100,12 +80,12 @@ class PartSummary:
 
 @dataclass(frozen=True, eq=False)
 class Accepted:
-    """The cuts that stand.
+    """The accepted cuts.
 
     Attributes
     ----------
     cut: shape (regions,), bool.
-    final: whether no further level may follow.
+    final: whether this level is the last.
     """
 
     cut: BoolArray
@@ -114,14 +94,14 @@ class Accepted:
 
 @dataclass(frozen=True, eq=False)
 class _LevelCuts:
-    """The regions before a level, and what goes to the left of the open ones where they are cut."""
+    """The regions before a level, with the records on the left of the open ones."""
 
     closed: Regions
     opened: Regions
     left: IntArray
 
     def after(self, cut: BoolArray) -> tuple[Regions, IntArray]:
-        """Return all regions after some cuts, and which open region each comes from, -1 for closed ones."""
+        """Return all regions after some cuts, and the open region of each before, -1 for closed ones."""
         both = np.flatnonzero(cut)
         parent = np.concatenate([np.full(self.closed.number, -1), np.flatnonzero(~cut), both, both])
         halves = self.opened.halves(self.left, cut)
@@ -129,12 +109,12 @@ class _LevelCuts:
 
 
 class Acceptance:
-    """Asks the models that a cut by itself cannot answer for.
+    """Judges cuts by the models for which both sides alone do not suffice.
 
-    Regions that are published alike are one class. Where a model may fail after a merge, cuts that lead to a
-    failing class are taken back. Models of the whole table are asked after each level; once they fail, the
-    longest run of the level's cuts in the order of their gain for which they hold is found by bisection, and
-    the search ends there.
+    Regions that are published alike are one class. If merging can violate a model, cuts that lead to a
+    violating class are taken back. Models of the whole table are judged after each level; once one is
+    violated, bisection finds the longest run of the level's cuts, in the order of their gain, that satisfies
+    all, and the search ends.
     """
 
     def __init__(self, problem: SearchProblem, checks: Checks, publishing: Publishing) -> None:
@@ -145,13 +125,13 @@ class Acceptance:
 
     @property
     def together(self) -> bool:
-        """Whether any model looks at regions together; otherwise all cuts stand."""
+        """Whether any model judges regions together; otherwise all cuts are accepted."""
         return self._merging or bool(self._tables)
 
     def accept(self, closed: Regions, opened: Regions, left: IntArray, chosen: Chosen) -> Accepted:
-        """Return which cuts stand, beside the regions that are closed already.
+        """Return the accepted cuts, judged together with the closed regions.
 
-        Without any of them the release is that of the level before, for which all models hold.
+        Without any cut the release is that of the level before, which satisfies all models.
 
         Parameters
         ----------
@@ -176,12 +156,12 @@ class Acceptance:
         return Accepted(best, final=True)
 
     def _consistent(self, cuts: _LevelCuts, cut: BoolArray) -> BoolArray:
-        """Take back cuts whose halves are in a failing class as published, until none fails."""
+        """Take back cuts with a half in a violating class as published, until no class violates a model."""
         while self._merging and cut.any():
             regions, parent = cuts.after(cut)
             classes, region_of = self._classes(regions)
             failing = ~self._checks.hold(classes)
-            # The starred records, if any, are no region's: their class was asked when they were starred.
+            # Suppressed records that stay are in no region; their class was judged at the start.
             rows = (region_of >= 0) & failing[classes.class_of]
             guilty = np.unique(parent[region_of[rows]])
             guilty = guilty[guilty >= 0]
@@ -222,12 +202,12 @@ class Cuts:
 class AxisCuts:
     """The parts of every region in the order in which they are cut, and the cuts that are still open.
 
-    A cut lies behind a part: that one and all before it go to the left. It is open when both sides have
-    enough records and it has not failed yet.
+    A cut lies behind a part: that one and all before it go to the left. It is open while both sides have
+    enough records and it has not failed.
 
     Parameters
     ----------
-    summary: of regions numbered from 0, each with a part at least.
+    summary: of regions numbered from 0, each with at least one part.
     sizes: records of each region, shape (regions,), int64.
     ordered: whether parts keep their order; otherwise the most frequent come first.
 
@@ -255,7 +235,7 @@ class AxisCuts:
         self._open = (self.upto >= minimum) & (above >= minimum) & (above > 0)
 
     def _above(self) -> IntArray:
-        """Return the records of the region that come after each part."""
+        """Return the records of the region after each part."""
         return self.sizes[self.parts.of_row] - self.upto
 
     def nearest(self) -> IntArray:
@@ -276,11 +256,11 @@ class AxisCuts:
         return found
 
     def reached(self, target: IntArray) -> IntArray:
-        """Return the part of each region with which the records up to it reach a number, shape (regions,)."""
+        """Return the first part of each region up to which there are so many records, shape (regions,)."""
         return self.parts.first(np.flatnonzero(self.upto >= target[self.parts.of_row]))
 
     def several(self) -> BoolArray:
-        """Tell which regions have more than one part, shape (regions,)."""
+        """Return which regions have more than one part, shape (regions,)."""
         return np.diff(self.parts.starts, append=len(self.upto)) > 1
 
     def close(self, cuts: IntArray) -> None:
@@ -296,7 +276,7 @@ _NONE = np.iinfo(np.int64).max
 
 
 def _most_frequent_first(summary: PartSummary) -> IntArray:
-    """Return the parts of each region by their records; equally frequent ones stay in their order."""
+    """Return the order of parts by falling records within each region, stable."""
     if not len(summary.part):
         return np.zeros(0, dtype=np.int64)
     place = np.arange(len(summary.part))
@@ -304,14 +284,14 @@ def _most_frequent_first(summary: PartSummary) -> IntArray:
     low, middle = len(place).bit_length(), most.bit_length()
     if low + middle + last.bit_length() > 62:
         return np.lexsort((-summary.records, summary.region))
-    # Sorting whole numbers is several times faster than finding the order of two keys.
+    # Sorting whole numbers is several times faster than sorting by two keys.
     keys = (((summary.region << middle) | (most - summary.records)) << low) | place
     keys.sort()
     return keys & ((1 << low) - 1)
 
 
 class Mode(ABC):
-    """What cuts are proposed, and who goes to the left.
+    """The proposed cuts, and the records that go to the left.
 
     Class attributes
     ----------------
@@ -322,7 +302,7 @@ class Mode(ABC):
 
     @abstractmethod
     def proposals(self, cuts: AxisCuts) -> list[Cuts]:
-        """Return the cuts that are tried at first, the preferred ones first."""
+        """Return the cuts to try first, in order of preference."""
 
     @abstractmethod
     def left(
@@ -330,7 +310,7 @@ class Mode(ABC):
     ) -> NDArray[Any]:
         """Return the records of each row that go to the left, shape (rows,), int64; 0 without a cut.
 
-        Where no part has records on both sides, whether all of each row go there, bool.
+        If no part is ever divided: whether the row goes to the left, bool.
 
         Parameters
         ----------
@@ -343,8 +323,8 @@ class Mode(ABC):
 class Strict(Mode):
     """Equal values stay together: regions are disjoint boxes.
 
-    Proposes the cut that halves the region best, and those with the smallest side on either end, which set
-    a value apart that hides behind others.
+    Proposes the cut nearest to the median, and those with the smallest side on either end, which separate an
+    outlying value.
     """
 
     divides = False
@@ -364,14 +344,14 @@ class Strict(Mode):
         rows: IntArray,
         chosen: Cuts,
     ) -> BoolArray:
-        """Tell which rows are in the parts up to the cut."""
+        """Return which rows are in the parts up to the cut."""
         ends = (chosen.part + 1).astype(part_of.dtype)
         left: BoolArray = part_of < np.repeat(ends, rows)
         return left
 
 
 class Relaxed(Mode):
-    """Records with the median value may go to either side, so that the sides are of equal size.
+    """Records with the median value may go to either side, so that both have the same size.
 
     Source: LeFevre, DeWitt, Ramakrishnan (ICDE 2006, doi:10.1109/ICDE.2006.101), section 3.2.
     """
@@ -390,7 +370,7 @@ class Relaxed(Mode):
     def left(
         self, cuts: AxisCuts, part_of: IntArray, counts: IntArray, rows: IntArray, chosen: Cuts
     ) -> IntArray:
-        """Return all records of the parts before the cut, and of its own part what the target leaves."""
+        """Return all records of the parts before the cut, and of its own part the rest of the target."""
         region_of = np.repeat(np.arange(len(rows)), rows)
         part = chosen.part[region_of]
         left = np.where(part_of < part, counts, 0).astype(np.int64)

@@ -1,6 +1,6 @@
-"""Publishing of regions as nodes, intervals or sets, and the recoding and classes that they make.
+"""Publishing of regions as nodes, intervals or sets: the recoding and its classes.
 
-The labeling decides the axis of each quasi-identifier. Rows of the recoding keep the order of the table.
+The labelling decides the axis of each quasi-identifier. Rows of the recoding keep the order of the table.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic
 
 import numpy as np
 
 from anonymizer.loss.base import CellMetric
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.classes import Traces
-from anonymizer.model.counting import group_keys
+from anonymizer.model.counting import numbered
 from anonymizer.model.recoding import NodeRecoding, Recoding, RegionColumn, RegionRecoding
 from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
 from anonymizer.search.mondrian.axes import (
@@ -25,6 +25,7 @@ from anonymizer.search.mondrian.axes import (
     IntervalAxis,
     LargeSetAxis,
     NodeAxis,
+    Published,
     RegionAxis,
     SetAxis,
     weight_shares,
@@ -32,12 +33,9 @@ from anonymizer.search.mondrian.axes import (
 from anonymizer.search.mondrian.regions import InOrder, Proportional, Regions, Segments, Sharing
 from anonymizer.search.mondrian.store import WORD_BITS
 
-OwnAxis = TypeVar("OwnAxis", bound=Axis)
-Published = TypeVar("Published")
 
-
-class Labelling(ABC, Generic[OwnAxis, Published]):
-    """The kind of labels that regions are published with.
+class Labelling(ABC, Generic[Published]):
+    """The kind of generalized values that regions are published with.
 
     Class attributes
     ----------------
@@ -59,56 +57,48 @@ class Labelling(ABC, Generic[OwnAxis, Published]):
         self.axes = tuple(self._axis(attribute, share, metric) for attribute, share in own)
 
     @abstractmethod
-    def _axis(self, attribute: QuasiIdentifier, share: float, metric: CellMetric) -> OwnAxis:
+    def _axis(self, attribute: QuasiIdentifier, share: float, metric: CellMetric) -> Axis[Published]:
         """Return the axis of a quasi-identifier."""
 
     @abstractmethod
-    def _column(self, axis: OwnAxis, codes: CodeArray, regions: Segments) -> Published:
-        """Return what is published of regions along an axis, given the code of each row, shape (rows,)."""
-
-    @abstractmethod
-    def _traced(self, axis: OwnAxis, numbers: Traces) -> Published:
-        """Return the same, given what the axis remembers of the regions."""
-
-    @abstractmethod
     def _recoded(self, rows: Rows, columns: list[Published]) -> Recoding:
-        """Return the recoding of some rows, given what is published of their regions along each axis."""
+        """Return the recoding of some rows from the published values of their regions along each axis."""
 
     def recoding(self, table: Table, regions: Regions, suppressed: BoolArray, removed: BoolArray) -> Recoding:
-        """Return what is published when each region is one class.
+        """Return the recoding with the regions as classes.
 
         Parameters
         ----------
-        regions: every record of the table lies in one.
+        regions: of all records of the table.
         suppressed, removed: regions, shape (regions,), bool.
         """
         columns = [
-            self._column(axis, table.quasi_identifier_codes(position)[regions.owner], regions.segments)
+            axis.column(table.quasi_identifier_codes(position)[regions.owner], regions.segments)
             for position, axis in enumerate(self.axes)
         ]
         return self._recoded(rows_of(table, regions, suppressed, removed), columns)
 
     def traced_recoding(self, rows: Rows, numbers: Iterable[Traces]) -> Recoding:
-        """Return what is published of regions of which no rows are known, only what axes remember of them.
+        """Return the recoding of regions from their traces, without their rows.
 
         Parameters
         ----------
-        rows: those of regions and sensitive values.
+        rows: one for each region and combination of sensitive values.
         numbers: for each axis the reductions of its numbers over each region, as ``Coding.numbers`` has them.
         """
         return self._recoded(
-            rows, [self._traced(axis, own) for axis, own in zip(self.axes, numbers, strict=True)]
+            rows, [axis.traced_column(own) for axis, own in zip(self.axes, numbers, strict=True)]
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows that regions make of a table, one for each combination and region that it has records in.
+    """The rows of a recoding, one for each combination and each region with records of it.
 
     Attributes
     ----------
-    table: the searched one, or one with combinations in parts where some lie in several regions.
-    owner: combination of each row, ascending, None where each has one row.
+    table: the searched one, or one split where a combination is in several regions.
+    owner: combination of each row, ascending; None if each has one row.
     region_of: region of each row, shape (rows,), int64.
     suppressed, removed: shape (rows,), bool.
     """
@@ -138,8 +128,8 @@ def rows_of(table: Table, regions: Regions, suppressed: BoolArray, removed: Bool
     )
 
 
-class RegionLabelling(Labelling[RegionAxis, RegionColumn]):
-    """Numbers and dates by one kind of axis, other attributes by another.
+class RegionLabelling(Labelling[RegionColumn]):
+    """Numbers and dates with one kind of axis, other attributes with another.
 
     Class attributes
     ----------------
@@ -157,28 +147,22 @@ class RegionLabelling(Labelling[RegionAxis, RegionColumn]):
             return LargeSetAxis(attribute, share, metric)
         return axis
 
-    def _column(self, axis: RegionAxis, codes: CodeArray, regions: Segments) -> RegionColumn:
-        return axis.column(codes, regions)
-
-    def _traced(self, axis: RegionAxis, numbers: Traces) -> RegionColumn:
-        return axis.traced_column(numbers)
-
     def _recoded(self, rows: Rows, columns: list[RegionColumn]) -> RegionRecoding:
         return RegionRecoding(rows.table, columns, rows.region_of, rows.suppressed, rows.removed, rows.owner)
 
 
 class IntervalLabelling(RegionLabelling):
-    """Ordered attributes as intervals, the others as sets: an interval of names would mean nothing."""
+    """Ordered attributes as intervals, the others as sets."""
 
     ordered = IntervalAxis
     unordered = SetAxis
 
 
-class NodeLabelling(Labelling[NodeAxis, CodeArray]):
+class NodeLabelling(Labelling[CodeArray]):
     """Every attribute along its hierarchy: the lowest allowed node above a region's values.
 
     Two regions may be published alike. A relaxed cut keeps combinations together: regions that share many
-    have the same nodes more often, and would be one class.
+    more often have the same nodes and so become one class.
     """
 
     sharing = InOrder()
@@ -187,12 +171,6 @@ class NodeLabelling(Labelling[NodeAxis, CodeArray]):
         axis = NodeAxis(attribute, share, metric)
         return axis if axis.bits <= WORD_BITS else DeepNodeAxis(attribute, share, metric)
 
-    def _column(self, axis: NodeAxis, codes: CodeArray, regions: Segments) -> CodeArray:
-        return axis.published(codes, regions)
-
-    def _traced(self, axis: NodeAxis, numbers: Traces) -> CodeArray:
-        return axis.nodes(numbers)
-
     def _recoded(self, rows: Rows, columns: list[CodeArray]) -> NodeRecoding:
         nodes = np.stack(columns, axis=1)
         return NodeRecoding(rows.table, nodes, rows.suppressed, rows.removed, rows.owner, rows.region_of)
@@ -200,14 +178,14 @@ class NodeLabelling(Labelling[NodeAxis, CodeArray]):
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """The rows of a release with the classes that its reader sees.
+    """The rows of a release with its classes as published.
 
     Attributes
     ----------
     owner, counts: combination and records of each row, shape (rows,), int64.
-    region_of: region of each row, -1 for starred ones, shape (rows,), int64.
+    region_of: region of each row, -1 for suppressed ones, shape (rows,), int64.
     class_of: class of each row, shape (rows,), int64.
-    classes: how many there are.
+    classes: number of classes.
     """
 
     owner: IntArray
@@ -218,21 +196,21 @@ class Release:
 
 
 class Publishing:
-    """Publishes regions beside what was suppressed from the start.
+    """Publishes regions and the records suppressed at the start.
 
     Parameters
     ----------
-    gone: records of each combination that are suppressed, shape (combinations,), int64.
+    gone: suppressed records of each combination, shape (combinations,), int64.
     kept_suppressed: whether these stay as a class of their own.
     """
 
     def __init__(
-        self, table: Table, labelling: Labelling[Any, Any], gone: IntArray, *, kept_suppressed: bool
+        self, table: Table, labelling: Labelling[Any], gone: IntArray, *, kept_suppressed: bool
     ) -> None:
         self._table = table
         self._labelling = labelling
         self._gone = gone
-        self._starred = kept_suppressed
+        self._kept_suppressed = kept_suppressed
 
     def recoding(self, regions: Regions) -> Recoding:
         """Return the recoding of the table whose released records lie in the regions."""
@@ -242,30 +220,22 @@ class Publishing:
             alone = Segments(np.zeros(len(gone), dtype=np.int64), 1)
             every = Regions.joined([regions, Regions(gone, self._gone[gone], alone)])
         suppressed = np.arange(every.number) >= regions.number
-        removed = np.zeros_like(suppressed) if self._starred else suppressed
+        removed = np.zeros_like(suppressed) if self._kept_suppressed else suppressed
         return self._labelling.recoding(self._table, every, suppressed, removed)
-
-    def hides(self, recoding: Recoding) -> bool:
-        """Tell whether records that are not suppressed are published like the starred ones."""
-        return self._starred and hides(recoding)
 
     def release(self, regions: Regions) -> Release:
         """Return the released rows with their classes by the published texts."""
         recoding = self.recoding(regions)
         rows = np.flatnonzero(~recoding.removed)
-        keys, number = np.zeros(len(rows), dtype=np.int64), 1
-        for column in recoding.published():
-            labels = len(column.labels)
-            keys, distinct = group_keys(keys * labels + column.codes[rows], number * labels)
-            number = len(distinct)
+        keys, first = numbered((column.codes[rows] for column in recoding.published()), len(rows))
         order = np.argsort(regions.owner, kind="stable")
         region_of = np.full(len(recoding.suppressed), -1, dtype=np.int64)
         region_of[~recoding.suppressed] = regions.region_of[order]
-        return Release(recoding.owners[rows], recoding.table.counts[rows], region_of[rows], keys, number)
+        return Release(recoding.owners[rows], recoding.table.counts[rows], region_of[rows], keys, len(first))
 
 
 def hides(recoding: Recoding) -> bool:
-    """Tell whether records that are not suppressed are published with ``*`` in every quasi-identifier."""
+    """Return whether a record that is not suppressed is published with ``*`` in every quasi-identifier."""
     like = ~recoding.suppressed
     for column in recoding.published():
         like &= np.array([label == SUPPRESSED for label in column.labels])[column.codes]

@@ -1,22 +1,25 @@
-"""One level of Mondrian: where each open region is cut, all of them at once.
+"""One level of Mondrian: where each open region is cut, all of them at once, in memory or on disk.
 
-Cuts are logged so that further records can be placed with equal ones.
+For a large region a few rows may suffice to prove the cost of a side. Cuts are logged, so that records that
+are appended later can be placed with equal ones.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.model.classes import Traces
 from anonymizer.model.outcome import CutTree
-from anonymizer.search.mondrian.axes import NodeAxis
-from anonymizer.search.mondrian.cuts import AxisCuts, Chosen, Cuts, Groups, Mode
-from anonymizer.search.mondrian.store import Coding
+from anonymizer.search.mondrian.axes import Frames, ListedAxis, NodeAxis
+from anonymizer.search.mondrian.cuts import AxisCuts, Chosen, Cuts, Mode, PartSummary
+from anonymizer.search.mondrian.regions import Checks, Segments, distinct_keys
+from anonymizer.search.mondrian.store import Batch, Coding, Span, Store, chunks, looked_up
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,13 +29,18 @@ class Proposed:
     Attributes
     ----------
     axis: position of the quasi-identifier, shape (regions,), int64; -1 without a cut.
-    part: the last part with records on the left, in the order of the axis's cuts, shape (regions,), int64.
+    part: last part with records on the left, in the order of the axis's cuts, shape (regions,), int64.
     target: records on the left, shape (regions,), int64.
     """
 
     axis: IntArray
     part: IntArray
     target: IntArray
+
+    @classmethod
+    def none(cls, regions: int) -> Proposed:
+        """Return no cut for any region."""
+        return cls(*(np.full(regions, -1, dtype=np.int64) for _ in range(3)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +50,7 @@ class Sides:
     Attributes
     ----------
     left, right: traces of the sides, each of shape (cuts,).
-    listed: what the sides cost beyond what the traces tell, left sides first, shape (2 * cuts,), or None.
+    listed: costs of the sides that traces do not determine, left sides first, shape (2 * cuts,), or None.
     """
 
     left: Traces
@@ -50,40 +58,8 @@ class Sides:
     listed: FloatArray | None = None
 
 
-class View(ABC):
-    """The open regions along one axis.
-
-    Attributes
-    ----------
-    regions: those of the level that have several parts, ascending, shape (regions of the view,), int64.
-    cuts: their parts and open cuts, the regions numbered as in ``regions``.
-    """
-
-    regions: IntArray
-    cuts: AxisCuts
-
-    @abstractmethod
-    def sides(self, proposals: list[Cuts]) -> list[Sides]:
-        """Return the sides of cuts, for each proposal those of the regions that have one, in their order."""
-
-
-class Source(ABC):
-    """The open regions of a level."""
-
-    coding: Coding
-    groups: Groups
-
-    @abstractmethod
-    def view(self, position: int, minimum: int) -> View:
-        """Return the regions along an axis; both sides of a cut need at least ``minimum`` records."""
-
-    @abstractmethod
-    def hold(self, proposed: Proposed, asked: BoolArray) -> BoolArray:
-        """Tell which of the regions that are asked about satisfy the models on both sides of their cut."""
-
-
 def slots_of(cuts: AxisCuts, proposals: list[Cuts]) -> tuple[IntArray, IntArray]:
-    """Return the slot of each part between cuts, and how many slots are left of each cut, less one.
+    """Return the slot of each part between cuts, and the last slot on the left of each cut.
 
     Parameters
     ----------
@@ -103,7 +79,7 @@ def slots_of(cuts: AxisCuts, proposals: list[Cuts]) -> tuple[IntArray, IntArray]
 
 
 def left_parts(views: Mapping[int, View], proposed: Proposed) -> tuple[IntArray, IntArray]:
-    """Return the parts that go to the left, region after region, and where each region's start.
+    """Return the parts that go to the left, region after region, and the first place of each region.
 
     Parameters
     ----------
@@ -111,7 +87,7 @@ def left_parts(views: Mapping[int, View], proposed: Proposed) -> tuple[IntArray,
 
     Returns
     -------
-    As ``Chosen`` has them: ``starts``, shape (regions + 1,), and ``left``.
+    ``starts``, shape (regions + 1,), and ``left`` of ``Chosen``.
     """
     number = len(proposed.axis)
     first, sizes = np.zeros(number, dtype=np.int64), np.zeros(number, dtype=np.int64)
@@ -132,11 +108,11 @@ def left_parts(views: Mapping[int, View], proposed: Proposed) -> tuple[IntArray,
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """Where the sides of cuts end.
+    """The slots where the sides of cuts end.
 
     Attributes
     ----------
-    cut: regions that have a cut, shape (proposals, regions), bool.
+    cut: which regions have a cut, shape (proposals, regions), bool.
     last, first: last slot on the left and first on the right, shape (proposals, regions), int64.
     """
 
@@ -170,21 +146,267 @@ def accumulated(coding: Coding, traces: Traces) -> tuple[Traces, Traces]:
     return upto, onwards
 
 
+SAMPLE = 256
+"""Rows of a large region that are sampled first."""
+
+LARGE = 4 * SAMPLE
+"""Fewest rows of a large region."""
+
+
+@dataclass(frozen=True, eq=False)
+class Slotted:
+    """Parts of a batch along an axis, with their slots between cuts.
+
+    Attributes
+    ----------
+    position: of the axis.
+    of_part: slot of each part in the order of the cuts, shape (parts,), ascending within a region.
+    of_row: slot of each row, shape (rows,).
+    number: of slots.
+    """
+
+    position: int
+    cuts: AxisCuts
+    of_part: IntArray
+    of_row: NDArray[Any]
+    number: int
+
+
+def proven_traces(batch: Batch, slotted: Slotted, ends: Ends) -> Traces:
+    """Return traces of slots that give the exact costs of all sides, shape (regions, slots).
+
+    A side costs at least as much as a sample of its rows, and at most as much as the region with only the
+    parts of the side. If the two are equal, the other rows do not matter; otherwise, and if no row of the
+    side is in the sample, all are traced.
+    """
+    coding, slots, slot_of = batch.coding, slotted.number, slotted.of_row
+    large = batch.rows >= LARGE
+    if not large.any():
+        return batch.slot_traces(slot_of, slots)
+    rows, number = _some_rows(batch, large)
+    found = batch.take(rows, number).slot_traces(slot_of[rows], slots)
+    regions = np.flatnonzero(large)
+    own_ends = Ends(ends.cut[:, large], ends.last[:, large], ends.first[:, large])
+    least = _costs(coding, own_ends, [own[regions] for own in found])
+    most = _costs(coding, own_ends, _bounds(batch, slotted, regions))
+    empty = _empty(own_ends, _slots_seen(number, slot_of[rows], slots)[regions])
+    wanted = _slots_of(own_ends, empty | (least < most), slots)
+    if wanted.any():
+        _complete(found, batch, regions, wanted, slotted)
+    return found
+
+
+def _some_rows(batch: Batch, large: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return all rows of small regions and some of large ones, and their number in each region."""
+    number = np.where(large, SAMPLE, batch.rows)
+    step = batch.rows / number
+    region = np.repeat(np.arange(batch.number), number)
+    place = np.arange(len(region)) - np.repeat(np.cumsum(number) - number, number)
+    return batch.starts[region] + (place * step[region]).astype(np.int64), number
+
+
+def _slots_seen(number: IntArray, slot_of: NDArray[Any], slots: int) -> IntArray:
+    """Count rows by slot, shape (regions, slots), from the number of rows of each region and their slots."""
+    keys = np.repeat(np.arange(0, len(number) * slots, slots), number) + slot_of
+    return np.bincount(keys, minlength=len(number) * slots).reshape(len(number), slots)
+
+
+def _empty(ends: Ends, rows: IntArray) -> BoolArray:
+    """Return which sides have no row, in the order of _costs; ``rows`` has shape (regions, slots)."""
+    proposal, region = np.nonzero(ends.cut)
+    upto, onwards = np.cumsum(rows, axis=1), np.cumsum(rows[:, ::-1], axis=1)[:, ::-1]
+    left, right = ends.last[proposal, region], ends.first[proposal, region]
+    return np.asarray(np.concatenate([upto[region, left], onwards[region, right]]) == 0)
+
+
+def _bounds(batch: Batch, slotted: Slotted, regions: IntArray) -> Traces:
+    """Return traces at least as wide as those of the slots: those of the region, limited to the own parts."""
+    coding, cuts, slots = batch.coding, slotted.cuts, slotted.number
+    number = np.full(batch.number, -1)
+    number[regions] = np.arange(len(regions))
+    own = number[cuts.parts.of_row]
+    parts = np.flatnonzero(own >= 0)
+    keys = own[parts] * slots + slotted.of_part[parts]
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    keys = keys[starts]
+    of_key = regions[keys // slots]
+    frames = coding.frames(batch.traces, slotted.position)
+    shift, mask = frames.shift[of_key], frames.mask[of_key]
+    column = coding.fields[slotted.position][0].column
+    bounds = []
+    for trace, traced in zip(coding.traces, batch.traces, strict=True):
+        bound = np.full(len(regions) * slots, trace.reduction.identity, dtype=np.int64)
+        bound[keys] = traced[of_key]
+        if trace.column == column:
+            children = trace.reduction.ufunc.reduceat(cuts.part[parts], starts)
+            bound[keys] = (bound[keys] & ~(mask << shift)) | (children << shift)
+        bounds.append(bound.reshape(len(regions), slots))
+    return bounds
+
+
+def _costs(coding: Coding, ends: Ends, traces: Traces) -> FloatArray:
+    """Return the costs of the left sides of all cuts, then of the right ones, shape (2 * cuts,)."""
+    proposal, region = np.nonzero(ends.cut)
+    left, right = ends.last[proposal, region], ends.first[proposal, region]
+    both = zip(*accumulated(coding, traces), strict=True)
+    return coding.costs([np.concatenate([upto[region, left], on[region, right]]) for upto, on in both])
+
+
+def _slots_of(ends: Ends, wanted: BoolArray, slots: int) -> BoolArray:
+    """Return the slots of some sides, shape (regions, slots); ``wanted`` is in the order of _costs."""
+    proposal, region = np.nonzero(ends.cut)
+    left, right = np.split(wanted, 2)
+    found = np.zeros((ends.cut.shape[1], slots), dtype=bool)
+    for slot in range(slots):
+        found[region[left & (slot <= ends.last[proposal, region])], slot] = True
+        found[region[right & (slot >= ends.first[proposal, region])], slot] = True
+    return found
+
+
+def _complete(found: Traces, batch: Batch, regions: IntArray, wanted: BoolArray, slotted: Slotted) -> None:
+    """Trace all rows of some slots of some regions."""
+    every = np.zeros((batch.number, slotted.number), dtype=bool)
+    every[regions] = wanted
+    whole = batch.slot_traces(slotted.of_row, slotted.number, every)
+    for own, exact in zip(found, whole, strict=True):
+        own[every] = exact[every]
+
+
+_DENSE_SHARE = 4
+"""Possible parts for each row up to which parts are numbered in a dense array."""
+
+
+class View:
+    """The open regions of a batch along one axis.
+
+    Attributes
+    ----------
+    regions: regions of the batch with several parts and enough records for two, shape (regions of the view,).
+    cuts: their parts and open cuts, the regions numbered as in ``regions``.
+    part_of: position in the order of the cuts of each row's part, shape (rows of the view,).
+    batch: the rows of these regions.
+    """
+
+    cuts: AxisCuts
+    part_of: NDArray[Any]
+
+    def __init__(self, batch: Batch, position: int, mode: Mode, minimum: int) -> None:
+        frames = batch.coding.frames(batch.traces, position)
+        self.regions = np.flatnonzero((frames.parts > 1) & (batch.records >= 2 * minimum))
+        self.batch = batch.select(self.regions)
+        self._mode = mode
+        self._position = position
+        if not len(self.regions):
+            return
+        frames = Frames(*(own[self.regions] for own in vars(frames).values()))
+        summary, keys, number_of = _summary(self.batch, position, frames)
+        ordered = batch.coding.axes[position].ordered
+        self.cuts = AxisCuts(summary, self.batch.records, minimum, ordered=ordered)
+        kinds = (kind for kind in (np.uint8, np.uint16, np.uint32) if len(summary.part) <= np.iinfo(kind).max)
+        rank = self.cuts.rank.astype(next(kinds))
+        self.part_of = looked_up(rank[number_of], keys)
+
+    def left(self, chosen: Cuts) -> NDArray[Any]:
+        """Return what of each row goes to the left, as ``Mode.left`` does, shape (rows of the view,)."""
+        return self._mode.left(self.cuts, self.part_of, self.batch.counts, self.batch.rows, chosen)
+
+    def sides(self, proposals: list[Cuts]) -> list[Sides]:
+        """Return the sides of cuts, for each proposal those of the regions that have one, in their order."""
+        slot_of, ends, traces = self._divided(proposals) if self._mode.divides else self._whole(proposals)
+        sides = ends.sides(self.batch.coding, traces)
+        if self.batch.coding.traced_whole:
+            return sides
+        bounds = zip(ends.last, ends.first, ends.cut, strict=True)
+        listed = [self._listed(slot_of, *own) for own in bounds]
+        return [replace(own, listed=costs) for own, costs in zip(sides, listed, strict=True)]
+
+    def _whole(self, proposals: list[Cuts]) -> tuple[NDArray[Any], Ends, Traces]:
+        """Return the slot of each row, where the sides end, and the traces of the slots."""
+        of_part, last = slots_of(self.cuts, proposals)
+        of_row = looked_up(of_part.astype(np.uint8), self.part_of)
+        slotted = Slotted(self._position, self.cuts, of_part, of_row, len(proposals) + 1)
+        ends = Ends(np.stack([own.part >= 0 for own in proposals]), last, last + 1)
+        if self.batch.coding.bitwise:
+            return of_row, ends, proven_traces(self.batch, slotted, ends)
+        return of_row, ends, self.batch.slot_traces(of_row, slotted.number)
+
+    def _divided(self, proposals: list[Cuts]) -> tuple[NDArray[Any], Ends, Traces]:
+        """Return the same for one cut that divides rows; divided rows are in a slot between the sides."""
+        (chosen,) = proposals
+        left = self.left(chosen)
+        of_row = (left < self.batch.counts).astype(np.uint8) + (left == 0)
+        ones = np.ones((1, len(self.regions)), dtype=np.int64)
+        ends = Ends((chosen.part >= 0)[np.newaxis], ones, ones)
+        return of_row, ends, self.batch.slot_traces(of_row, 3)
+
+    def _listed(self, slot_of: NDArray[Any], last: IntArray, first: IntArray, cut: BoolArray) -> FloatArray:
+        """Return the costs of axes that traces do not determine, left sides first."""
+        coding, costs = self.batch.coding, np.zeros(2 * int(cut.sum()))
+        region_of = self.batch.region_of
+        number = np.cumsum(cut) - 1
+        for position, axis in enumerate(coding.axes):
+            if not isinstance(axis, ListedAxis) or not axis.share:
+                continue
+            column = self.batch.columns[coding.fields[position][0].column]
+            both = []
+            for own in (slot_of <= last[region_of], slot_of >= first[region_of]):
+                rows = np.flatnonzero(own & cut[region_of])
+                groups = Segments(number[region_of[rows]], int(cut.sum()))
+                both.append(axis.share * axis.listed_costs(column[rows], groups))
+            costs += np.concatenate(both)
+        return costs
+
+
+def _summary(batch: Batch, position: int, frames: Frames) -> tuple[PartSummary, NDArray[Any], IntArray]:
+    """Return the parts with their records, a key for each row, and the number of each key's part."""
+    axis, field = batch.coding.axes[position], batch.coding.fields[position][0]
+    before = np.cumsum(frames.parts) - frames.parts
+    space = int(frames.parts.sum())
+    kind = next(kind for kind in (np.uint8, np.uint16, np.int64) if space <= np.iinfo(kind).max)
+    keys = np.empty(len(batch.counts), dtype=kind)
+    for rows, regions, inside in chunks(batch.rows):
+        own = Frames(*(each[regions] for each in vars(frames).values()))
+        parts = axis.parts_of(batch.columns[field.column][rows], own, inside)
+        parts += np.repeat(before[regions] - own.first, inside)
+        keys[rows] = parts
+    if space <= _DENSE_SHARE * len(keys):
+        records = _counted(batch, keys, space)
+        distinct = np.flatnonzero(records)
+        number_of = np.zeros(space, dtype=np.int64)
+        number_of[distinct] = np.arange(len(distinct))
+        records = records[distinct]
+    else:
+        keys, distinct = distinct_keys(keys.astype(np.int64, copy=False), space)
+        number_of = np.arange(len(distinct))
+        records = _counted(batch, keys, len(distinct))
+    region = np.searchsorted(before, distinct, side="right") - 1
+    return PartSummary(region, distinct - before[region], records), keys, number_of
+
+
+def _counted(batch: Batch, keys: NDArray[Any], space: int) -> IntArray:
+    records = np.zeros(space, dtype=np.int64)
+    for first in range(0, len(keys), 1 << 20):
+        rows = slice(first, first + (1 << 20))
+        weights = None if batch.single else batch.counts[rows]
+        records += np.bincount(keys[rows], weights, space).astype(np.int64, copy=False)
+    return records
+
+
 TRIES = 8
-"""How many further cuts of a region are tried along an axis when those proposed at first fail a model."""
+"""Further cuts of a region along an axis that are tried if the first proposals violate a model."""
 
 FEWER_DIGITS = 1_000_000
-"""Losses of regions of more records are rounded to fewer than 9 decimals."""
+"""Records of a region above which losses are rounded to fewer than 9 decimals."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """One proposed cut for each region along one axis, with the loss that it leaves.
+    """One proposed cut for each region along one axis, with the resulting loss.
 
     Attributes
     ----------
     loss: in records, shape (regions of the level,), float64; infinite without a cut.
-    followed: whether the next nearest cut takes the place of one that fails.
+    followed: whether the next nearest cut replaces a failed one.
     """
 
     axis: int
@@ -194,28 +416,31 @@ class _Column:
 
 
 class Level:
-    """Finds for every region the cut that leaves the lowest loss and a satisfying class on both sides.
+    """Finds for every region the cut of lowest loss with a satisfying class on both sides.
 
     Parameters
     ----------
+    batch: the open regions.
+    checks: the models that both sides of a cut must satisfy.
     minimum: no class with fewer records satisfies the constraints.
     """
 
-    def __init__(self, source: Source, mode: Mode, minimum: int) -> None:
-        self._source = source
+    def __init__(self, batch: Batch, mode: Mode, checks: Checks, minimum: int) -> None:
+        self._batch = batch
         self._mode = mode
-        self._number = source.groups.number
-        views = {position: source.view(position, minimum) for position in range(len(source.coding.axes))}
+        self._checks = checks
+        self._number = batch.number
+        views = {place: View(batch, place, mode, minimum) for place in range(len(batch.coding.axes))}
         self._views = {position: view for position, view in views.items() if len(view.regions)}
         self._tried = 0
 
     def propose(self) -> tuple[Proposed, FloatArray]:
-        """Return the cut of each region and the loss it leaves, infinite without one.
+        """Return the cut of each region and the resulting loss, infinite without one.
 
         In each round the best of each region is checked, and replaced if it fails.
         """
         columns = self._columns()
-        taken = Proposed(*(np.full(self._number, -1, dtype=np.int64) for _ in range(3)))
+        taken = Proposed.none(self._number)
         lowest = np.full(self._number, np.inf)
         rounds = {axis: np.zeros(self._number, dtype=np.int64) for axis in self._views}
         while columns:
@@ -225,7 +450,7 @@ class Level:
             if not asked.any():
                 break
             proposed = self._best(columns, best, asked)
-            held = self._source.hold(proposed, asked)
+            held = self._hold(proposed, asked)
             taken = Proposed(
                 np.where(held, proposed.axis, taken.axis),
                 np.where(held, proposed.part, taken.part),
@@ -239,10 +464,33 @@ class Level:
             ]
         return taken, lowest
 
+    def _hold(self, proposed: Proposed, asked: BoolArray) -> BoolArray:
+        """Return which of the asked regions satisfy the models on both sides of their cut."""
+        if self._checks.by_size:
+            return asked
+        held = np.zeros(self._number, dtype=bool)
+        sides = self._batch.halves(self.left(proposed), asked)
+        held[asked] = self._checks.regions_hold(sides).reshape(2, -1).all(axis=0)
+        return held
+
+    def left(self, proposed: Proposed) -> NDArray[Any]:
+        """Return what of each row goes to the left, as ``Mode.left`` does, shape (rows,)."""
+        kind = self._batch.counts.dtype if self._mode.divides else np.bool_
+        left = np.zeros(len(self._batch.counts), dtype=kind)
+        for axis, view in self._views.items():
+            own = proposed.axis[view.regions] == axis
+            if own.any():
+                chosen = Cuts(np.where(own, proposed.part[view.regions], -1), proposed.target[view.regions])
+                kept = np.zeros(self._number, dtype=bool)
+                kept[view.regions] = True
+                rows = slice(None) if kept.all() else np.repeat(kept, self._batch.rows)
+                left[rows] += view.left(chosen).astype(left.dtype, copy=False)
+        return left
+
     def chosen(self, proposed: Proposed, lowest: FloatArray) -> Chosen:
         """Return cuts with the parts that go to the left."""
         cut = proposed.axis >= 0
-        own = self._source.coding.costs(self._source.groups.traces) * self._source.groups.records
+        own = self._batch.coding.costs(self._batch.traces) * self._batch.records
         starts, left = left_parts(self._views, proposed)
         gain = np.where(cut, own - np.where(cut, lowest, 0.0), 0.0)
         return Chosen(cut, proposed.axis, starts, left, proposed.target, gain, self._tried)
@@ -260,8 +508,8 @@ class Level:
         return found
 
     def _losses(self, axis: int, proposals: list[Cuts]) -> list[FloatArray]:
-        """Return the loss that cuts leave in both sides together, in records, infinite without a cut."""
-        view, coding = self._views[axis], self._source.coding
+        """Return the loss of both sides of cuts together, in records, infinite without a cut."""
+        view, coding = self._views[axis], self._batch.coding
         losses = [np.full(self._number, np.inf) for _ in proposals]
         if not any((own.part >= 0).any() for own in proposals):
             return losses
@@ -282,8 +530,8 @@ class Level:
         return losses
 
     def _best(self, columns: Sequence[_Column], best: IntArray, asked: BoolArray) -> Proposed:
-        """Return the cut of the lowest loss of each region that is asked about."""
-        proposed = Proposed(*(np.full(self._number, -1, dtype=np.int64) for _ in range(3)))
+        """Return the cut of lowest loss of each asked region."""
+        proposed = Proposed.none(self._number)
         for i, column in enumerate(columns):
             regions = self._views[column.axis].regions
             own = (asked & (best == i))[regions]
@@ -313,14 +561,35 @@ class Level:
         )
 
 
+def choose_cuts(store: Store, mode: Mode, checks: Checks, minimum: int) -> tuple[Chosen, NDArray[Any]]:
+    """Return the cuts of the open regions, and what of each of their rows goes to the left.
+
+    That is a number of records, or in a mode that never divides a row, whether all of them go there.
+
+    Parameters
+    ----------
+    checks: the models that both sides of a cut must satisfy.
+    minimum: no class with fewer records satisfies them.
+    """
+
+    def chosen(span: Span) -> tuple[Chosen, NDArray[Any]]:
+        level = Level(store.batch(span), mode, checks, minimum)
+        proposed, lowest = level.propose()
+        left = level.left(proposed)
+        return level.chosen(proposed, lowest), left
+
+    found = store.each(chosen, store.batches())
+    return Chosen.joined([own for own, _ in found]), np.concatenate([left for _, left in found])
+
+
 def without_rounding_errors(losses: FloatArray, records: IntArray) -> FloatArray:
-    """Round losses, so that equal ones are not told apart by how computing them was rounded.
+    """Round losses so that rounding errors do not distinguish equal ones.
 
     Parameters
     ----------
     losses: in records, shape (cuts,).
-    records: of the region of each, no fewer, shape (cuts,). Of up to a million 9 decimals are kept, of more
-        as many as leave 14 digits: a float has no more than 16, and the last of these are errors.
+    records: of the region of each, at least the loss, shape (cuts,). Up to a million records 9 decimals are
+        kept, above it 14 digits: of the 16 digits of a float the last are errors.
     """
     digits = np.ceil(np.log10(np.maximum(records, 1)))
     scale = 10.0 ** np.where(records <= FEWER_DIGITS, 9, 14 - digits)
@@ -329,7 +598,7 @@ def without_rounding_errors(losses: FloatArray, records: IntArray) -> FloatArray
 
 @dataclass(frozen=True, eq=False)
 class _Level:
-    """The cuts of a level: number, axis and left side of each region, and how many parts go there, which."""
+    """The cuts of a level: number, axis and left side of each region, and the parts on the left."""
 
     regions: IntArray
     axis: IntArray
@@ -339,14 +608,13 @@ class _Level:
 
 
 class CutLog:
-    """Follows regions while they are cut; nothing else is known of them until the end.
+    """Logs the cuts of regions.
 
-    Each has a number. Those that the search begins with are numbered first, both sides of a cut one after the
-    other.
+    Each region has a number: the first regions of the search, then both sides of each cut in turn.
 
     Parameters
     ----------
-    regions: that the search begins with.
+    regions: number of the first ones.
     """
 
     def __init__(self, regions: int) -> None:
@@ -354,27 +622,13 @@ class CutLog:
         self._first = self._number = regions
         self._levels: list[_Level] = []
 
-    @property
-    def regions(self) -> IntArray:
-        """Number of each region that was not cut, in their order, shape (regions,), int64."""
-        return self._regions
-
-    @property
-    def number(self) -> int:
-        """How many regions there were, and the number that the next one gets."""
-        return self._number
-
-    def note(self, places: IntArray, chosen: Chosen, cut: BoolArray) -> IntArray:
-        """Note the cuts of a level; in the order of regions both sides take the place of the one cut.
+    def note(self, places: IntArray, chosen: Chosen, cut: BoolArray) -> None:
+        """Log the cuts of a level; in the order of regions both sides replace the cut one.
 
         Parameters
         ----------
         places: of the regions that are cut, shape (cuts,).
         cut: which of the chosen cuts are made, shape (regions of the level,).
-
-        Returns
-        -------
-        Place of the right side of each after the cuts, the left one being just before, shape (cuts,).
         """
         left = self._number + 2 * np.arange(len(places))
         sizes = np.diff(chosen.starts)
@@ -382,14 +636,13 @@ class CutLog:
         self._levels.append(_Level(self._regions[places], chosen.axis[cut], left, sizes[cut], parts))
         times = np.ones(len(self._regions), dtype=np.int64)
         times[places] = 2
-        second: IntArray = np.cumsum(times)[places] - 1
+        second = np.cumsum(times)[places] - 1
         self._regions = np.repeat(self._regions, times)
         self._regions[second - 1], self._regions[second] = left, left + 1
         self._number += 2 * len(places)
-        return second
 
     def tree(self, coding: Coding, ends: Traces, levels: Sequence[int], first: CodeArray) -> CutTree:
-        """Return what was cut, of a search whose axes are all along hierarchies.
+        """Return the cuts of a search with axes along hierarchies only.
 
         Parameters
         ----------
@@ -402,7 +655,7 @@ class CutLog:
         left, sizes = np.zeros(self._number, dtype=np.int64), np.zeros(self._number, dtype=np.int64)
         for own in self._levels:
             axis[own.regions], left[own.regions], sizes[own.regions] = own.axis, own.left, own.sizes
-        # Regions are numbered as they are made, but a level's are cut in the order of the store.
+        # Regions are numbered as they arise, but those of a level are cut in the order of the store.
         owner = np.concatenate([np.repeat(own.regions, own.sizes) for own in self._levels] or [left[:0]])
         parts = np.concatenate([own.parts for own in self._levels] or [left[:0]])
         order = np.argsort(owner, kind="stable")
@@ -417,14 +670,14 @@ class CutLog:
             listed[mine] = each.named(numbers, owner[mine], parts[mine])
             cuts = np.flatnonzero(axis == position)
             above, below = nodes[cuts, position], nodes[left[cuts], position]
-            # What no record had goes to the side whose published node stands above it.
+            # A value of no record goes to the side whose published node is above it.
             right_listed[cuts] = (nodes[left[cuts] + 1, position] != above) & (below == above)
         return self._listing(
             coding, CutTree(tuple(levels), first, axis, left, right_listed, sizes, listed, nodes), owner
         )
 
     def _traces(self, coding: Coding, ends: Traces) -> Traces:
-        """Return the traces of all regions, those that were cut too."""
+        """Return the traces of all regions, cut ones too."""
         traces = []
         for own, known in zip(coding.traces, ends, strict=True):
             every = np.zeros(self._number, dtype=np.int64)
@@ -435,7 +688,7 @@ class CutLog:
         return traces
 
     def _listing(self, coding: Coding, tree: CutTree, owner: IntArray) -> CutTree:
-        """List the one part on the right, instead of those on the left, where others are to go there."""
+        """List the one part on the right where all other parts go to the left."""
         kept = ~tree.listed_right[owner]
         parts, of_part = tree.parts[kept], owner[kept]
         single = np.flatnonzero(tree.listed_right)
@@ -450,13 +703,4 @@ class CutLog:
         of_part, parts = np.concatenate([of_part, single]), np.concatenate([parts, ones])
         order = np.argsort(of_part, kind="stable")
         starts = np.searchsorted(of_part[order], np.arange(self._number + 1))
-        return CutTree(
-            tree.levels,
-            tree.first,
-            tree.axis,
-            tree.left,
-            tree.listed_right,
-            starts,
-            parts[order],
-            tree.published,
-        )
+        return replace(tree, starts=starts, parts=parts[order])

@@ -1,7 +1,7 @@
-"""Mondrian over distinct rows that do not fit in memory: they lie on disk, and are cut there.
+"""Mondrian out of core: the distinct rows lie on disk and are cut there.
 
-The kernel is that of rows in memory. What is published follows from what regions have in common and from
-their sensitive values; nothing of it is as long as the rows.
+Cuts are chosen as in memory. The recoding follows from the traces of regions and their sensitive values,
+which are much shorter than the rows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import Table
 from anonymizer.search.base import SearchProblem
-from anonymizer.search.mondrian.labelling import Labelling, Rows, hides
+from anonymizer.search.mondrian.labelling import Labelling, Rows
 from anonymizer.search.mondrian.regions import Checks
 from anonymizer.search.mondrian.start import Start
 from anonymizer.search.mondrian.store import Coding, Span, Store
@@ -28,11 +28,11 @@ from anonymizer.system import DiskArrays, release_free_memory
 
 
 class StartRows:
-    """Finds the row of a start's table that a distinct row is generalized to.
+    """Finds the row of a start's table to which a distinct row is generalized.
 
     Parameters
     ----------
-    start: of a search whose source tells more rows apart.
+    start: of a search whose source has finer rows.
     """
 
     def __init__(self, start: Start) -> None:
@@ -54,13 +54,13 @@ class StartRows:
 
         Raises
         ------
-        AuditFailed: it has none.
+        AuditFailed: the table has no such row.
         """
         found: IntArray = self._order[self._ranks(len(self._tables), self._keys(codes, learning=False))]
         return found
 
     def _keys(self, codes: CodeArray, *, learning: bool) -> IntArray:
-        """Return a number for each row; where columns are too many for one, those before are ranked."""
+        """Return a number for each row; if the columns do not fit one number, the first ones are ranked."""
         keys, space = np.zeros(len(codes), dtype=np.int64), 1
         for place, table in enumerate(self._tables):
             size = int(table.max(initial=0)) + 1
@@ -78,13 +78,13 @@ class StartRows:
         ranks = np.minimum(np.searchsorted(known, keys), len(known) - 1)
         if not np.array_equal(known[ranks], keys):
             raise AuditFailed(
-                "the engine returned distinct rows that its counts at higher levels do not have"
+                "the engine returned distinct rows that are missing from its counts at higher levels"
             )
         return ranks
 
 
 class DiskRows:
-    """The distinct rows of a source, in the regions that a search begins with.
+    """The distinct rows of a source, in the first regions of a search.
 
     Parameters
     ----------
@@ -93,12 +93,12 @@ class DiskRows:
 
     Attributes
     ----------
-    store: the rows; its owners are combinations of sensitive values.
+    store: the rows; their owners are combinations of sensitive values.
     first: nodes of the first regions, at the levels of the start, shape (regions, quasi-identifiers).
     checks: the models.
     """
 
-    def __init__(self, problem: SearchProblem, start: Start, labelling: Labelling[Any, Any]) -> None:
+    def __init__(self, problem: SearchProblem, start: Start, labelling: Labelling[Any]) -> None:
         assert problem.source is not None, "rows that fit are searched in memory"
         self._problem, self._start, self._labelling = problem, start, labelling
         self._source = problem.source
@@ -132,14 +132,14 @@ class DiskRows:
             codes = source.codes(piece.keys)
             found = self._rows.find(codes)
             region = self._region_of[found]
-            told = [self._cell_of[found], piece.counts, *coding.encode(codes)]
+            values = [self._cell_of[found], piece.counts, *coding.encode(codes)]
             if self._problem.placing:
                 keys = keys or [disk.zeros(source.number, np.int64) for _ in piece.keys]
-                told += piece.keys
+                values += piece.keys
             kept = np.flatnonzero(region >= 0)
             span = slice(number, number + len(kept))
-            for own, values in zip((region_of, *arrays, *keys), (region, *told), strict=True):
-                own[span] = values[kept]
+            for own, read in zip((region_of, *arrays, *keys), (region, *values), strict=True):
+                own[span] = read[kept]
             rows += np.bincount(region[kept], minlength=regions)
             number += len(kept)
             disk.forget()
@@ -159,31 +159,28 @@ class DiskRows:
             disk=disk,
         )
 
-    def hides(self, recoding: Recoding) -> bool:
-        """Tell whether records that are not suppressed are published like the starred ones."""
-        return self._start.kept_suppressed and hides(recoding)
-
     @property
     def ends(self) -> PlacedRows | None:
-        """In which region each row is, if the problem asks for it."""
-        return PlacedRows(self.store.keys, self.store.rows) if self.store.keys else None
+        """The region of each row, if the problem asks for it and not all are suppressed."""
+        keys = self.store.keys
+        return PlacedRows(keys, self.store.rows) if keys and len(keys[0]) else None
 
     def recoding(self) -> Recoding:
-        """Return what is published, of a table with a row for each region and sensitive values in it.
+        """Return the recoding of a table with a row for each region and combination of sensitive values.
 
         Raises
         ------
-        AuditFailed: the rows that are told where they are have something else in common than was searched.
+        AuditFailed: the rows of the source are not those that were searched.
         """
         table, coding = self._start.table, self.store.coding
-        # What cutting took is free by now, but kept by the C library in pieces.
+        # The C library still keeps the memory of the cuts in pieces.
         release_free_memory()
         traces, region_of, cell, counts = self._ended()
         gone = np.flatnonzero(self._start.gone)
         suppressed = np.arange(len(counts) + len(gone)) >= len(counts)
         removed = np.zeros_like(suppressed) if self._start.kept_suppressed else suppressed
         if len(gone):
-            # What is suppressed is a region of its own, whatever its rows would be published as.
+            # Suppressed records are a region of their own.
             own = coding.traced(coding.encode(table.codes[gone]), np.zeros(1, dtype=np.int64))
             region_of = np.concatenate([region_of, np.full(len(gone), len(traces[0]))])
             traces = [np.concatenate(pair) for pair in zip(traces, own, strict=True)]
@@ -197,7 +194,7 @@ class DiskRows:
             freeze(array)
         attributes = self._problem.table.quasi_identifiers
         reduced = Table(attributes, table.sensitive, codes.T, records, coarse=True)
-        # One after the other: those of all axes are longer than all else that is known of regions.
+        # One axis at a time: the numbers of all axes are longer than everything else about regions.
         numbers = (coding.numbers(traces, position) for position in range(len(coding.axes)))
         return self._labelling.traced_recoding(Rows(reduced, None, region_of, suppressed, removed), numbers)
 
@@ -205,21 +202,21 @@ class DiskRows:
         """Return the traces of regions, and their records by region and combination of sensitive values."""
         store, cells = self.store, len(self._cells)
 
-        def told(span: Span) -> tuple[IntArray, IntArray]:
+        def counted(span: Span) -> tuple[IntArray, IntArray]:
             batch = store.batch(span)
             keys = batch.region_of * cells + batch.owner
             self._check(span)
             distinct, counts = add_up(keys, batch.counts, batch.number * cells)
             return distinct + span.regions.start * cells, counts
 
-        found = store.each(told, store.every_batch())
+        found = store.each(counted, store.every_batch())
         none = np.zeros(0, dtype=np.int64)
         keys = np.concatenate([none, *(own for own, _ in found)])
         counts = np.concatenate([none, *(own for _, own in found)])
         return store.traces(), keys // max(cells, 1), keys % max(cells, 1), counts
 
     def _check(self, span: Span) -> None:
-        """Check that the keys of rows stand for what was searched, where these are told to anybody."""
+        """Check that the keys of rows, if the outcome has them, belong to the searched rows."""
         store, places = self.store, span.places()
         if not store.keys:
             return
@@ -229,18 +226,18 @@ class DiskRows:
             for own, other in zip(store.columns, store.coding.encode(codes), strict=True)
         ]
         if not all(same) or not np.array_equal(store.owner[places], self._cell_of[self._rows.find(codes)]):
-            raise AuditFailed("distinct rows are in other regions than the search put them in")
+            raise AuditFailed("the engine returned distinct rows that belong in other regions")
 
 
 def _by_region(
     arrays: Sequence[NDArray[Any]], region_of: NDArray[Any], rows: IntArray, disk: DiskArrays
 ) -> tuple[list[NDArray[Any]], DiskArrays]:
-    """Return copies of arrays that are sorted by region, within one in the order they have.
+    """Return copies of arrays sorted by region; within a region rows keep their order.
 
     Parameters
     ----------
     rows: of each region, shape (regions,).
-    disk: where the copies are to be; it is returned with them.
+    disk: where the copies are made; it is returned with them.
     """
     made = [disk.zeros(len(own), own.dtype) for own in arrays]
     put = np.cumsum(rows) - rows

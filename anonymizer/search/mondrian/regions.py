@@ -1,7 +1,7 @@
 """The regions of a multidimensional recoding, with checks of class constraints and per-region sums.
 
-Constraints are checked under every reference distribution that counts. In a relaxed cut the records with
-the median value are divided between the sides.
+Constraints are checked under every reference distribution. A relaxed cut divides the records with the median
+value between the sides.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from functools import cached_property
 import numpy as np
 
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.model.classes import Classes, Reference, SensitiveCodes
-from anonymizer.model.counting import count
-from anonymizer.model.table import SensitiveAttribute, Table
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassConstraint
 from anonymizer.search.base import SearchProblem
+from anonymizer.search.suppression.suppressor import References, holding
 
 _DENSE_SHARE = 32
-"""A key space of up to so many times the number of keys is marked in a dense array instead of sorted."""
+"""Up to so many possible keys for each given one, keys are marked in a dense array, not sorted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Segments:
     Attributes
     ----------
     of_row: group of each row, shape (rows,), int64, ascending, every group with at least one row.
-    number: how many groups there are.
+    number: of groups.
     """
 
     of_row: IntArray
@@ -66,14 +66,14 @@ class Segments:
         return running
 
     def first(self, chosen: IntArray) -> IntArray:
-        """Return the first of some rows in each group, -1 in a group that has none of them, shape (groups,).
+        """Return the first of some rows in each group, -1 in a group without any, shape (groups,).
 
         Parameters
         ----------
         chosen: rows, ascending.
         """
         found = np.full(self.number, -1, dtype=np.int64)
-        # The last assignment to a group counts.
+        # The last assignment to a group wins.
         found[self.of_row[chosen[::-1]]] = chosen[::-1]
         return found
 
@@ -102,7 +102,7 @@ def distinct_keys(keys: IntArray, space: int) -> tuple[IntArray, IntArray]:
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """Rows sorted by region; a row is some records of one combination, which may lie in several regions.
+    """Rows sorted by region; a row is some records of one combination, which may be in several regions.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Regions:
 
     @property
     def number(self) -> int:
-        """How many regions there are."""
+        """Number of regions."""
         return self.segments.number
 
     @property
@@ -131,15 +131,15 @@ class Regions:
         return self.segments.total(self.counts)
 
     def keep(self, kept: BoolArray) -> Regions:
-        """Return only the regions that are kept, shape (regions,), numbered anew."""
+        """Return the kept regions, shape (regions,), numbered anew."""
         return self.part(self.counts, kept)
 
     def part(self, counts: IntArray, kept: BoolArray) -> Regions:
-        """Return part of the records of the regions that are kept, which must not be left empty.
+        """Return part of the records of the kept regions, of each at least one.
 
         Parameters
         ----------
-        counts: records of each row that are taken, shape (rows,), int64, 0 for none.
+        counts: taken records of each row, shape (rows,), int64, 0 for none.
         kept: shape (regions,).
         """
         rows = np.flatnonzero(kept[self.region_of] & (counts > 0))
@@ -170,17 +170,14 @@ class Regions:
         )
 
 
-References = dict[str, Reference]
-
-
 class Checks:
-    """Class constraints with what they compare classes with.
+    """Class constraints with their reference distributions.
 
     Parameters
     ----------
     sensitive: the sensitive attributes.
     codes: of their values, shape (combinations, sensitive attributes).
-    references: p of each sensitive attribute; a class has to hold under each of them.
+    references: p of each sensitive attribute; a class must satisfy the constraints under each.
     """
 
     def __init__(
@@ -206,43 +203,25 @@ class Checks:
 
     @property
     def by_size(self) -> bool:
-        """Whether every class holds that has as many records as the models ask for at least."""
+        """Whether the constraints ask only for a number of records."""
         return all(each.model.by_size for each in self._constraints)
 
     def classes(self, owner: IntArray, counts: IntArray, class_of: IntArray, number: int) -> Classes:
-        """Return classes of rows, each of some records of a combination of the table."""
-        sensitive = {
-            name: SensitiveCodes(own.attribute, own.codes[owner]) for name, own in self._sensitive.items()
-        }
+        """Return classes of rows, each some records of a combination of the table."""
+        sensitive = {name: own.at(owner) for name, own in self._sensitive.items()}
         return Classes(class_of, counts, number, sensitive)
 
     def regions_hold(self, regions: Regions) -> BoolArray:
-        """Tell which regions satisfy every class constraint, shape (regions,)."""
+        """Return which regions satisfy every class constraint, shape (regions,)."""
         return self.hold(self.classes(regions.owner, regions.counts, regions.region_of, regions.number))
 
     def hold(self, classes: Classes) -> BoolArray:
-        """Tell which classes satisfy every class constraint, shape (classes,)."""
-        held = np.ones(classes.number, dtype=bool)
-        for constraint in self._constraints:
-            if constraint.attribute is None:
-                held &= constraint.holds(classes, None)
-                continue
-            different = self._references if constraint.model.uses_reference else self._references[:1]
-            for references in different:
-                held &= constraint.holds(classes, references[constraint.attribute])
-        return held
-
-
-def references(table: Table, counts: IntArray) -> References:
-    """Return p of each sensitive attribute over some records of each combination, shape (combinations,)."""
-    return {
-        own.name: Reference(count(table.sensitive_codes(own.name).astype(np.int64), counts, own.column.size))
-        for own in table.sensitive
-    }
+        """Return which classes satisfy every class constraint, shape (classes,)."""
+        return holding(self._constraints, classes, *self._references)
 
 
 class Sharing(ABC):
-    """Divides rows of some records between two sides, by the order of the table alone."""
+    """Divides the records of rows between two sides, by the order of the table only."""
 
     @abstractmethod
     def share(self, counts: IntArray, region: IntArray, taken: IntArray, total: IntArray) -> IntArray:
@@ -262,14 +241,14 @@ def _running(counts: IntArray, region: IntArray) -> IntArray:
 
 
 class InOrder(Sharing):
-    """The first records go to the left: at most one combination is divided."""
+    """The first records go to the left, so that at most one combination is divided."""
 
     def share(
         self,
         counts: IntArray,
         region: IntArray,
         taken: IntArray,
-        total: IntArray,  # noqa: ARG002 - the first go, out of however many
+        total: IntArray,  # noqa: ARG002 - the first ones go, out of any number
     ) -> IntArray:
         """Return the records within the first ``taken`` of their region."""
         before = _running(counts, region) - counts
@@ -279,11 +258,11 @@ class InOrder(Sharing):
 class Proportional(Sharing):
     """Every combination is divided in the same proportion, up to rounding.
 
-    A frequent combination then meets different others in every region, where sets and intervals tell the
-    regions apart; kept together it would end as one large class of its own.
+    With sets and intervals, a frequent combination then is in a class with different others in every region;
+    kept together it would be one large class of its own.
     """
 
     def share(self, counts: IntArray, region: IntArray, taken: IntArray, total: IntArray) -> IntArray:
-        """Return each row's part of a line on which the left side takes every record at regular intervals."""
+        """Return each row's share if the left side takes records at regular intervals."""
         upto = _running(counts, region)
         return upto * taken // total - (upto - counts) * taken // total

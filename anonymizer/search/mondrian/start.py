@@ -1,4 +1,4 @@
-"""Where Mondrian starts from: regions that satisfy every model, and what has to be suppressed."""
+"""The start of Mondrian: regions that satisfy every model, and suppressed records."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from anonymizer.model.report import Status
 from anonymizer.model.table import Table
 from anonymizer.search.base import Control, SearchProblem, SuppressionMethod, search_with
 from anonymizer.search.judge import CandidateVerdict, Judge
-from anonymizer.search.mondrian.regions import References, references
 from anonymizer.search.rollup import RollUp
+from anonymizer.search.suppression.suppressor import References, references
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """A full-domain recoding whose classes are cut further.
+    """A full-domain recoding whose classes are the first regions.
 
     Attributes
     ----------
-    table: the problem's, or one that its source has at the levels, where that is finer.
+    table: of the problem, or a finer one of its source at the levels.
     class_of: class of each combination, shape (combinations,), int64.
-    classes: how many there are.
-    gone: records of each combination that are suppressed, shape (combinations,), int64.
+    classes: number of classes.
+    gone: suppressed records of each combination, shape (combinations,), int64.
     kept_suppressed: whether these stay as a class of their own.
-    references: what every class has to be compared with.
-    steps: taken to find it.
+    references: distributions with which every class is compared.
+    steps: of the search so far.
     levels: the generalization level of each quasi-identifier.
     """
 
@@ -48,7 +48,7 @@ class NoStart:
 
     Attributes
     ----------
-    status: infeasible where no recoding at all can be, else undecided.
+    status: infeasible if no recoding at all can be released, else undecided.
     """
 
     status: Status
@@ -59,12 +59,12 @@ class NoStart:
 def find_start(problem: SearchProblem, control: Control) -> Start | NoStart:
     """Return the classes at the highest allowed levels, or the best of the lattice where these fail.
 
-    Every recoding that keeps to the allowed levels is finer than the classes at the highest, so what is lost
-    there however they are cut is lost in all of them.
+    Every recoding at allowed levels refines the classes at the highest ones, so their certain losses are
+    losses of all.
 
     Raises
     ------
-    Interrupted: the user ended the search before there was a start.
+    Interrupted: the user ended the search before it found a start.
     """
     levels = [attribute.maximum for attribute in problem.table.quasi_identifiers]
     classes = RollUp.of(problem.table).classes(levels)
@@ -87,7 +87,7 @@ def find_start(problem: SearchProblem, control: Control) -> Start | NoStart:
 
 
 def _at(problem: SearchProblem, levels: Sequence[int]) -> Table:
-    """Return a table that tells the nodes at some levels apart, which the lattice has asked for."""
+    """Return the table at some levels that the lattice search has counted."""
     found = problem.table if problem.source is None else problem.source.at(levels, problem.most)
     assert found is not None, "the lattice found the node, so its table fits"
     return found
@@ -102,7 +102,7 @@ def _started(
     if problem.moving_reference and verdict.gone.any() and not verdict.kept_suppressed:
         compared.append(references(table, table.counts - verdict.gone))
         if problem.suppression is not SuppressionMethod.CLASSES:
-            # Whole classes are dropped by p of the input first, records by p of what stays alone.
+            # Whole classes are dropped under p of the input first, records under p of the rest only.
             compared = compared[1:]
     return Start(
         table,

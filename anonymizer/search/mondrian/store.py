@@ -1,6 +1,6 @@
 """All rows of a Mondrian search in their regions, cut in place on all processors.
 
-Rows are coded as few whole numbers from which values are read and regions are summed.
+Rows are coded as a few whole numbers, from which values are read and regions are traced.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Columns = tuple[NDArray[Any], ...]
 
 @dataclass(frozen=True)
 class Field:
-    """Where a number of an axis stands.
+    """The bits of a number of an axis.
 
     Attributes
     ----------
@@ -45,19 +45,19 @@ class Field:
 
 
 class Coding:
-    """How the values of a combination are written as a few columns of whole numbers.
+    """Writes the values of a distinct row as a few columns of whole numbers.
 
-    The bits of several axes share a word, so that one ``bit_or`` and one ``bit_and`` of a group of rows say
-    what they have in common in all of these axes.
+    The bits of several axes share a word, so that one ``bit_or`` and one ``bit_and`` of a group of rows give
+    their common values in all of these axes.
 
     Attributes
     ----------
     axes: one for each quasi-identifier.
-    fields: for each axis, where each of its numbers stands.
-    traces: what is remembered of a group of rows.
+    fields: the bits of the numbers of each axis.
+    traces: statistics of a group of rows.
     """
 
-    def __init__(self, axes: Sequence[Axis]) -> None:
+    def __init__(self, axes: Sequence[Axis[Any]]) -> None:
         self.axes = tuple(axes)
         self._bits: list[int] = []
         self._shared: list[bool] = []
@@ -81,12 +81,12 @@ class Coding:
 
     @property
     def bitwise(self) -> bool:
-        """Whether all traces are of bits."""
+        """Whether all traces are bitwise."""
         return all(own.bitwise for axis in self.axes for own in axis.numbers)
 
     @property
     def traced_whole(self) -> bool:
-        """Whether traces tell all costs, so that no values have to be listed."""
+        """Whether traces determine all costs, so that no values need to be listed."""
         return not any(isinstance(axis, ListedAxis) and axis.share for axis in self.axes)
 
     @property
@@ -113,7 +113,7 @@ class Coding:
         return tuple(columns)
 
     def numbers(self, traces: Traces, position: int) -> Traces:
-        """Return what the traces of groups say of one axis: its numbers' reductions, in their order."""
+        """Return the reductions of an axis's numbers over groups, in their order, from the traces."""
         found = dict(zip(self.traces, traces, strict=True))
         return [
             _field(found[GroupStatistic(field.column, reduction)], field, reduction)
@@ -122,12 +122,12 @@ class Coding:
         ]
 
     def frames(self, traces: Traces, position: int) -> Frames:
-        """Return how groups fall into parts along an axis, by the column that its first number stands in."""
+        """Return the parts of groups along an axis, read from the column of its first number."""
         frames = self.axes[position].frames(self.numbers(traces, position))
         return replace(frames, shift=frames.shift + self.fields[position][0].shift)
 
     def costs(self, traces: Traces) -> FloatArray:
-        """Return what a record of each group costs as published, shape (groups,), in [0, 1]."""
+        """Return the cost of a record of each group as published, shape (groups,), in [0, 1]."""
         costs = np.zeros(len(traces[0]))
         for position, axis in enumerate(self.axes):
             if axis.share:
@@ -135,7 +135,7 @@ class Coding:
         return costs
 
     def traced(self, columns: Columns, starts: IntArray) -> Traces:
-        """Return the traces of consecutive groups of rows, none of them empty, by their first rows."""
+        """Return the traces of consecutive groups of rows, none empty, from their first rows."""
         return [
             own.reduction.ufunc.reduceat(columns[own.column], starts).astype(np.int64, copy=False)
             for own in self.traces
@@ -149,7 +149,7 @@ def _field(traced: IntArray, field: Field, reduction: Reduction) -> IntArray:
 
 
 CHUNK = 1 << 17
-"""Rows that are looked at in one go, so that what is computed of them stays in the cache."""
+"""Rows that are processed at once, so that intermediate results stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,13 +213,15 @@ class Batch:
             return self
         kept = np.zeros(self.number, dtype=bool)
         kept[regions] = True
-        rows = np.flatnonzero(np.repeat(kept, self.rows))
+        return self.take(np.flatnonzero(np.repeat(kept, self.rows)), self.rows[regions])
+
+    def take(self, rows: IntArray, number: IntArray) -> Batch:
+        """Return some rows, ascending, with the number in each region that is left."""
         columns = tuple(own[rows] for own in self.columns)
-        own = self.owner[rows], self.counts[rows], columns, self.rows[regions]
-        return Batch(self.coding, *own, self.cells)
+        return Batch(self.coding, self.owner[rows], self.counts[rows], columns, number, self.cells)
 
     def halves(self, left: NDArray[Any], cut: BoolArray) -> Regions:
-        """Return the left sides of the regions that are cut, followed by their right sides.
+        """Return the left sides of the cut regions, followed by their right sides.
 
         Parameters
         ----------
@@ -231,29 +233,47 @@ class Batch:
             return Regions(self.owner, self.counts, self.segments).halves(records, cut)
         number, regions = np.cumsum(cut) - 1, int(cut.sum())
         found = []
-        for span, own, inside in self.chunks():
+        for span, own, inside in chunks(self.rows):
             kept = np.flatnonzero(np.repeat(cut[own], inside))
             side = np.repeat(number[own], inside)[kept] + regions * (left[span][kept] == 0)
             keys = side * self.cells + self.owner[span][kept]
             found.append(add_up(keys, self.counts[span][kept], 2 * regions * self.cells))
         return summed_up(found, 2 * regions, self.cells)
 
-    def chunks(self) -> Iterator[tuple[slice, slice, IntArray]]:
-        """Return rows in small chunks, the regions that they lie in, and the rows of each of these."""
-        return chunks(self.rows)
-
-    def slot_traces(self, slot_of: NDArray[Any], slots: int) -> Traces:
+    def slot_traces(self, slot_of: NDArray[Any], slots: int, wanted: BoolArray | None = None) -> Traces:
         """Return traces of the rows of each slot of each region, shape (regions, slots).
 
         Parameters
         ----------
         slot_of: of each row, shape (rows,), small whole numbers below ``slots``.
+        wanted: the slots to trace, shape (regions, slots); None for all.
         """
-        return slot_traces(self.coding, self.columns, self.rows, slot_of, slots)
+        number = self.number
+        found = [
+            np.full(number * slots, own.reduction.identity, dtype=np.int64) for own in self.coding.traces
+        ]
+        for span, regions, inside in chunks(self.rows):
+            space = len(inside) * slots
+            kind = _narrowest(space)
+            keys = np.repeat(np.arange(0, space, slots, dtype=kind), inside)
+            keys += slot_of[span].astype(kind, copy=False)
+            columns = [own[span] for own in self.columns]
+            if wanted is not None:
+                kept = np.flatnonzero(wanted[regions].ravel()[keys])
+                if not len(kept):
+                    continue
+                keys, columns = keys[kept], [own[kept] for own in columns]
+            order, present, starts = _sorted(keys, space)
+            sorted_columns = [own.take(order) for own in columns]
+            groups = regions.start * slots + present
+            for every, own in zip(found, self.coding.traces, strict=True):
+                traced = own.reduction.ufunc.reduceat(sorted_columns[own.column], starts)
+                every[groups] = own.reduction.ufunc(every[groups], traced)
+        return [own.reshape(number, slots) for own in found]
 
 
 def chunks(rows: IntArray) -> Iterator[tuple[slice, slice, IntArray]]:
-    """Return rows in small chunks, the regions that they lie in, and the rows of each of these.
+    """Yield small chunks of rows with their regions and the number of rows of each region.
 
     Parameters
     ----------
@@ -269,7 +289,7 @@ def chunks(rows: IntArray) -> Iterator[tuple[slice, slice, IntArray]]:
 
 
 def summed_up(parts: Sequence[tuple[IntArray, IntArray]], regions: int, cells: int) -> Regions:
-    """Return regions with a row for each owner, of sums over parts of their rows.
+    """Return regions with one row for each owner, summed over parts of their rows.
 
     Parameters
     ----------
@@ -281,46 +301,8 @@ def summed_up(parts: Sequence[tuple[IntArray, IntArray]], regions: int, cells: i
     return Regions(keys % cells, counts, Segments(keys // cells, regions))
 
 
-def slot_traces(
-    coding: Coding,
-    columns: Columns,
-    rows: IntArray,
-    slot_of: NDArray[Any],
-    slots: int,
-    wanted: BoolArray | None = None,
-) -> Traces:
-    """Return traces of the rows of each slot of each region, shape (regions, slots).
-
-    Parameters
-    ----------
-    columns: coded rows, region after region.
-    rows: of each region, shape (regions,); there may be none.
-    slot_of: of each row, shape (rows,), small whole numbers below ``slots``.
-    wanted: slots that are asked about, shape (regions, slots); None for all.
-    """
-    found = [np.full(len(rows) * slots, own.reduction.identity, dtype=np.int64) for own in coding.traces]
-    for span, regions, inside in chunks(rows):
-        space = len(inside) * slots
-        kind = _narrowest(space)
-        keys = np.repeat(np.arange(0, space, slots, dtype=kind), inside)
-        keys += slot_of[span].astype(kind, copy=False)
-        own_columns = [own[span] for own in columns]
-        if wanted is not None:
-            kept = np.flatnonzero(wanted[regions].ravel()[keys])
-            if not len(kept):
-                continue
-            keys, own_columns = keys[kept], [own[kept] for own in own_columns]
-        order, present, starts = _sorted(keys, space)
-        sorted_columns = [own.take(order) for own in own_columns]
-        groups = regions.start * slots + present
-        for all_of_it, own in zip(found, coding.traces, strict=True):
-            traced = own.reduction.ufunc.reduceat(sorted_columns[own.column], starts)
-            all_of_it[groups] = own.reduction.ufunc(all_of_it[groups], traced)
-    return [own.reshape(len(rows), slots) for own in found]
-
-
 def looked_up(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
-    """Return ``values[places]``; numpy would make numbers of 64 bits of all places at once."""
+    """Return ``values[places]`` in chunks; numpy would convert all places to 64 bits at once."""
     found = np.empty(len(places), dtype=values.dtype)
     for first in range(0, len(places), CHUNK):
         found[first : first + CHUNK] = values[places[first : first + CHUNK]]
@@ -333,7 +315,7 @@ def _narrowest(numbers: int) -> type[np.integer[Any]]:
 
 
 def _sorted(keys: NDArray[Any], space: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the order that sorts keys, the distinct ones ascending, and the first place of each."""
+    """Return the order that sorts keys, the distinct keys ascending, and the first place of each."""
     counted = np.bincount(keys, minlength=space)
     present = np.flatnonzero(counted)
     counted = counted[present]
@@ -345,7 +327,7 @@ Result = TypeVar("Result")
 
 
 def in_threads(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Result]:
-    """Return the results of all pieces in their order; threads run at once while numpy computes."""
+    """Return the results of all pieces in their order; threads run in parallel while numpy computes."""
     workers = min(processors(), len(pieces))
     if workers < 2:
         return [work(piece) for piece in pieces]
@@ -364,7 +346,7 @@ class Span:
     Attributes
     ----------
     regions: which of the open regions.
-    first: rows of open regions before them.
+    first: number of rows of open regions before them.
     starts, rows: place of the first row of each, and their number, shape (regions,), int64.
     """
 
@@ -388,14 +370,14 @@ class Store:
 
     Attributes
     ----------
-    owner: combination of each row, or what models see of it, shape (rows,).
+    owner: combination of each row, or its sensitive values only, shape (rows,).
     counts: records of each row, shape (rows,).
     columns: coded rows.
     rows: number of rows of each region, shape (regions,), int64.
     keys: carried along with the rows, each of shape (rows,).
-    cells: how many owners there are, where rows with the same one may be summed up; else 0, and owners of
-        rows are distinct and ascending within a region.
-    disk: where the arrays lie; None in memory.
+    cells: number of owners if rows with the same one may be summed up; else 0, and owners are distinct and
+        ascending within a region.
+    disk: of the arrays; None in memory.
     records: of each region, shape (regions,), int64.
     open: regions that may still be cut, shape (regions,), bool.
     """
@@ -421,7 +403,7 @@ class Store:
         self.open: BoolArray = np.ones(len(rows), dtype=bool)
 
     def batches(self) -> list[Span]:
-        """Return which open regions are cut together."""
+        """Return the open regions in batches."""
         return self._spans(np.flatnonzero(self.open))
 
     def every_batch(self) -> list[Span]:
@@ -447,7 +429,7 @@ class Store:
         return Batch(self.coding, self.owner[places], self.counts[places], columns, span.rows, self.cells)
 
     def each(self, work: Callable[[Span], Result], spans: Sequence[Span]) -> list[Result]:
-        """Return what comes of some regions at a time, whose rows need not stay in memory after."""
+        """Return the results for some regions at a time; their rows need not stay in memory."""
 
         def worked(span: Span) -> Result:
             found = work(span)
@@ -458,7 +440,7 @@ class Store:
         return in_threads(worked, spans)
 
     def regions(self, chosen: BoolArray) -> Regions:
-        """Return some regions with copies of their rows; ``chosen`` is of shape (regions,)."""
+        """Return some regions with copies of their rows; ``chosen`` has shape (regions,)."""
         rows = slice(None) if chosen.all() else np.repeat(chosen, self.rows)
         own = self.rows[chosen]
         region_of = np.repeat(np.arange(len(own)), own)
@@ -489,7 +471,7 @@ class Store:
         ----------
         cut: shape (open regions,).
         target: records of each open region that go to the left, shape (open regions,).
-        left: records of each open row that go to the left, or whether all do, shape (rows of open regions,).
+        left: records of each open row that go to the left, or whether all do, shape (open rows,).
         """
         if left.dtype != np.bool_:
             left = self._divided(left)
@@ -504,7 +486,7 @@ class Store:
         self._renumber(cut, target, np.concatenate(self.each(sort, self.batches())))
 
     def _divided(self, left: NDArray[Any]) -> NDArray[Any]:
-        """Make two rows of each that has records on both sides, and return what goes to the left of each."""
+        """Split each row with records on both sides in two, and return the left records of each row."""
         opened = np.repeat(self.open, self.rows)
         places = np.flatnonzero(opened)
         divided = (left > 0) & (left < self.counts[places])
@@ -539,11 +521,11 @@ class Store:
 
     @property
     def _arrays(self) -> tuple[NDArray[Any], ...]:
-        """All that is known of rows."""
+        """All arrays of rows."""
         return (self.owner, self.counts, *self.columns, *self.keys)
 
     def _renumber(self, cut: BoolArray, target: IntArray, right: IntArray) -> None:
-        """Number regions anew after cuts; ``right`` tells the rows on the right of each open region."""
+        """Number regions anew after cuts; ``right`` is the number of right rows of each open region."""
         opened = np.flatnonzero(self.open)
         times = np.ones(len(self.rows), dtype=np.int64)
         times[opened[cut]] = 2
@@ -560,7 +542,7 @@ class Store:
 
 
 def _divide(rows: NDArray[Any], right: BoolArray) -> None:
-    """Move the rows on the right behind the others, in place; only those are held a second time."""
+    """Move the rows on the right behind the others, in place; only those are copied."""
     put, behind = 0, []
     for first in range(0, len(rows), CHUNK):
         chunk, own = rows[first : first + CHUNK], right[first : first + CHUNK]
@@ -574,7 +556,7 @@ def _divide(rows: NDArray[Any], right: BoolArray) -> None:
 
 
 def stored(coding: Coding, owner: IntArray, counts: IntArray, columns: Columns, region_of: IntArray) -> Store:
-    """Return rows sorted by region; within one they stay in the order they have.
+    """Return rows sorted by region, stable within each.
 
     Parameters
     ----------
@@ -589,6 +571,6 @@ def stored(coding: Coding, owner: IntArray, counts: IntArray, columns: Columns, 
 
 
 def _narrow(numbers: IntArray) -> NDArray[Any]:
-    """Return a copy of whole numbers in half as many bytes where they fit."""
+    """Return a copy of whole numbers as int32 if they fit."""
     fits = not len(numbers) or int(numbers.max()) <= np.iinfo(np.int32).max
     return numbers.astype(np.int32 if fits else np.int64)

@@ -1,6 +1,6 @@
-"""The constraints of a problem in local suppression: exact models, and linear conditions.
+"""The constraints of a problem in local suppression: exact models and linear conditions.
 
-A class is given as counts of its distinct combinations of sensitive values.
+A class is a vector of counts of its combinations of sensitive values.
 """
 
 from __future__ import annotations
@@ -13,23 +13,29 @@ from math import ceil, log
 import numpy as np
 
 from anonymizer.model.arrays import BoolArray, IntArray
-from anonymizer.model.classes import Classes, Reference, SensitiveCodes
-from anonymizer.model.counting import count, group_keys
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.counting import count, numbered
 from anonymizer.model.table import SensitiveAttribute, Table
 from anonymizer.privacy.base import ClassConstraint
 from anonymizer.privacy.conditions import CountConditions
-from anonymizer.search.base import SearchProblem
+from anonymizer.search.base import SearchProblem, sensitive_codes
 from anonymizer.search.suppression.cell_problem import ClassJudge, ValueRule
-from anonymizer.search.suppression.suppressor import References, holding, reference_for, references_of
+from anonymizer.search.suppression.suppressor import (
+    References,
+    holding,
+    reference_for,
+    references,
+    references_of,
+)
 
 
 class CellModels:
-    """Judges classes of rows, each of which has one value of every sensitive attribute that matters.
+    """Judges classes of rows with one value of each watched sensitive attribute.
 
     Attributes
     ----------
-    names: sensitive attributes that a constraint on classes looks at, in the order of the table.
-    moving: whether the reference changes with what is suppressed.
+    names: the watched sensitive attributes, those of a class constraint, in the order of the table.
+    moving: whether the reference depends on the suppressed records.
     """
 
     def __init__(self, problem: SearchProblem) -> None:
@@ -44,13 +50,7 @@ class CellModels:
     @cached_property
     def input(self) -> References:
         """The distribution of each sensitive attribute in the table."""
-        table = self._problem.table
-        return {
-            each.name: Reference(
-                count(table.sensitive_codes(each.name).astype(np.int64), table.counts, each.column.size)
-            )
-            for each in table.sensitive
-        }
+        return references(self._problem.table, self._problem.table.counts)
 
     def judge(self, table: Table, first: IntArray) -> ClassJudge:
         """Return the models under the reference of the input.
@@ -59,19 +59,16 @@ class CellModels:
         ----------
         first: a combination of the table for each row, with the row's sensitive values, shape (rows,).
         """
-        attributes = [each for each in table.sensitive if each.name in self.names]
-        codes = {each.name: table.sensitive_codes(each.name)[first].astype(np.int64) for each in attributes}
+        codes = {name: own for name, own in sensitive_codes(table, first).items() if name in self.names}
 
         def holds(class_of: IntArray, rows: IntArray, counts: IntArray, number: int) -> BoolArray:
-            own = {each.name: SensitiveCodes(each, codes[each.name][rows]) for each in attributes}
-            return holding(
-                self._problem.class_constraints, Classes(class_of, counts, number, own), self.input
-            )
+            classes = Classes(class_of, counts, number, {name: own.at(rows) for name, own in codes.items()})
+            return holding(self._problem.class_constraints, classes, self.input)
 
         return holds
 
     def rules(self, table: Table, first: IntArray) -> tuple[tuple[ValueRule, ...], bool]:
-        """Return linear conditions, and whether these and the smallest size say all that is asked."""
+        """Return linear conditions, and whether these and the smallest size are equivalent to the models."""
         rules: list[ValueRule] = []
         complete = True
         for constraint in self._problem.class_constraints:
@@ -97,7 +94,7 @@ class CellModels:
             if each.number > 1 or each.missing is not None
         ]
         if retention.caps is not None:
-            # Rounded up: a cap must not be stricter than the model.
+            # Rounded up, as a cap must not be stricter than the model.
             caps = np.array([float(cap) for cap in retention.caps]) * (1 + 1e-12)
             rules.append(ValueRule(values, caps=np.minimum(caps, 1.0)))
         number, share = _implied(retention, attribute.column.size)
@@ -106,25 +103,25 @@ class CellModels:
         return rules, whole
 
     def valid(self, classes: Classes, *, kept_suppressed: bool) -> bool:
-        """Tell whether classes may be released: every model holds under the reference that is asked for.
+        """Return whether classes may be released: they satisfy every model under the configured reference.
 
         Parameters
         ----------
-        kept_suppressed: whether the last class are suppressed records that stay; no record is missing then.
+        kept_suppressed: whether the last class is suppressed records that stay, so that no record is missing.
         """
-        references = self.input
+        compared = self.input
         if self._problem.moving_reference and not kept_suppressed:
-            references = references_of(classes, [each.name for each in self._problem.table.sensitive])
-        if not holding(self._problem.class_constraints, classes, references).all():
+            compared = references_of(classes, self._problem.table.sensitive_names)
+        if not holding(self._problem.class_constraints, classes, compared).all():
             return False
         return all(each.holds(classes) for each in self._problem.table_constraints)
 
 
 def _implied(retention: CountConditions, size: int) -> tuple[int, float]:
-    """Return a number of values and a largest share that conditions which are not linear imply.
+    """Return the number of values and the largest share that non-linear conditions imply.
 
     r_1 < c (r_l + ...) means r_1 < c (n - r_1). With a share q of one value, the entropy is at most that of q
-    and, evenly, the others.
+    and even shares of the others.
 
     Parameters
     ----------
@@ -141,7 +138,7 @@ def _implied(retention: CountConditions, size: int) -> tuple[int, float]:
 
 
 def _entropic_share(diversity: float, size: int) -> float:
-    """Return the largest share of a value with which the entropy of ``size`` values can be ln(diversity)."""
+    """Return the largest share of a value at which the entropy of ``size`` values can be ln(diversity)."""
     low, high = 1.0 / max(size, 1), 1.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -152,7 +149,7 @@ def _entropic_share(diversity: float, size: int) -> float:
 
 
 def _linear(retention: CountConditions) -> bool:
-    """Tell whether size, distinct values and largest shares are all that is asked."""
+    """Return whether the conditions are only on size, distinct values and largest shares."""
     required = retention.required is not None and bool(retention.required.any())
     floors = retention.floors is not None and any(retention.floors)
     return not (required or floors or retention.dominances or retention.entropies or retention.deviations)
@@ -160,7 +157,7 @@ def _linear(retention: CountConditions) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class SensitiveCells:
-    """The cells of some classes: what records of one class with equal sensitive values have in common.
+    """The cells of some classes: records of one class with equal sensitive values.
 
     Attributes
     ----------
@@ -188,27 +185,24 @@ class SensitiveCells:
         return starts
 
     def parts(self, name: str, *, combined: bool) -> tuple[IntArray, int]:
-        """Number the parts that a constraint judges: classes, or their splits by the other attributes.
+        """Number the parts that a constraint judges: classes, or classes split by the other attributes.
 
         Returns
         -------
-        Part of each cell, shape (cells,), int64, and how many parts there are.
+        Part of each cell, shape (cells,), int64, and the number of parts.
         """
-        parts, number = self.class_of, len(self.chosen)
-        if combined:
-            for other, own in self.sensitive.items():
-                if other != name:
-                    size = own.attribute.column.size
-                    parts, distinct = group_keys(parts * size + own.codes, number * size)
-                    number = len(distinct)
-        return parts, number
+        if not combined:
+            return self.class_of, len(self.chosen)
+        others = (own.codes for other, own in self.sensitive.items() if other != name)
+        parts, first = numbered([self.class_of, *others], len(self.class_of))
+        return parts, len(first)
 
     def classes(self, counts: IntArray) -> tuple[Classes, IntArray]:
-        """Return the classes with other counts of each cell, and which of them have records left."""
+        """Return the classes with new counts of their cells, and which of them have records left."""
         return _with_records(self.class_of, counts, self.sensitive)
 
     def one_class(self, position: int, counts: IntArray) -> Classes:
-        """Return one of the classes with other counts of its cells."""
+        """Return one of the classes with new counts of its cells."""
         own = np.arange(self.starts[position], self.starts[position + 1])
         sensitive = {name: each.at(own) for name, each in self.sensitive.items()}
         return _with_records(np.zeros_like(counts), counts, sensitive)[0]
@@ -245,13 +239,7 @@ def sensitive_cells(
     items = np.flatnonzero(chosen[classes.class_of])
     codes = {each.name: classes.sensitive_codes(each.name)[items] for each in attributes}
     own_class = (np.cumsum(chosen) - 1)[classes.class_of[items]]
-    cells, number = own_class, int(chosen.sum())
-    for attribute in attributes:
-        size = attribute.column.size
-        cells, distinct = group_keys(cells * size + codes[attribute.name], number * size)
-        number = len(distinct)
-    first = np.empty(number, dtype=np.int64)
-    first[cells[::-1]] = np.arange(len(cells))[::-1]
+    cells, first = numbered([own_class, *codes.values()], len(items))
     counts = classes.counts[items]
     return SensitiveCells(
         np.flatnonzero(chosen),
@@ -259,7 +247,7 @@ def sensitive_cells(
         counts,
         cells,
         own_class[first],
-        count(cells, counts, number),
+        count(cells, counts, len(first)),
         {each.name: SensitiveCodes(each, codes[each.name][first]) for each in attributes},
     )
 

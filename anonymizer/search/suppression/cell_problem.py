@@ -18,26 +18,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.model.counting import count, group_keys
+from anonymizer.model.counting import count, group_keys, numbered
 
 BLANK = -1
-"""Code of a cell that is published as ``*`` already."""
+"""Code of a cell published as ``*`` before any suppression."""
 
 ClassJudge = Callable[[IntArray, IntArray, IntArray, int], BoolArray]
-"""Tells which classes satisfy every model, shape (classes,): given the class, the row and the number of
-records of each piece, each of shape (pieces,), and the number of classes, none of which is empty."""
+"""Returns which classes satisfy every model, shape (classes,), from the class, the row and the number of
+records of each piece, each of shape (pieces,), and the number of classes, none empty."""
 
 LARGEST_DENOMINATOR = 10**6
 
 
 @dataclass(frozen=True, eq=False)
 class ValueRule:
-    """What the values of one sensitive attribute must satisfy in a class, as far as it is linear.
+    """The linear conditions on the values of one sensitive attribute in a class.
 
     Attributes
     ----------
     values: value code of each row, shape (rows,), int64.
-    distinct: fewest distinct values; a value below 0 does not count.
+    distinct: fewest distinct values; values below 0 do not count.
     caps: largest share of each value, shape (values,), float64; None without.
     """
 
@@ -48,21 +48,21 @@ class ValueRule:
 
 @dataclass(frozen=True, eq=False)
 class CellProblem:
-    """The rows as published before cells are blanked, what a blank costs, and what a class must satisfy.
+    """The rows before local suppression, the costs of suppressed cells, and the conditions of classes.
 
     Attributes
     ----------
-    codes: published code of each cell, ``BLANK`` for one that is ``*`` already, shape (rows, attributes),
-        int64. Rows that agree in everything that the judge looks at should be one.
+    codes: published code of each cell, ``BLANK`` for ``*``, shape (rows, attributes), int64. Rows that the
+        judge cannot distinguish should be one.
     counts: records of each row, shape (rows,), int64, positive.
-    costs: of blanking a cell of one record, shape (rows, attributes), float64, at least 0.
-    gone_costs: of suppressing one record, shape (rows,), float64, at least those of blanking all its cells.
-    smallest: no class with fewer records satisfies the models.
+    costs: of suppressing a cell of one record, shape (rows, attributes), float64, at least 0.
+    gone_costs: of suppressing one record, shape (rows,), float64, at least the sum over its cells.
+    smallest: smallest size of a class that satisfies the models.
     judge: the models.
-    most_gone: most records that may be suppressed. A record of which nothing but ``*`` would be left, at
-        least one of them by a blank, is one of these: its class need not satisfy the models.
+    most_gone: most records that may be suppressed. A record with only ``*``, at least one of them a
+        suppressed cell, counts as suppressed: its class need not satisfy the models.
     rules: linear conditions, none stricter than the judge.
-    complete: whether ``smallest`` and ``rules`` say all that the judge asks.
+    complete: whether ``smallest`` and ``rules`` are equivalent to the judge.
     """
 
     codes: IntArray
@@ -87,46 +87,36 @@ class CellProblem:
 
     @cached_property
     def native(self) -> BoolArray:
-        """Cells that are blank before any is blanked, shape (rows, attributes)."""
+        """Cells with ``*`` before any suppression, shape (rows, attributes)."""
         native: BoolArray = self.codes == BLANK
         return native
 
     @cached_property
     def safe(self) -> BoolArray:
-        """Rows that are enough records for a class of their own, which no other can join, shape (rows,)."""
+        """Rows with enough records for a class of their own that no other row can join, shape (rows,)."""
         mixed = self.native.any(axis=0) & ~self.native.all(axis=0)
         safe: BoolArray = (self.counts >= self.smallest) & ~self.native[:, mixed].any(axis=1)
         return safe
 
     @property
     def by_size_alone(self) -> bool:
-        """Whether a class satisfies the models as soon as it is large enough."""
+        """Whether every class that is large enough satisfies the models."""
         return self.complete and not self.rules
 
-    @cached_property
-    def own_class(self) -> tuple[IntArray, int]:
-        """Class of each row as published before blanking, shape (rows,), int64, and the number of classes."""
-        return self.published(np.arange(self.rows), np.zeros((self.rows, self.attributes), dtype=bool))
-
     def published(self, rows: IntArray, blanks: BoolArray) -> tuple[IntArray, int]:
-        """Number the classes of pieces of rows by what is published of them, a blank being a value.
+        """Number the classes of pieces of rows as published; ``*`` is a value of its own.
 
         Parameters
         ----------
         rows: row of each piece, shape (pieces,).
-        blanks: blanked cells, shape (pieces, attributes), bool.
+        blanks: suppressed cells, shape (pieces, attributes), bool.
         """
-        codes = np.where(blanks, BLANK, self.codes[rows]) + 1
-        keys, number = np.zeros(len(rows), dtype=np.int64), 1
-        for column in codes.T:
-            size = int(column.max(initial=0)) + 1
-            keys, distinct = group_keys(keys * size + column, number * size)
-            number = len(distinct)
-        return keys, number
+        keys, first = numbered((np.where(blanks, BLANK, self.codes[rows]) + 1).T, len(rows))
+        return keys, len(first)
 
     @cached_property
     def grain(self) -> float:
-        """A number of which every possible cost is a multiple; 0 where none was found."""
+        """A common divisor of all possible costs; 0 if none was found."""
         fractions = []
         for cost in np.unique(np.append(self.costs, self.gone_costs)).tolist():
             fraction = Fraction(cost).limit_denominator(LARGEST_DENOMINATOR)
@@ -139,7 +129,7 @@ class CellProblem:
         return gcd(*(int(each * common) for each in fractions)) / common
 
     def raised(self, bound: float) -> float:
-        """Return the lowest possible cost at or above a bound, but for a rounding error of the bound."""
+        """Return the lowest possible cost at or above a bound, up to its rounding error."""
         if not self.grain or not isfinite(bound):
             return bound
         return ceil(bound / self.grain - 1e-6) * self.grain
@@ -147,13 +137,13 @@ class CellProblem:
 
 @dataclass(frozen=True, eq=False)
 class CellSuppression:
-    """A choice of cells to blank: rows in pieces, each blanked in its own way.
+    """A choice of suppressed cells: rows in pieces with different suppressed cells.
 
     Attributes
     ----------
     row: of each piece, shape (pieces,), int64, ascending.
     count: records of each piece, shape (pieces,), int64; those of a row add up to its count.
-    blanks: cells that are blanked, shape (pieces, attributes), bool; none that was blank before.
+    blanks: suppressed cells, shape (pieces, attributes), bool; none of the native ``*``.
     gone: pieces that are suppressed, shape (pieces,), bool.
     """
 
@@ -162,24 +152,44 @@ class CellSuppression:
     blanks: BoolArray
     gone: BoolArray
 
+    @classmethod
+    def joined(
+        cls, kept: CellSuppression, rows: IntArray, counts: IntArray, native: BoolArray
+    ) -> CellSuppression:
+        """Return pieces in any order with suppressed ones, sorted by row.
+
+        Parameters
+        ----------
+        rows, counts: row and records of each suppressed piece, shape (suppressed,).
+        native: cells with ``*`` before any suppression, shape (rows of the problem, attributes).
+        """
+        every = np.concatenate([kept.row, rows])
+        order = np.argsort(every, kind="stable")
+        return cls(
+            every[order],
+            np.concatenate([kept.count, counts])[order],
+            np.concatenate([kept.blanks, ~native[rows]])[order],
+            np.concatenate([kept.gone, np.ones(len(rows), dtype=bool)])[order],
+        )
+
     def cost(self, problem: CellProblem) -> float:
-        """Return the sum of the costs of all blanked cells of all records."""
+        """Return the cost of all suppressed cells and records."""
         per_record = np.where(self.blanks, problem.costs[self.row], 0.0).sum(axis=1)
         return float(np.where(self.gone, problem.gone_costs[self.row], per_record) @ self.count)
 
     def cells(self) -> int:
-        """Return the number of blanked cells of all records that are not suppressed."""
+        """Return the number of suppressed cells in the other records."""
         return int(self.blanks[~self.gone].sum(axis=1) @ self.count[~self.gone])
 
     def emptied(self, problem: CellProblem) -> BoolArray:
-        """Tell which pieces have nothing but ``*`` left, at least one of them by a blank, shape (pieces,)."""
+        """Return which pieces have only ``*``, at least one of them a suppressed cell, shape (pieces,)."""
         left = ~(self.blanks | problem.native[self.row])
         blanked: BoolArray = np.logical_or.reduce(self.blanks, axis=1)
         blanked &= ~np.logical_or.reduce(left, axis=1)
         return blanked
 
     def holds(self, problem: CellProblem) -> bool:
-        """Tell whether every class as published satisfies the models, and few enough records are gone."""
+        """Return whether every class as published satisfies the models within the suppression limit."""
         if int(self.count[self.gone].sum()) > problem.most_gone or self.gone.all():
             return False
         kept = ~self.gone
@@ -191,15 +201,15 @@ class CellSuppression:
 
 @dataclass(frozen=True, eq=False)
 class CellSolution:
-    """What was found and what is proven.
+    """The best choice of cells with its bound.
 
     Attributes
     ----------
     blanking: the best found, None without one.
     cost: of it, infinite without one.
-    bound: no valid choice of cells costs less; infinite where there is none.
+    bound: lower bound on the cost of valid choices; infinite if there is none.
     steps: rounds of the exact phase.
-    interrupted: whether the user ended it.
+    interrupted: whether the user ended the search.
     """
 
     blanking: CellSuppression | None
@@ -210,24 +220,24 @@ class CellSolution:
 
     @property
     def optimal(self) -> bool:
-        """Whether nothing can be cheaper than what was found."""
+        """Whether the best found is proven optimal."""
         return self.blanking is not None and self.cost - self.bound <= 1e-9 * max(1.0, self.cost)
 
     @property
     def infeasible(self) -> bool:
-        """Whether there is proven to be no valid choice of cells."""
+        """Whether it is proven that no choice of cells is valid."""
         return self.blanking is None and bool(np.isposinf(self.bound))
 
 
 _Groupings = Iterator[tuple[BoolArray, IntArray, int]]
 
 MOST_CELLS = 8_000_000
-"""Rows times masks that are listed; beyond it, only masks of few attributes and of all but one."""
+"""Most rows times listed masks; beyond it, only masks of few attributes and of all but one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """The patterns that may serve as classes, with the rows that match each: entries, pattern by pattern.
+    """The patterns that may become classes, with their matching rows as entries, pattern by pattern.
 
     Attributes
     ----------
@@ -235,12 +245,12 @@ class Patterns:
     pattern: of each entry, shape (entries,), int64, ascending.
     row: of each entry, shape (entries,), int64.
     cost: of serving one record of the row by the pattern, shape (entries,), float64.
-    own: whether the pattern is what the row is published as before blanking, shape (entries,), bool.
-    least, most: records that a pattern serves when it is opened, shape (patterns,), int64.
-    gone: whether the pattern stands for suppression: it asks nothing, serves few, and is no class, shape
-        (patterns,), bool.
-    outside: a record of each row served by a pattern that is not listed costs at least this, shape (rows,),
-        float64; infinite where all are listed.
+    own: whether the pattern is the row without suppressed cells, shape (entries,), bool.
+    least, most: records that an open pattern serves, shape (patterns,), int64.
+    gone: whether the pattern means suppression of records: it has no conditions but the limit, and is not a
+        class, shape (patterns,), bool.
+    outside: least cost of a record of each row served by an unlisted pattern, shape (rows,), float64;
+        infinite if all are listed.
     """
 
     blanks: BoolArray
@@ -266,7 +276,7 @@ class Patterns:
 
     @cached_property
     def of_row(self) -> tuple[IntArray, IntArray]:
-        """Patterns ordered by the row they match, and where each row's begin, shape (rows + 1,)."""
+        """Patterns by matching row, and the first of each row, shape (rows + 1,)."""
         order = np.argsort(self.row, kind="stable")
         return self.pattern[order], np.searchsorted(self.row[order], np.arange(len(self.outside) + 1))
 
@@ -280,7 +290,7 @@ class _Listed:
     mask: blanked attributes, shape (attributes,), bool.
     pattern, row, cost: of each entry, shape (entries,).
     number: number of patterns.
-    gone: whether the one pattern is suppression.
+    gone: whether its only pattern means suppression of records.
     """
 
     mask: BoolArray
@@ -321,7 +331,7 @@ def _listed(problem: CellProblem, depth: int) -> Iterator[_Listed]:
     costs = np.where(problem.native, 0.0, problem.costs)
     for mask, groups, size in _groupings(problem, depth):
         if mask.all():
-            # Any record that was not blank before would be suppressed.
+            # Any other record would be suppressed.
             inside, good = np.flatnonzero(problem.native.all(axis=1)), np.ones(1, dtype=bool)
         else:
             good = _good_groups(problem, mask, groups, size)
@@ -336,7 +346,7 @@ def _listed(problem: CellProblem, depth: int) -> Iterator[_Listed]:
 
 
 def _depth(problem: CellProblem) -> int:
-    """Return the most attributes that a listed mask has, those of all but one and of all aside."""
+    """Return the most attributes of a listed mask, apart from masks of all and of all but one."""
     attributes, masks = problem.attributes, 0
     for depth in range(attributes + 1):
         masks += comb(attributes, depth)
@@ -375,20 +385,20 @@ def _groupings(problem: CellProblem, depth: int) -> _Groupings:
 
 
 def _leads_on(mask: tuple[bool, ...], attributes: int, depth: int) -> bool:
-    """Tell whether the first attributes of a mask can be those of one that is listed."""
+    """Return whether a listed mask can start with these attributes."""
     blanked = sum(mask)
     return blanked <= depth or blanked + attributes - len(mask) >= attributes - 1
 
 
 def _good_groups(problem: CellProblem, mask: BoolArray, groups: IntArray, number: int) -> BoolArray:
-    """Tell which groups are closed patterns that enough records match, shape (groups,)."""
+    """Return which groups are closed patterns with enough matching records, shape (groups,)."""
     good: BoolArray = count(groups, problem.counts, number) >= problem.smallest
     for rule in problem.rules:
         good &= _distinct(rule.values, groups, number) >= rule.distinct
     for position in range(problem.attributes):
         codes = problem.codes[:, position]
         if not mask[position]:
-            # What has a blank here is listed with the attribute in the mask.
+            # Rows with ``*`` here are listed with the attribute in the mask.
             good[groups[codes == BLANK]] = False
             continue
         low, high = np.full(number, np.iinfo(np.int64).max), np.full(number, BLANK)
@@ -399,7 +409,7 @@ def _good_groups(problem: CellProblem, mask: BoolArray, groups: IntArray, number
 
 
 def _distinct(values: IntArray, groups: IntArray, number: int) -> IntArray:
-    """Return how many values that count each group has, shape (groups,)."""
+    """Return the number of distinct values from 0 of each group, shape (groups,)."""
     known = values >= 0
     size = int(values.max(initial=0)) + 1
     _, cells = group_keys(groups[known] * size + values[known], number * size)

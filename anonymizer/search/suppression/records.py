@@ -1,13 +1,12 @@
-"""The fewest records to suppress so that all models hold.
+"""The fewest records to suppress so that all models are satisfied.
 
-While the reference distribution is fixed, classes are solved one by one. If the reference is what stays,
-all classes are solved jointly by trying references. The numbers of suppressed records by value of the
-referring attributes determine the reference. Given these numbers, the conditions are those of a fixed
-reference, and the remaining records must add up to it.
+With a fixed reference distribution, classes are solved one by one. If the reference is the distribution of
+the remaining records, all classes are solved jointly by trying references: the numbers of suppressed records
+by value of the referring attributes determine one, and the remaining records must add up to it.
 
-If no single rule decides which records of a class stay, an integer program does.
-HiGHS solves the program through OR-Tools. An entropy condition is enforced by cuts: linear conditions that
-every class of enough entropy satisfies and a given one violates.
+If no single rule decides which records of a class stay, an integer programme does, solved by HiGHS through
+OR-Tools. An entropy condition is enforced by cuts: linear conditions that every class of enough entropy
+satisfies and a given one violates.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from anonymizer.model.table import SensitiveAttribute, Table
 from anonymizer.privacy.base import ClassConstraint, Merging
 from anonymizer.privacy.conditions import CountConditions, Deviation, Dominance
 from anonymizer.privacy.exact import has_entropy
-from anonymizer.search.base import SearchProblem, SuppressionMethod
+from anonymizer.search.base import SearchProblem
 from anonymizer.search.suppression.cell_models import SensitiveCells, sensitive_cells
 from anonymizer.search.suppression.rules import ClassProblem, ClassSolution, Retained, Rules, View, rules_of
 from anonymizer.search.suppression.suppressor import (
@@ -43,7 +42,7 @@ from anonymizer.search.suppression.suppressor import (
 from anonymizer.system import quiet_output
 
 FLAT = 0.01
-"""The largest slope of the entropy that is not told from 0."""
+"""Slope of the entropy up to which it counts as 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,16 +60,16 @@ class Cut:
 
 
 def cut_off(rule: CountConditions, part: IntArray, value: IntArray, kept: IntArray) -> Iterator[Cut]:
-    """Yield a cut for every part of a class that has too little entropy.
+    """Yield a cut for every part of a class with too little entropy.
 
     n (H(y / n) - ln l) is concave in the counts y and grows in proportion to them, so its gradient at any
-    point, as weights, is at least as large everywhere: below 0 means below the threshold. At counts of 0 it
-    is infinite; a little is added there, too little to bring it to 0 at the counts to be cut off.
+    point, as weights, bounds it from above: a sum below 0 means too little entropy. At counts of 0 the
+    gradient is infinite; a little is added there, too little to satisfy the cut at the given counts.
 
     Parameters
     ----------
     part, value: of each cell, shape (cells,), int64.
-    kept: records of each cell that stay, shape (cells,), int64.
+    kept: remaining records of each cell, shape (cells,), int64.
     """
     for l in rule.entropies:  # noqa: E741
         for own in np.unique(part[kept > 0]).tolist():
@@ -82,10 +81,10 @@ def cut_off(rule: CountConditions, part: IntArray, value: IntArray, kept: IntArr
 
 
 def tangents(rule: CountConditions, part: IntArray, value: IntArray, kept: FloatArray) -> Iterator[Cut]:
-    """Yield the same for counts that need not be whole, where clearly too little entropy is left.
+    """Yield the same for fractional counts with clearly too little entropy.
 
-    The gradient is taken where the way from there to even counts reaches the threshold: that cut touches what
-    has enough entropy, and fewer are needed.
+    The gradient is taken where the way from these to even counts reaches the threshold: that cut is tight, so
+    that fewer are needed.
     """
     for l in rule.entropies:  # noqa: E741
         for own in np.unique(part[kept > 0]).tolist():
@@ -94,7 +93,7 @@ def tangents(rule: CountConditions, part: IntArray, value: IntArray, kept: Float
             counts = np.bincount(groups, weights=kept[cells]).astype(np.float64)
             if _lacking(counts, l) > 1e-7 * counts.sum():
                 weights = _gradient(_border(counts, l), l)
-                # Around even counts the entropy is flat and its gradient there mostly rounding.
+                # Around even counts the entropy is flat, and its gradient mostly rounding error.
                 clear = np.abs(weights).max() > FLAT
                 yield Cut(cells, (weights if clear else _gradient(counts, l))[groups])
 
@@ -132,14 +131,14 @@ Expression = Any
 """A linear expression; OR-Tools has no common type for variables and sums."""
 
 TOLERANCE = 1e-9
-"""By how much a solution may miss a condition in the solver's eyes; what it finds is verified exactly."""
+"""Tolerance of the solver for a condition; its solutions are verified exactly."""
 
 
 class Programme:
     """Variables for the records of each cell; conditions of every part of every view."""
 
     def __init__(self, problem: ClassProblem, cuts: Sequence[Cut], margin: float) -> None:
-        # Slow to import, and most searches never need it.
+        # Importing it is slow, and most searches do not need it.
         from ortools.math_opt.python import mathopt  # noqa: PLC0415
 
         self._mathopt = mathopt
@@ -163,7 +162,7 @@ class Programme:
         self._model.maximize(size)
 
     def solve(self, nodes: int) -> tuple[IntArray | None, int, int]:
-        """Return kept counts, None without any, a bound on their sum, and the branch and bound nodes."""
+        """Return kept counts or None, a bound on their sum, and the branch and bound nodes."""
         mathopt = self._mathopt
         parameters = mathopt.SolveParameters(relative_gap_tolerance=0.0, node_limit=nodes)
         options = parameters.highs.double_options
@@ -181,14 +180,14 @@ class Programme:
         return np.rint(values).astype(np.int64), most, result.solve_stats.node_count
 
     def relaxed(self) -> tuple[FloatArray | None, int]:
-        """Return kept counts that need not be whole, None without any, and a bound on their sum."""
+        """Return fractional kept counts or None, and a bound on their sum."""
         mathopt = self._mathopt
         for variable in self._model.variables():
             variable.integer = False
         result = mathopt.solve(self._model, mathopt.SolverType.GLOP)
         if result.termination.reason is not mathopt.TerminationReason.OPTIMAL:
             return None, self._problem.most
-        # Within the tolerance of the solver nothing is proven.
+        # The bound allows for the solver's tolerance.
         bound = result.objective_value() * (1 + 1e-6) + 1e-3
         return np.maximum(result.variable_values(self._kept), 0.0), int(bound)
 
@@ -201,7 +200,7 @@ class Programme:
         size = self._total(cells.tolist())
         whole = len(cells) == len(self._kept)
         records = int(self._problem.counts[cells].sum())
-        # Another part may stay without this one.
+        # Other parts may stay without this one.
         stays: Expression = 1 if whole else self._model.add_binary_variable()
         if not whole:
             self._model.add_linear_constraint(size <= records * stays)
@@ -264,7 +263,7 @@ class Programme:
         )
 
     def _add_deviation(self, deviation: Deviation, counts: dict[int, Expression], size: Expression) -> None:
-        """Bound the sum of |count of a group - what is expected in it|, groups adding up from the inside."""
+        """Bound the sum of |count of a group - expected count|, groups adding up from the inside."""
         own: dict[int, list[Expression]] = {}
         for value, kept in counts.items():
             own.setdefault(int(deviation.group_of[value]), []).append(kept)
@@ -283,19 +282,19 @@ class Programme:
 
 
 MARGIN = 1e-5
-"""By how much the conditions are tightened after a solution failed the exact verification."""
+"""Amount by which conditions are tightened after a solution failed the exact verification."""
 
 NODES = 10_000
-"""Branch and bound nodes, times cells, after which a class is left with its gap; a count: runs repeat."""
+"""Branch and bound nodes times cells for one class; a count, so that runs are repeatable."""
 
 ROUND = 20
-"""Nodes that solving a programme anew counts as, at least."""
+"""Fewest nodes that one more programme counts as."""
 
 TANGENTS = 60
-"""Rounds of cuts on the entropy of counts that need not be whole."""
+"""Rounds of cuts on the entropy of fractional counts."""
 
 ROOM = Fraction(101, 100)
-"""By how much more values are asked for, in their effective number, where counts are rounded."""
+"""Factor on the required effective number of values before counts are rounded."""
 
 
 def solve(problem: ClassProblem, verify: Callable[[IntArray], bool]) -> ClassSolution:
@@ -303,7 +302,7 @@ def solve(problem: ClassProblem, verify: Callable[[IntArray], bool]) -> ClassSol
 
     Parameters
     ----------
-    verify: the exact verdict on kept counts, shape (cells,); what fails it is not returned.
+    verify: the exact check of kept counts, shape (cells,); failing ones are not returned.
     """
     nothing = np.zeros_like(problem.counts)
     cuts, most, margin = [], problem.most, 0.0
@@ -333,9 +332,9 @@ def solve(problem: ClassProblem, verify: Callable[[IntArray], bool]) -> ClassSol
 
 
 def _rounded(problem: ClassProblem) -> IntArray:
-    """Round what stays where records may be parted, with more room than rounding takes; 0 if nothing does.
+    """Round a fractional solution with enough room for the rounding; 0 without one.
 
-    Sums are rounded, not counts, so that those of consecutive values are no more than one record off.
+    Running sums are rounded, so that sums over consecutive values are at most one record off.
     """
     views = [
         replace(view, rule=replace(view.rule, entropies=tuple(map(ROOM.__mul__, view.rule.entropies))))
@@ -347,13 +346,13 @@ def _rounded(problem: ClassProblem) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class _Relaxed:
-    """What stays where records may be parted.
+    """A fractional solution.
 
     Attributes
     ----------
     cuts: on the entropy.
-    kept: records of each cell, shape (cells,), float64; 0 where nothing was found.
-    most: no more records can stay; proven without a margin only.
+    kept: records of each cell, shape (cells,), float64; 0 without a solution.
+    most: most records that can stay, if the margin is 0.
     """
 
     cuts: tuple[Cut, ...]
@@ -362,7 +361,7 @@ class _Relaxed:
 
 
 def _relaxed(problem: ClassProblem, margin: float) -> _Relaxed:
-    """Cut the relaxed programme until its solution has the entropy, nearly."""
+    """Cut the relaxed programme until its solution nearly has the required entropy."""
     cuts: list[Cut] = []
     kept, most = np.zeros(len(problem.counts)), problem.most
     for _ in range(TANGENTS):
@@ -384,7 +383,7 @@ class FixedReference:
 
     Parameters
     ----------
-    worthwhile: once more records than this are certain to go, failing classes go as a whole, unsolved.
+    worthwhile: if certain losses exceed this, violating classes are suppressed as a whole, unsolved.
     """
 
     def __init__(
@@ -403,7 +402,7 @@ class FixedReference:
         self._solved: dict[tuple[object, ...], ClassSolution] = {}
 
     def suppress(self, classes: Classes) -> Suppressed:
-        """Return the fewest records of each class; ``certain`` is what any split of it must lose as well."""
+        """Return the fewest records of each class; ``certain`` bounds any split of it too."""
         held = holding(self._constraints, classes, self._references)
         certain = certain_losses(self._constraints, classes, self._references)
         gone = np.where(held[classes.class_of], 0, classes.counts)
@@ -424,7 +423,7 @@ class FixedReference:
         return suppressed_items(classes, gone, least, certain, int(least.sum()))
 
     def _in_turns(self, classes: Classes, gone: IntArray, chosen: BoolArray) -> IntArray:
-        """Meet one constraint after the other where that leaves more of a class than was found."""
+        """Satisfy one constraint after the other; keep that for classes of which more records stay."""
         kept = np.where(chosen[classes.class_of], classes.counts, 0)
         while True:
             left, items = classes.part(kept)
@@ -442,7 +441,7 @@ class FixedReference:
         return np.where(more[classes.class_of], classes.counts - kept, gone)
 
     def _retain(self, cells: SensitiveCells, worthwhile: int) -> tuple[IntArray, IntArray]:
-        """Return what stays of each cell, shape (cells,), and at most of each class, shape (own classes,)."""
+        """Return the remaining records of each cell, and a bound for each of the own classes."""
         found = self._by_rules(cells)
         kept, most, settled = found.counts.copy(), found.most.copy(), found.settled.copy()
         small = most < self._rules.smallest
@@ -463,10 +462,10 @@ class FixedReference:
         return kept, most
 
     def _by_rules(self, cells: SensitiveCells) -> Retained:
-        """Settle what one rule alone decides; bound the rest."""
+        """Solve classes with one rule; bound the others."""
         rules = self._rules.rules
         if not rules:
-            # Models that say nothing of single records suppress classes as a whole.
+            # Models without rules for records suppress classes as a whole.
             sizes = np.bincount(cells.class_of, weights=cells.counts).astype(np.int64)
             return Retained(np.zeros_like(cells.counts), sizes, np.ones(len(sizes), dtype=bool))
         if len(rules) == 1:
@@ -476,7 +475,7 @@ class FixedReference:
         return Retained(np.zeros_like(cells.counts), most, most == 0)
 
     def _verified(self, cells: SensitiveCells, kept: IntArray) -> BoolArray:
-        """Tell which classes hold with what stays of them, or have nothing left."""
+        """Return which classes are valid with their remaining records, or empty."""
         verified = np.ones(len(cells.chosen), dtype=bool)
         classes, left = cells.classes(kept)
         if len(left):
@@ -484,7 +483,7 @@ class FixedReference:
         return verified
 
     def _solution(self, cells: SensitiveCells, position: int, most: int) -> ClassSolution:
-        """Solve one class by integer programming, once for equal ones."""
+        """Solve one class by integer programming; equal classes share the solution."""
         span = slice(cells.starts[position], cells.starts[position + 1])
         views = []
         for rule in self._rules.rules:
@@ -504,32 +503,23 @@ class FixedReference:
         return self._solved[key]
 
 
-def suppressor_for(problem: SearchProblem) -> Suppressor:
-    """Return what judges the candidates of a problem: whole classes where cells are blanked afterwards."""
-    if problem.suppression is SuppressionMethod.RECORDS:
-        # The optimal choice of records takes a dozen modules that no other method needs.
-
-        return OptimalRecords(problem)
-    return WholeClasses(problem)
-
-
 FEW = 8
-"""Of so few records every loss may be tried."""
+"""Records up to which every combination of losses may be tried."""
 
 TRIED = 50
-"""References that are tried for one candidate; where there are more, its gap is left."""
+"""Most references that are tried for one candidate."""
 
 CELLS = 40
-"""Cells of classes up to which they are tried at all: each may take an integer programme."""
+"""Most cells of a candidate for trying references, as each may take an integer programme."""
 
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """What is suppressed of all classes.
+    """The suppressed records of all classes.
 
     Attributes
     ----------
-    gone: records of each item, shape (items,), int64; None where nothing better was found.
+    gone: records of each item, shape (items,), int64; None if nothing better was found.
     fewest: no fewer records can be suppressed.
     """
 
@@ -538,11 +528,11 @@ class Joint:
 
 
 class MovingReference:
-    """The records of all classes under the reference of what stays of them.
+    """The fewest suppressed records of all classes under the reference of the remaining ones.
 
     Parameters
     ----------
-    references: of every attribute; only those that constraints compare with are put in anew.
+    references: of every attribute; only those in constraints change.
     """
 
     def __init__(self, table: Table, constraints: Sequence[ClassConstraint], references: References) -> None:
@@ -553,7 +543,7 @@ class MovingReference:
         self._referring = [each for each in table.sensitive if each.name in referring]
 
     def suppress(self, classes: Classes, fewest: int, below: int) -> Joint:
-        """Return the fewest records to suppress if they are fewer than so many.
+        """Return the fewest records to suppress if they are below a number.
 
         Parameters
         ----------
@@ -581,10 +571,10 @@ class MovingReference:
     def _with_losses(
         self, cells: SensitiveCells, kinds: _Kinds, lost: IntArray
     ) -> tuple[IntArray | None, bool]:
-        """Return what stays of each cell when so many records of each kind go, and whether some may."""
+        """Return the remaining records of each cell, None without any; and whether some may exist."""
         left = kinds.totals - lost
         references = {**self._standing, **kinds.references(left)}
-        # Values that the reference has lost are in no class any more.
+        # No class may have values that the reference has lost.
         allowed = np.where(left[kinds.of_cell] > 0, cells.counts, 0)
         classes, own = cells.classes(allowed)
         fixed = FixedReference(self._table, self._constraints, references, int(lost.sum()))
@@ -617,7 +607,7 @@ class MovingReference:
         kinds: IntArray,
         left: IntArray,
     ) -> ClassProblem:
-        """Return the conditions of all classes on the cells that may stay."""
+        """Return the problem of all classes with the cells that may stay."""
         rules = rules_of(self._table, self._constraints, references)
         class_of = numbers[cells.class_of[held]]
         views = [View(CountConditions(smallest=rules.smallest), class_of, np.zeros_like(class_of))]
@@ -631,7 +621,7 @@ class MovingReference:
 
 @dataclass(frozen=True, eq=False)
 class _Kinds:
-    """The distinct combinations of the referring attributes.
+    """The combinations of values of the referring attributes.
 
     Attributes
     ----------
@@ -655,7 +645,7 @@ class _Kinds:
         return cls(attributes, kinds, count(of_cell, cells.counts, len(kinds)), of_cell)
 
     def references(self, left: IntArray) -> References:
-        """Return the distribution of each referring attribute when so many records of each kind stay."""
+        """Return the distribution of each referring attribute for remaining records of each kind."""
         return {
             each.name: Reference(count(self.codes[:, position], left, each.column.size))
             for position, each in enumerate(self.attributes)
@@ -679,24 +669,24 @@ def _ways(totals: Sequence[int], number: int) -> Iterator[tuple[int, ...]]:
 
 
 ROUNDS = 12
-"""How often the reference of what stays is put in for the one before, until they agree."""
+"""Rounds in which the reference of the remaining records replaces the one before."""
 
 
 class OptimalRecords(Suppressor):
-    """Suppresses the fewest records of each failing class, all of them where none could stay.
+    """Suppresses the fewest records of each violating class.
 
-    With p of what stays, records of one class move the reference of all.
+    With p of the remaining records, the records of one class move the reference of all.
 
-    Solutions are looked for by putting in the reference of what stays for the one before. Where that agrees
-    with itself, or once nothing fails any more, everything is verified under the reference of what stays.
-    They are bounded by the conditions that hold under any reference within the limit.
+    Solving is repeated with the reference of the remaining records until that agrees with itself, or no class
+    violates a constraint; then everything is verified under it. Conditions under any reference within the
+    limit give the bound.
     """
 
     chooses = True
 
     def __init__(self, problem: SearchProblem) -> None:
         super().__init__(problem)
-        # With a moving reference, what is suppressed under p of the input bounds nothing.
+        # With a moving reference, suppression under p of the input is not a bound.
         self._worthwhile = self.table.records if problem.moving_reference else problem.limit
         self._fixed = self._under(self.input)
         self._names = self.table.sensitive_names
@@ -709,7 +699,7 @@ class OptimalRecords(Suppressor):
         return self._fixed.suppress(classes)
 
     def under_release(self, classes: Classes, first: Suppressed) -> Suppressed:
-        """Return the best of what repeated solving finds; optimal only where the bound says so."""
+        """Return the best result of repeated solving; optimal only if it equals the bound."""
         found = [gone for gone in (self._repeated(classes, first.gone),) if gone is not None]
         found.append(self._descended(classes, first.gone))
         found.append(self._by_classes(classes))
@@ -717,16 +707,16 @@ class OptimalRecords(Suppressor):
         least = self._least(classes, self.limit)
         fewest, below = _records(least), min(_records(best), self.limit + 1)
         if 0 < below <= self.limit:
-            # What is better moves p less than the best does.
+            # A better solution moves p less than the best so far.
             fewest = max(fewest, min(_records(self._least(classes, below - 1)), below))
         joint = self._moving.suppress(classes, fewest, below)
         gone = best if joint.gone is None else joint.gone
         return suppressed_items(classes, gone, least, self._certain(classes, least), joint.fewest)
 
     def _certain(self, classes: Classes, least: IntArray) -> IntArray:
-        """Bound the records that go however the classes are split, given what goes if they are not.
+        """Return the bound for any split of the classes, from the bound without a split.
 
-        Where merging can break a model, the parts of a class may lose less than the class itself.
+        If merging can violate a model, the parts of a class may lose less than the class.
         """
         if all(each.merging is not Merging.NONE for each in self.constraints):
             return least
@@ -734,11 +724,11 @@ class OptimalRecords(Suppressor):
         return certain_losses(fixed, classes, self.input)
 
     def _by_classes(self, classes: Classes) -> IntArray:
-        """Suppress whole classes: what that leaves is a solution too."""
+        """Suppress whole classes, which is a solution too."""
         return self._whole.under_release(classes, self._whole.under_input(classes)).gone
 
     def _improved(self, classes: Classes, gone: IntArray) -> IntArray:
-        """Solve anew under the reference of the best while that suppresses fewer records."""
+        """Solve again under the reference of the best while that suppresses fewer records."""
         while True:
             left, _ = classes.part(classes.counts - gone)
             if not left.number:
@@ -750,7 +740,7 @@ class OptimalRecords(Suppressor):
             gone = anew
 
     def _repeated(self, classes: Classes, gone: IntArray) -> IntArray | None:
-        """Solve anew under the reference of what stays until it verifies itself; None if it does not."""
+        """Solve again under the reference of the remaining records until it verifies itself, or None."""
         seen: set[bytes] = set()
         for _ in range(ROUNDS):
             left, _ = classes.part(classes.counts - gone)
@@ -765,7 +755,7 @@ class OptimalRecords(Suppressor):
         return None
 
     def _descended(self, classes: Classes, gone: IntArray) -> IntArray:
-        """Suppress more of what stays until it holds under its own reference."""
+        """Suppress more records until the rest is valid under its own reference."""
         while True:
             left, items = classes.part(classes.counts - gone)
             references = references_of(left, self._names)
@@ -775,7 +765,7 @@ class OptimalRecords(Suppressor):
             gone[items] += self._under(references).suppress(left).gone
 
     def _drifted(self, number: int) -> Rules:
-        """Return what holds under any reference that the input's can become by losing so many records."""
+        """Return the rules under any reference that results from the input's by losing so many records."""
         if number not in self._rules:
             share = Fraction(number, self.table.records)
             self._rules[number] = rules_of(self.table, self.constraints, self.input, share)
@@ -785,7 +775,7 @@ class OptimalRecords(Suppressor):
         return FixedReference(self.table, self.constraints, references, self._worthwhile)
 
     def _least(self, classes: Classes, number: int) -> IntArray:
-        """Bound the records of each class where no more than a number go in all, whatever p is then."""
+        """Return a lower bound for each class under any p if at most a number of records are suppressed."""
         fixed = [each for each in self.constraints if not each.model.uses_reference]
         least = certain_losses(fixed, classes, self.input)
         chosen = least < classes.sizes

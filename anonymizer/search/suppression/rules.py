@@ -1,22 +1,21 @@
-"""The class constraints of a problem as rules for the counts that stay, solved exactly.
+"""The class constraints of a problem as rules for the remaining counts, solved exactly.
 
 The largest class is found by trying sizes from a bound downward. With the size n of the rest given, caps
 and floors are whole numbers, and the conditions of one attribute part into sums of convex functions of
 single counts, which are minimized exactly without a solver.
 
-Some conditions hold for the larger of two solutions too: a cap on the share of a value, a bound on the most
-frequent value by the rare ones, a number of distinct values and a number of records. If y and z meet them,
-so does max(y, z), value by value. So there is a greatest solution below the counts of a class, and lowering
-every count to what the others allow until nothing changes ends there (Knaster and Tarski).
+Some conditions are closed under the maximum: a cap on the share of a value, a bound on the most frequent
+value by the rare ones, a number of distinct values and a number of records. If y and z satisfy them, so does
+max(y, z), value by value. So there is a greatest solution below the counts of a class, and lowering every
+count to its bound by the others until nothing changes ends there (Knaster and Tarski).
 
 The counts of a given sum with the least deviation from the expected ones (per value, or in nested groups of
-values) are found so.
-The least deviation within a group, as a function of how many records stay in it, is convex and linear
-between a few points: segments of records that each add the same. Joining the groups inside it merges their
-segments by what they add; the deviation of the group itself takes 1 from each record below what is expected
-and adds 1 to each above. From the innermost groups outward this gives the segments of the whole class, and
-those that add least stay. It is dynamic programming over the tree of groups with functions instead of
-tables, so that the number of records does not matter.
+values) follow from convexity. The least deviation within a group, as a function of how many records stay in
+it, is convex and linear between a few points: segments of records that each add the same. Joining the groups
+inside it merges their segments by what they add; the deviation of the group itself takes 1 from each record
+below what is expected and adds 1 to each above. From the innermost groups outward this gives the segments of
+the whole class, and those that add least stay. It is dynamic programming over the tree of groups with
+functions instead of tables, so that the number of records does not matter.
 """
 
 from __future__ import annotations
@@ -39,15 +38,15 @@ from anonymizer.search.suppression.suppressor import References, reference_for
 
 
 def levelled(least: IntArray, most: IntArray, sizes: IntArray) -> IntArray:
-    """Return counts between bounds that are as even as their sum allows.
+    """Return the most even counts between bounds with a given sum.
 
-    Among all whole counts between the bounds with that sum they have the largest entropy: -y ln y is concave,
-    so it never pays to raise a count while a smaller one can be raised.
+    They have the largest entropy of all such counts: -y ln y is concave, so it never pays to raise a count
+    while a smaller one can be raised.
 
     Parameters
     ----------
     least, most: shape (rows, values), int64, least <= most.
-    sizes: wanted sum of each row, between the sums of its bounds, shape (rows,), int64.
+    sizes: sum of each row, between the sums of its bounds, shape (rows,), int64.
 
     Returns
     -------
@@ -129,12 +128,12 @@ class Monotone:
 
     @property
     def whole(self) -> bool:
-        """Whether the rule has no other conditions."""
+        """Whether the rule has only these conditions."""
         rule = self._rule
         return rule.floors is None and not rule.entropies and not rule.deviations
 
     def greatest(self, counts: IntArray) -> IntArray:
-        """Return the largest counts that meet the conditions, 0 throughout where none do.
+        """Return the largest counts that satisfy the conditions; all 0 if none do.
 
         Parameters
         ----------
@@ -161,7 +160,7 @@ class Monotone:
         return np.where(self._enough(rows)[:, None], lowered, 0)
 
     def _enough(self, rows: IntArray) -> BoolArray:
-        """Tell which rows have the records and values that a rule asks for."""
+        """Return which rows have the required records and values."""
         enough: BoolArray = rows.sum(axis=1) >= self._rule.smallest
         for distinct in self._rule.distinct:
             enough &= distinct_counts(rows, distinct.missing) >= distinct.number
@@ -170,7 +169,7 @@ class Monotone:
         return enough
 
     def _sizes_within_caps(self, counts: IntArray) -> IntArray:
-        """Bound the records that caps allow to stay: Newton's method on sum(min(c, cap n)) = n from above."""
+        """Bound the remaining records under caps: Newton's method on sum(min(c, cap n)) = n from above."""
         assert self._caps is not None
         caps, own = self._caps.floats, counts.astype(np.float64)
         sizes = own.sum(axis=1)
@@ -187,7 +186,7 @@ class Monotone:
 
 
 def distinct_counts(rows: IntArray, missing: int | None) -> IntArray:
-    """Return the number of values that each row has, the missing one not counted, shape (rows,), int64."""
+    """Return the number of values of each row without the missing one, shape (rows,), int64."""
     present = rows > 0
     distinct: IntArray = present.sum(axis=1)
     return distinct if missing is None else distinct - present[:, missing]
@@ -203,13 +202,13 @@ def _most(rows: IntArray, dominance: Dominance) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class _Segments:
-    """The segments of some rows, those that add less first.
+    """The segments of some rows, those with the least additions first.
 
     Attributes
     ----------
     value: value code of each segment, shape (rows, segments), int64.
     length: its records, shape (rows, segments), float64; whole numbers below 2**53 where records are whole.
-    added: what each of them adds to the deviation, in 1 / total, shape (rows, segments), float64.
+    added: addition of each record to the deviation, in 1 / total, shape (rows, segments), float64.
     """
 
     value: IntArray
@@ -231,14 +230,14 @@ class _Segments:
         ).packed()
 
     def packed(self) -> _Segments:
-        """Return the segments without the empty ones that all rows can do without."""
+        """Return the segments without empty ones, as few as the longest row needs."""
         used = self.length > 0
         width = int(used.sum(axis=1).max(initial=0))
         order = np.argsort(~used, axis=1, kind="stable")[:, :width]
         return self._in(order)
 
     def sorted(self) -> _Segments:
-        """Return the segments in the order of what they add."""
+        """Return the segments by rising addition."""
         return self._in(np.argsort(self.added, axis=1, kind="stable"))
 
     def _in(self, order: IntArray) -> _Segments:
@@ -249,14 +248,14 @@ class _Segments:
         )
 
     def cheapest(self, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return how much of each segment stays, shape (rows, segments), and what it adds, shape (rows,)."""
+        """Return the remaining records of each segment, shape (rows, segments), and their total addition."""
         start = np.cumsum(self.length, axis=1) - self.length
         taken: FloatArray = np.clip(sizes[:, None] - start, 0, self.length)
         return taken, (taken * self.added).sum(axis=1)
 
 
 class NestedDeviation:
-    """A deviation of groups, any two of which are disjoint or one holds the other."""
+    """A deviation of nested groups: any two are disjoint, or one contains the other."""
 
     def __init__(self, deviation: Deviation) -> None:
         self._expected = deviation.expected.astype(np.float64)
@@ -268,10 +267,10 @@ class NestedDeviation:
         self._outermost = np.flatnonzero(deviation.parent < 0).tolist()
 
     def bound(self, counts: IntArray, sizes: FloatArray) -> FloatArray:
-        """Bound the sizes at which fractions of records would be within the limit, by secants from above.
+        """Bound the sizes at which fractional records would be within the limit, by secants from above.
 
-        By how much the least deviation exceeds the limit is convex in the size: to the left of two points,
-        it is above the line through them.
+        The excess of the least deviation over the limit is convex in the size: left of two points, it is
+        above the line through them.
 
         Parameters
         ----------
@@ -296,11 +295,11 @@ class NestedDeviation:
         return bounds
 
     def closest(self, least: IntArray, most: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the counts between bounds that deviate least, and by how much, in 1 / total."""
+        """Return the counts of least deviation between bounds, and the deviation, in 1 / total."""
         wanted = sizes[:, None] * self._expected
         whole = np.floor_divide(wanted, self._total)
         last = self._total - 2 * (wanted - whole * self._total)
-        # What stays in any case is there before the first record is chosen.
+        # The lower bounds are there before the first record is chosen.
         there = self._sums(least)
         segments = self._segments(most - least, whole - there, whole + 1 - there, last)
         taken, added = segments.cheapest((sizes - least.sum(axis=1)).astype(np.float64))
@@ -320,7 +319,7 @@ class NestedDeviation:
         return sums
 
     def _excess(self, counts: IntArray, sizes: FloatArray) -> FloatArray:
-        """Return by how much the least deviation is above the limit where records may be cut in parts."""
+        """Return the excess of the least deviation of fractional records over the limit."""
         expected = sizes[:, None] * self._expected / self._total
         segments = self._segments(counts, expected, expected, np.zeros_like(expected))
         _, added = segments.cheapest(sizes)
@@ -346,7 +345,7 @@ class NestedDeviation:
 
 
 def _side_by_side(counts: IntArray, values: IntArray, parts: Sequence[_Segments]) -> _Segments:
-    """Merge the segments of groups with those of values that no smaller group holds."""
+    """Merge the segments of groups with those of values outside of smaller groups."""
     rows = len(counts)
     own = _Segments(
         np.broadcast_to(values, (rows, len(values))),
@@ -362,7 +361,7 @@ def _side_by_side(counts: IntArray, values: IntArray, parts: Sequence[_Segments]
 
 
 class SeparateDeviation:
-    """A deviation of single values: what some have too much is what others lack."""
+    """A deviation of single values: the excess of some is the lack of others."""
 
     def __init__(self, deviation: Deviation) -> None:
         self._expected = deviation.expected[deviation.group_of]
@@ -370,7 +369,7 @@ class SeparateDeviation:
         self._limit = float(deviation.limit) / 2
 
     def bound(self, counts: IntArray, sizes: FloatArray) -> FloatArray:
-        """Bound the sizes at which what is lacking is within the limit: Newton's method from above.
+        """Bound the sizes at which the lack is within the limit: Newton's method from above.
 
         Parameters
         ----------
@@ -390,16 +389,16 @@ class SeparateDeviation:
         return sizes
 
     def closest(self, least: IntArray, most: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the counts between bounds that lack least, and twice what they lack, in 1 / total.
+        """Return the counts of least lack between bounds, and twice the lack, in 1 / total.
 
-        A record more of a value makes up for a whole one while less than expected is there, for a fraction at
-        the last one, then for nothing: the largest gains first.
+        One more record of a value reduces the lack by a whole one below the expected count, by a fraction at
+        the last one, then by nothing: the largest gains come first.
         """
         wanted = sizes[:, None] * self._expected
         whole = wanted // self._total
         counts = np.clip(whole, least, most)
         spare = counts.sum(axis=1) - sizes
-        # Too many: any that is above its least, one lacking more for each.
+        # Too many records: remove any above its lower bound, each adds one to the lack.
         room = counts - least
         counts -= _first(room, spare)
         gains = np.where((counts == whole) & (counts < most), wanted - whole * self._total, -1)
@@ -412,14 +411,14 @@ class SeparateDeviation:
 
 
 def _first(room: IntArray, number: IntArray) -> IntArray:
-    """Return how many of a number of records each value takes when the first take all they can."""
+    """Return the records of each value if the first values take all they can of a number."""
     before = np.cumsum(room, axis=1) - room
     taken: IntArray = np.clip(number[:, None] - before, 0, room)
     return taken
 
 
 COUNTED_ENTRIES = 1 << 18
-"""Counts that are looked at together when several sizes are tried at once."""
+"""Most counts that are tried together for several sizes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -428,9 +427,9 @@ class Retained:
 
     Attributes
     ----------
-    counts: records of each value that stay, shape (classes, values), int64.
-    most: no more records can stay, shape (classes,), int64.
-    settled: whether the conditions were met by as many, shape (classes,), bool.
+    counts: remaining records of each value, shape (classes, values), int64.
+    most: upper bound of the remaining records, shape (classes,), int64.
+    settled: whether as many records satisfy the conditions, shape (classes,), bool.
     """
 
     counts: IntArray
@@ -440,7 +439,7 @@ class Retained:
 
 @dataclass(frozen=True, eq=False)
 class _Try:
-    """What trying some sizes showed: whether one is impossible, and else counts that may do."""
+    """The result of trying some sizes: whether each is impossible, and counts that may satisfy the rule."""
 
     impossible: BoolArray
     counts: IntArray
@@ -448,17 +447,17 @@ class _Try:
 
 
 class DeviationSolver(Protocol):
-    """Keeps counts close to what is expected."""
+    """Keeps counts close to the expected ones."""
 
     def bound(self, counts: IntArray, sizes: FloatArray) -> FloatArray:
-        """Bound the sizes within the limit from the counts, shape (rows, values), and bounds before."""
+        """Bound the sizes within the limit from the counts, shape (rows, values), and earlier bounds."""
 
     def closest(self, least: IntArray, most: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
         """Return the closest counts between bounds with given sums, and their deviation in 1 / total."""
 
 
 def deviation_solver(deviation: Deviation) -> DeviationSolver:
-    """Return the faster solver where no group holds another."""
+    """Return the solver; the faster one if no group contains another."""
     return SeparateDeviation(deviation) if deviation.separate else NestedDeviation(deviation)
 
 
@@ -470,13 +469,13 @@ class BySize:
         self._monotone = Monotone(rule)
         self._caps = None if rule.caps is None else Multiples(rule.caps)
         self._floors = None if rule.floors is None else Multiples(rule.floors)
-        # Where a value may be absent though it has a floor, what is tried here is not all there is.
+        # If a value with a floor may be absent, the tried counts are not all possible ones.
         self._always_firm = self._floors is None or not (self._floors.floats[~_required(rule)] > 0).any()
         self._deviations = [(each, deviation_solver(each)) for each in rule.deviations]
         self._least = max([rule.smallest, 1, *(each.number for each in rule.distinct)])
 
     def retain(self, counts: IntArray) -> Retained:
-        """Return the most that can stay of each class, shape (classes, values), int64."""
+        """Return the most remaining records of each class, shape (classes, values), int64."""
         largest = self._monotone.greatest(counts)
         sizes = largest.sum(axis=1)
         if self._monotone.whole:
@@ -484,7 +483,7 @@ class BySize:
         return self._descend(largest, self._bounds(largest, sizes))
 
     def _bounds(self, counts: IntArray, sizes: IntArray) -> IntArray:
-        """Bound the size of what stays by what fractions of records would allow."""
+        """Bound the number of remaining records by fractional solutions."""
         bounds = sizes.astype(np.float64)
         for _, solver in self._deviations:
             bounds = solver.bound(counts, bounds)
@@ -497,7 +496,7 @@ class BySize:
         return np.minimum(np.floor(bounds + 1e-6).astype(np.int64), sizes)
 
     def _descend(self, counts: IntArray, sizes: IntArray) -> Retained:
-        """Try sizes downward from a bound until one is not impossible."""
+        """Try sizes downward from a bound until one is possible."""
         kept, most = np.zeros_like(counts), sizes.copy()
         settled = np.zeros(len(counts), dtype=bool)
         active, block = np.arange(len(counts)), 1
@@ -508,7 +507,7 @@ class BySize:
             active = active[~gone]
             if not len(active):
                 break
-            # Most classes lose few records: look at twice as many sizes each time.
+            # Most classes lose few records, so each round tries twice as many sizes.
             widest = max(1, COUNTED_ENTRIES // max(len(active) * counts.shape[1], 1))
             block = min(2 * block, widest, int((most[active] - self._least).max()) + 1)
             tried = (most[active][:, None] - np.arange(block)).ravel()
@@ -524,7 +523,7 @@ class BySize:
         return Retained(kept, most, settled)
 
     def _try(self, counts: IntArray, sizes: IntArray) -> _Try:
-        """Look for counts with the given sums."""
+        """Search counts with the given sums."""
         most = counts if self._caps is None else np.minimum(counts, self._caps.floor(sizes))
         least = np.zeros_like(most)
         impossible = np.zeros(len(sizes), dtype=bool)
@@ -540,7 +539,7 @@ class BySize:
         for distinct in self._rule.distinct:
             impossible |= distinct_counts(most, distinct.missing) < distinct.number
         result, met = np.zeros_like(most), np.zeros(len(sizes), dtype=bool)
-        # Where floors alone are too much, some value must go: the solver's to say which.
+        # If the floors exceed the size, some value must go; the solver chooses it.
         open_rows = np.flatnonzero(~impossible & (least.sum(axis=1) <= sizes))
         if len(open_rows):
             found = self._between(least[open_rows], most[open_rows], sizes[open_rows])
@@ -563,11 +562,11 @@ class BySize:
         return _Try(impossible & self._firm(sizes), result, met)
 
     def _firm(self, sizes: IntArray) -> BoolArray:
-        """Tell at which sizes no value that may be absent need be, shape (sizes,).
+        """Return the sizes at which no optional value need be absent, shape (sizes,).
 
-        With distances from p alone, records of a value that lacks some of its floor, where that is no more
-        than expected, can take the place of records of a value that exceeds what is expected: neither caps
-        nor floors nor the distance suffer.
+        With only distances from p, records of a value below its floor, if that is at most the expected count,
+        can replace records of a value above the expected count without violating caps, floors or the
+        distance.
         """
         if self._always_firm:
             return np.ones(len(sizes), dtype=bool)
@@ -582,7 +581,7 @@ class BySize:
         return firm
 
     def _too_uneven(self, counts: IntArray) -> BoolArray:
-        """Tell which counts have too little entropy, exactly, shape (rows,)."""
+        """Return which counts have too little entropy, exactly, shape (rows,)."""
         uneven = np.zeros(len(counts), dtype=bool)
         for l in self._rule.entropies:  # noqa: E741
             uneven |= ~_diverse(counts, l)
@@ -616,7 +615,7 @@ def _entropies(counts: FloatArray) -> FloatArray:
 
 
 def _within_entropy(counts: IntArray, l: float) -> FloatArray:  # noqa: E741
-    """Return how much can stay of each row when the largest values are cut to one level, by bisection."""
+    """Return the remaining sum of each row with its largest values cut to one level, by bisection."""
     low, high = np.zeros(len(counts)), counts.max(axis=1, initial=0).astype(np.float64)
     for _ in range(60):
         middle = (low + high) / 2
@@ -629,11 +628,11 @@ def _within_entropy(counts: IntArray, l: float) -> FloatArray:  # noqa: E741
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """The cells of a class as one rule sees them.
+    """The cells of a class for one rule.
 
     Attributes
     ----------
-    part: part of the class that each cell lies in, shape (cells,), int64; it meets the rule or is empty.
+    part: part of the class for each cell, shape (cells,), int64; each part satisfies the rule or is empty.
     value: value code of each cell, shape (cells,), int64.
     """
 
@@ -643,7 +642,7 @@ class View:
 
     @cached_property
     def signature(self) -> tuple[bytes, bytes]:
-        """What of a view may differ from class to class."""
+        """The parts of a view that differ between classes."""
         return self.part.tobytes(), self.value.tobytes()
 
 
@@ -653,11 +652,11 @@ class ClassProblem:
 
     Attributes
     ----------
-    counts: records of each cell (distinct combination of sensitive values), shape (cells,), int64.
+    counts: records of each cell (combination of sensitive values), shape (cells,), int64.
     views: all must be satisfied.
     smallest: the fewest records that may stay, unless none do.
     most: no more can stay.
-    sums: cells, as positions, of which exactly so many records stay.
+    sums: positions of cells, and the exact number of their remaining records.
     """
 
     counts: IntArray
@@ -673,7 +672,7 @@ class ClassSolution:
 
     Attributes
     ----------
-    kept: records of each cell that stay, shape (cells,), int64.
+    kept: remaining records of each cell, shape (cells,), int64.
     most: no more records can stay.
     """
 
@@ -682,12 +681,12 @@ class ClassSolution:
 
 
 ENTRIES = 1 << 22
-"""Counts of a dense matrix of classes and values; more classes are taken in turns."""
+"""Most counts of a dense matrix of classes and values; more classes are taken in blocks."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """The joined conditions of the constraints that see a class alike.
+    """The joined conditions of constraints on the same attribute and parts.
 
     Attributes
     ----------
@@ -708,7 +707,7 @@ class Rule:
         return cells.sensitive[self.attribute.name].codes
 
     def retain(self, cells: SensitiveCells) -> Retained:
-        """Return what stays of each cell and at most of each class when this is the only rule.
+        """Return the remaining records of each cell, and a bound for each class, under this rule alone.
 
         ``counts`` are of cells, ``most`` and ``settled`` of classes. Cells have one value and one part each.
         """
@@ -723,7 +722,7 @@ class Rule:
         return Retained(kept, *_of_classes(cells, parts, number, most, settled))
 
     def most(self, cells: SensitiveCells) -> IntArray:
-        """Bound what can stay of each class by this rule alone, shape (own classes,), int64."""
+        """Bound the remaining records of each class by this rule alone, shape (own classes,), int64."""
         parts, number = cells.parts(self.attribute.name, combined=self.combined)
         values = self.values(cells)
         most = np.zeros(number, dtype=np.int64)
@@ -754,7 +753,7 @@ def _of_classes(
     most: IntArray,
     settled: BoolArray,
 ) -> tuple[IntArray, BoolArray]:
-    """Add up what is known of parts by the class that each lies in."""
+    """Add up the bounds of parts by class; a class is settled if all its parts are."""
     owner = np.empty(number, dtype=np.int64)
     owner[parts] = cells.class_of
     sums = np.bincount(owner, weights=most, minlength=len(cells.chosen)).astype(np.int64)
@@ -765,18 +764,16 @@ def _of_classes(
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """What all class constraints ask under one reference.
+    """All class constraints under one reference, as rules.
 
     Attributes
     ----------
     smallest: the fewest records of a class.
-    rules: one for each way in which the constraints see a class.
-    known: whether every constraint is among them.
+    rules: one for each attribute and kind of parts.
     """
 
     smallest: int
     rules: tuple[Rule, ...]
-    known: bool
 
 
 def rules_of(
@@ -789,18 +786,17 @@ def rules_of(
 
     Parameters
     ----------
-    drift: the share of the reference that may be gone; the rules are then those that hold whatever goes.
-        None where the reference stands.
+    drift: share of the reference that may be suppressed; the rules then hold for any such suppression. None
+        for a fixed reference.
     """
     attributes = {each.name: each for each in table.sensitive}
     joined: dict[tuple[str, bool], CountConditions] = {}
-    smallest, known = 1, True
+    smallest = 1
     for constraint in constraints:
         attribute = None if constraint.attribute is None else attributes[constraint.attribute]
         reference = reference_for(constraint, references)
         retention = constraint.retention(attribute, reference)
         if retention is None:
-            known = False
             continue
         if drift is not None and constraint.model.uses_reference:
             assert reference is not None
@@ -812,4 +808,4 @@ def rules_of(
         key = (attribute.name, constraint.combined)
         joined[key] = joined[key].joined(retention) if key in joined else retention
     rules = (Rule(attributes[name], combined, own) for (name, combined), own in joined.items())
-    return Rules(smallest, tuple(rules), known)
+    return Rules(smallest, tuple(rules))

@@ -13,6 +13,7 @@ import numpy as np
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Classes, Reference
 from anonymizer.model.counting import count
+from anonymizer.model.table import Table
 from anonymizer.privacy.base import ClassConstraint, Merging
 from anonymizer.search.base import SearchProblem
 
@@ -22,16 +23,15 @@ References = Mapping[str, Reference]
 
 @dataclass(frozen=True, eq=False)
 class Suppressed:
-    """What is suppressed of the classes of a candidate.
+    """The suppressed records of the classes of a candidate.
 
     Attributes
     ----------
-    of_items: gives ``gone``, which costs a pass over the items.
-    of_classes: records of each class that are suppressed, shape (classes,), int64.
-    least: no fewer records of each class can be suppressed, shape (classes,), int64; equal to what is gone of
-        it where that is proven optimal.
-    certain: no fewer records of each class are suppressed however it is split, shape (classes,), int64.
-    fewest: no fewer records of all classes can be suppressed.
+    of_items: computes ``gone`` in a pass over the items.
+    of_classes: suppressed records of each class, shape (classes,), int64.
+    least: lower bound for each class, shape (classes,), int64; equal to ``of_classes`` where proven optimal.
+    certain: lower bound for each class under any split of it, shape (classes,), int64.
+    fewest: lower bound for all classes together.
     """
 
     of_items: Callable[[], IntArray]
@@ -42,23 +42,23 @@ class Suppressed:
 
     @cached_property
     def gone(self) -> IntArray:
-        """Records of each item that are suppressed, shape (items,), int64."""
+        """Suppressed records of each item, shape (items,), int64."""
         return self.of_items()
 
 
 def suppressed_items(
     classes: Classes, gone: IntArray, least: IntArray, certain: IntArray, fewest: int
 ) -> Suppressed:
-    """Return what is suppressed where the records of each item are known, shape (items,)."""
+    """Return the suppressed records from those of each item, shape (items,)."""
     return Suppressed(lambda: gone, count(classes.class_of, gone, classes.number), least, certain, fewest)
 
 
 class Suppressor(ABC):
-    """A method of suppression bound to a problem; remembers what it solved.
+    """A method of suppression bound to a problem; it remembers solutions.
 
     Class attributes
     ----------------
-    chooses: whether there is a choice of what is suppressed, not a rule that says it.
+    chooses: whether it chooses among sets of records, not by a fixed rule.
     """
 
     chooses: ClassVar[bool]
@@ -71,29 +71,35 @@ class Suppressor(ABC):
     @cached_property
     def input(self) -> References:
         """The distribution of each sensitive attribute in the table."""
-        return {
-            each.name: Reference(
-                count(
-                    self.table.sensitive_codes(each.name).astype(np.int64),
-                    self.table.counts,
-                    each.column.size,
-                )
-            )
-            for each in self.table.sensitive
-        }
+        return references(self.table, self.table.counts)
 
     @abstractmethod
     def under_input(self, classes: Classes) -> Suppressed:
-        """Return what is suppressed with p of the input."""
+        """Return the suppressed records under p of the input."""
 
     @abstractmethod
     def under_release(self, classes: Classes, first: Suppressed) -> Suppressed:
-        """Return what is suppressed with p of what stays.
+        """Return the suppressed records under p of the remaining ones.
 
         Parameters
         ----------
-        first: what is suppressed with p of the input.
+        first: the suppressed records under p of the input.
         """
+
+
+def references(table: Table, counts: IntArray) -> References:
+    """Return the distribution of each sensitive attribute over some records of a table.
+
+    Parameters
+    ----------
+    counts: records of each distinct row that count, shape (combinations,), int64.
+    """
+    return {
+        each.name: Reference(
+            count(table.sensitive_codes(each.name).astype(np.int64), counts, each.column.size)
+        )
+        for each in table.sensitive
+    }
 
 
 def references_of(classes: Classes, names: Sequence[str]) -> References:
@@ -102,22 +108,23 @@ def references_of(classes: Classes, names: Sequence[str]) -> References:
 
 
 def reference_for(constraint: ClassConstraint, references: References) -> Reference | None:
-    """Return the distribution that a constraint compares with, None for one without an attribute."""
+    """Return the distribution for a constraint, None for one without an attribute."""
     return None if constraint.attribute is None else references[constraint.attribute]
 
 
-def holding(constraints: Sequence[ClassConstraint], classes: Classes, references: References) -> BoolArray:
-    """Tell which classes satisfy every constraint, shape (classes,)."""
+def holding(constraints: Sequence[ClassConstraint], classes: Classes, *references: References) -> BoolArray:
+    """Return which classes satisfy every constraint under each of the references, shape (classes,)."""
     held = np.ones(classes.number, dtype=bool)
     for constraint in constraints:
-        held &= constraint.holds(classes, reference_for(constraint, references))
+        for own in references if constraint.model.uses_reference else references[:1]:
+            held &= constraint.holds(classes, reference_for(constraint, own))
     return held
 
 
 def certain_losses(
     constraints: Sequence[ClassConstraint], classes: Classes, references: References
 ) -> IntArray:
-    """Return the most that any constraint is certain to lose of each class, shape (classes,), int64."""
+    """Return the largest certain loss of each class over the constraints, shape (classes,), int64."""
     losses = np.zeros(classes.number, dtype=np.int64)
     for constraint in constraints:
         own = constraint.certain_losses(classes, reference_for(constraint, references))
@@ -126,18 +133,19 @@ def certain_losses(
 
 
 class WholeClasses(Suppressor):
-    """Drops failing classes.
+    """Suppresses violating classes as a whole.
 
     The reference distribution of ``reference: release`` is the fixpoint that the contract defines.
 
-    Start from p of the input, drop all failing classes, recompute p from what stays, until none fails.
-    Whatever fails under p of the input is gone for good, so that first round bounds every finer candidate.
+    Start from p of the input, drop all violating classes, recompute p from the rest, until none violates a
+    constraint. Classes dropped under p of the input never return, so that the first round bounds every finer
+    candidate.
     """
 
     chooses = False
 
     def under_input(self, classes: Classes) -> Suppressed:
-        """Drop the classes that fail."""
+        """Drop the violating classes."""
         held = holding(self.constraints, classes, self.input)
         gone = np.where(held, 0, classes.sizes)
         certain = gone
@@ -146,9 +154,9 @@ class WholeClasses(Suppressor):
         return Suppressed(lambda: self._of_items(classes, held), gone, gone, certain, int(gone.sum()))
 
     def under_release(self, classes: Classes, first: Suppressed) -> Suppressed:
-        """Drop classes that fail under p of what stays, until none does.
+        """Drop violating classes under p of the rest, until none violates a constraint.
 
-        Only the classes that stay are looked at: the others may have values that p no longer has.
+        Only the remaining classes are judged: others may have values that p no longer has.
         """
         referring = [each for each in self.constraints if each.model.uses_reference]
         kept = first.least == 0

@@ -14,6 +14,7 @@ import pytest
 
 import anonymizer as an
 from anonymizer.report.distribution import COARSER, OTHERS, Distribution, share_step
+from tests.helpers.slow import slow_but
 from tests.run.commands import COLUMNS, CONFIG, people
 
 KNOWN = ["age", "zip", "sex"]
@@ -42,8 +43,8 @@ def distribution(of: Any, attribute: str) -> Distribution:
     return next(each for each in of.facts.distributions if each.attribute == attribute)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "local"])
+@pytest.mark.parametrize("seed", slow_but(1, [1, 2, 3]))
+@pytest.mark.parametrize("algorithm", slow_but(2, ["lattice", "mondrian", "local"]))
 def test_the_histogram_counts_every_group_once(seed: int, algorithm: str) -> None:
     found = result(seed=seed, algorithm=algorithm)
     sizes = [*sizes_of(found.data, KNOWN).values()]
@@ -79,7 +80,7 @@ def test_vulnerability_is_that_of_every_set_of_attributes(algorithm: str) -> Non
         assert len(sizes_of(found.data, list(each.of))) / len(found.data) == pytest.approx(max(after))
 
 
-@pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "interval", "local"])
+@pytest.mark.parametrize("algorithm", slow_but(3, ["lattice", "mondrian", "interval", "local"]))
 def test_losses_average_to_that_of_the_report(algorithm: str) -> None:
     found = result(algorithm=algorithm)
     losses = {each.name: each.loss for each in found.facts.losses}
@@ -92,7 +93,7 @@ def test_losses_average_to_that_of_the_report(algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_worst_groups_are_told_by_number_and_size(seed: int) -> None:
+def test_worst_classes_are_shown_by_number_and_size(seed: int) -> None:
     found = result(400, seed, 3)
     first, second = found.facts.worst
     sizes = sizes_of(found.data, KNOWN)

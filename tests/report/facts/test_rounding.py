@@ -1,4 +1,4 @@
-"""What is folded and rounded tells no small count."""
+"""Merged and rounded counts reveal no small count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fifty canaries, planted where nobody may ever see them, are in no file and in no line of output."""
+"""Fifty canaries in confidential places are in no file and in no line of output."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def canary_job(folder: Path) -> Job:
 
 
 @pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "local"])
-def test_no_canary_is_told(algorithm: str, tmp_path: Path) -> None:
+def test_no_canary_is_revealed(algorithm: str, tmp_path: Path) -> None:
     assert len(set(CANARIES)) == 50
     job = canary_job(tmp_path).set("algorithm", name=algorithm)
     done = job.run()
@@ -48,7 +48,14 @@ def test_no_canary_is_told(algorithm: str, tmp_path: Path) -> None:
         path.name: path.read_text(encoding="utf-8") for path in job.output.rglob("*") if path.is_file()
     }
     kept = {"recoding.json"} & set(said)
-    assert set(said) == {"release.csv", "report.public.json", "report.json", "report.html", *kept}
+    assert set(said) == {
+        "release.csv",
+        "report.public.json",
+        "README.txt",
+        "report.json",
+        "report.html",
+        *kept,
+    }
     said |= {"stdout": done.out, "stderr": done.err}
     attacked = call("attack", job.release, "-c", job.file, "--original", job.input)
     assert attacked.code == 0, attacked.err

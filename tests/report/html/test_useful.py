@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from anonymizer.report.sections import useful
+from anonymizer.report.sections import utility_section
 
 FAR = {"total_variation": 0.4, "earth_movers": None}
 ENTRIES: list[dict[str, Any]] = [
@@ -53,17 +53,17 @@ ENTRIES: list[dict[str, Any]] = [
 
 
 def test_every_measure_is_drawn_between_input_and_nothing() -> None:
-    section = useful({"utility": ENTRIES})
+    section = utility_section({"utility": ENTRIES})
     assert section is not None
     overview, marginals, errors = section.charts
     assert overview.data.rows[3] == ("prediction: diagnosis", "0.5", "0.6", "0.25", "large")
     assert [row[0] for row in marginals.data.rows] == ["age", "sex"]
-    assert "age moved most: by 15\xa0%" in marginals.finding
+    assert "age changed most: for 15\xa0%" in marginals.finding
     assert "off by at most 30\xa0%" in errors.finding
     assert section.grids[0].rows == (("age and sex", "0.2", "0.5"),)
     assert len({chart.svg for chart in section.charts}) == 3
 
 
 def test_what_was_not_measured_has_no_section() -> None:
-    assert useful({}) is None
-    assert useful({"utility": []}) is None
+    assert utility_section({}) is None
+    assert utility_section({"utility": []}) is None

@@ -1,4 +1,4 @@
-"""What every set of attributes tells: from packed keys as from the arrays of all classes."""
+"""The risk by every set of attributes: from packed keys as from the arrays of all classes."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def test_numbers_are_those_of_the_classes(
     sensitive: tuple[str, ...], rows: list[tuple[str, ...]], size: int
 ) -> None:
     own = release(NAMES, rows, sensitive)
-    told = risk_by_subset(own, size)
-    assert told is not None
+    risks = risk_by_subset(own, size)
+    assert risks is not None
     # In this order, as the first of equally telling sets is the one that is named.
-    assert list(told) == [each.told() for each in known_subsets(own, size)]
+    assert list(risks) == [each.risk() for each in known_subsets(own, size)]
 
 
 def test_codes_that_do_not_fit_one_integer() -> None:
@@ -38,17 +38,17 @@ def test_codes_that_do_not_fit_one_integer() -> None:
     rows = [tuple(str(value) for value in random.integers(0, 40, 20)) for _ in range(60)]
     own = release([f"q{number}" for number in range(20)], [*rows, *rows[:10]])
     assert risk_by_subset(own, 1) is None
-    assert list(iter_subset_risks(own, 1)) == [each.told() for each in known_subsets(own, 1)]
+    assert list(iter_subset_risks(own, 1)) == [each.risk() for each in known_subsets(own, 1)]
 
 
-def test_counts_that_do_not_fit_beside_their_codes() -> None:
+def test_counts_that_do_not_fit_next_to_their_codes() -> None:
     """Ten columns of 64 values take 60 of 63 bits, which leaves three for a combination of 16 records."""
     rows = [tuple(f"{(own + column) % 64:02d}" for column in range(10)) for own in range(64)]
     rows += rows[5:6] * 15
     own = release([f"q{number}" for number in range(10)], rows)
-    told = risk_by_subset(own, 10)
-    assert told is not None
-    found = {each.names: each for each in told}
+    risks = risk_by_subset(own, 10)
+    assert risks is not None
+    found = {each.names: each for each in risks}
     assert (found[own.names].classes, found[own.names].uniques) == (64, 63)
     assert (found[("q3",)].classes, found[("q3",)].uniques) == (64, 63)
 
@@ -58,8 +58,8 @@ def test_counts_beyond_32_bits() -> None:
     for sensitive in ((), ("u",)):
         own = release(("q", "r", "u"), rows, sensitive)
         many = replace(own, counts=own.counts * 2**33)
-        told = risk_by_subset(many, 2)
-        assert told is not None
-        found = {each.names: each for each in told}
+        risks = risk_by_subset(many, 2)
+        assert risks is not None
+        found = {each.names: each for each in risks}
         assert (found[("q",)].classes, found[("q",)].uniques) == (2, 0)
         assert found[("q",)].largest == ({"u": 3 * 2**33} if sensitive else {})

@@ -1,0 +1,262 @@
+"""Advice about a release that says little: the columns that lose most, and changes with their measured gain.
+
+The gains are those of quick searches on a part of the records. What they do is bounded by numbers of rows and
+columns, never by time, so that the same run gives the same advice.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anonymizer.attacks.base import draw_sample
+from anonymizer.config.attribute import Role
+from anonymizer.config.section import dotted
+from anonymizer.errors import InputError, listed, plural
+from anonymizer.loss.leaf_share import LeafShareLoss
+from anonymizer.model.arrays import FloatArray
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.table import QuasiIdentifier, Table
+from anonymizer.report.facts import useless_columns
+from anonymizer.run.plan import Plan
+from anonymizer.run.shape import Found
+from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SearchProblem
+
+MUCH = 0.5
+"""Loss from which on a run looks for better settings."""
+
+CELLS = 60_000
+"""Maximum number of cells, rows times quasi-identifiers, that a quick search reads."""
+
+SEARCHES = 120
+"""Maximum number of quick searches times quasi-identifiers; the searches take about a second."""
+
+COLUMNS = 5
+"""Maximum number of columns that are left out, one at a time."""
+
+NODES = 150
+"""Maximum number of candidates of a quick search in the lattice."""
+
+NARROW = 10
+"""Maximum number of quasi-identifiers whose lattice is searched quickly."""
+
+LATTICE = "lattice"
+"""The algorithm of full-domain recoding, which loses more than others."""
+
+QUICK = "mondrian"
+"""The algorithm that is quick for any number of columns."""
+
+SHOWN = 3
+"""Maximum number of changes that are reported."""
+
+LIMITS = (Decimal("0.02"), Decimal("0.05"), Decimal("0.1"))
+"""Suppression limits to try."""
+
+LEAST = 0.005
+"""Minimum gain of a change that is reported."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of the config.
+
+    Attributes
+    ----------
+    what: it does, in words.
+    overrides: as for ``--set``.
+    problem: the changed one.
+    without: positions of the quasi-identifiers that it leaves out.
+    search: another algorithm; None for the quick one.
+    """
+
+    what: str
+    overrides: tuple[str, ...]
+    problem: SearchProblem
+    without: tuple[int, ...] = ()
+    search: SearchAlgorithm | None = None
+
+
+def advice_of(plan: Plan, found: Found) -> dict[str, Any] | None:
+    """Return the ``advice`` entry of the report; None if the release says enough.
+
+    It has the columns that lose most, and at most three changes, those that gain most first. A gain is the
+    decrease of the mean loss of all quasi-identifiers that stay, measured by the same quick search.
+    """
+    problem, merged = found.prepared.problem, found.promised.merged
+    if plan.algorithm.in_groups:
+        return None
+    losses = attribute_losses(merged.recoding)
+    named = useless_columns(merged)
+    attributes = merged.table.quasi_identifiers
+    if _mean(losses, attributes) < MUCH and not (named.starred or named.coarse):
+        return None
+    order = sorted(range(len(losses)), key=lambda at: (-losses[at], at))
+    columns = [
+        {
+            "attribute": attributes[at].name,
+            "loss": float(f"{losses[at]:.3g}"),
+            "published_as": named.form(attributes[at].name),
+        }
+        for at in order
+        if losses[at] >= MUCH
+    ]
+    starred = tuple(at for at, each in enumerate(attributes) if each.name in named.starred)
+    return {"columns": columns, **_measured(plan, problem, starred)}
+
+
+def _measured(plan: Plan, problem: SearchProblem, starred: tuple[int, ...]) -> dict[str, Any]:
+    """Return the changes that gain, and how they were measured; none where a search would take long."""
+    width = len(problem.table.quasi_identifiers)
+    lattice = plan.algorithm.name == LATTICE and width <= NARROW
+    search = plan.algorithm if lattice else SEARCH_ALGORITHMS[QUICK]()
+    quick = problem.source is None and problem.gate.open and problem.suppression in search.suppressions
+    part = _part(problem, CELLS // width) if quick else problem
+    before = _searched(search, part) if quick else None
+    changes = [] if before is None else [*_gains(plan, search, part, before, starred)]
+    changes.sort(key=lambda each: -each["gain"])
+    records = part.table.records if changes else 0
+    return {"measured_by": search.name if changes else None, "records": records, "changes": changes[:SHOWN]}
+
+
+def _part(problem: SearchProblem, most: int) -> SearchProblem:
+    """Return the problem of some records, drawn by the seed, with ``loss`` as its objective."""
+    table = problem.table
+    counts = draw_sample(table.counts, most, np.random.default_rng([problem.seed, len("advice")]))
+    kept = counts > 0
+    part = replace(table, codes=table.codes[kept], counts=counts[kept])
+    limit = problem.limit * part.records // table.records
+    return replace(problem, table=part, limit=limit, metric=LeafShareLoss())
+
+
+def _searched(search: SearchAlgorithm, problem: SearchProblem) -> FloatArray | None:
+    """Return the loss of each quasi-identifier in the best recoding found; None without one."""
+    try:
+        outcome = search.search(problem, Control(nodes=NODES))
+    except InputError:  # the algorithm does not support the problem
+        return None
+    return None if outcome.recoding is None else attribute_losses(outcome.recoding)
+
+
+def attribute_losses(recoding: Recoding) -> FloatArray:
+    """Return the loss of each quasi-identifier of a recoding, shape (attributes,)."""
+    table, metric = recoding.table, LeafShareLoss()
+    suppressed = int(table.counts[recoding.suppressed].sum())
+    found = []
+    for position, attribute in enumerate(table.quasi_identifiers):
+        values, records = recoding.cell_records(position)
+        found.append((float(metric.costs(attribute, values) @ records) + suppressed) / table.records)
+    return np.array(found)
+
+
+def _mean(losses: FloatArray, attributes: Sequence[QuasiIdentifier], without: Sequence[int] = ()) -> float:
+    """Return the weighted mean of the losses, without some attributes."""
+    weights = np.array([each.weight for each in attributes], dtype=np.float64)
+    weights[list(without)] = 0
+    return float(losses @ weights / weights.sum()) if weights.sum() else 0.0
+
+
+def _gains(
+    plan: Plan, search: SearchAlgorithm, part: SearchProblem, before: FloatArray, starred: tuple[int, ...]
+) -> Iterator[dict[str, Any]]:
+    attributes = part.table.quasi_identifiers
+    most = max(SHOWN, SEARCHES // len(attributes))
+    for change, _ in zip(_changes(plan, search, part, starred), range(most), strict=False):
+        after = _searched(change.search or search, change.problem)
+        if after is None:
+            continue
+        old, new = (_mean(each, attributes, change.without) for each in (before, after))
+        if old - new >= LEAST:
+            words = ["anonymizer", "run", Path(plan.config).name]
+            words += [word for override in change.overrides for word in ("--set", override)]
+            yield {
+                "change": change.what,
+                "left_out": [attributes[at].name for at in change.without],
+                "set": list(change.overrides),
+                "command": shlex.join(words),
+                "loss_before": float(f"{old:.3g}"),
+                "loss_after": float(f"{new:.3g}"),
+                "gain": float(f"{old - new:.3g}"),
+            }
+
+
+def _changes(
+    plan: Plan, search: SearchAlgorithm, part: SearchProblem, starred: tuple[int, ...]
+) -> Iterator[Change]:
+    """Yield the changes to try: one of each kind first, then further columns."""
+    wide = plan.algorithm.name == LATTICE != search.name
+    other = (f"algorithm={{name: {search.name}}}",) if wide else ()
+    columns = [_without(part, (at,), other) for at in _by_entropy(part.table)[:COLUMNS]]
+    if 1 < len(starred) < len(part.table.quasi_identifiers):
+        yield _without(part, starred, other)
+    yield from columns[:1]
+    if search.name == LATTICE:
+        local = SEARCH_ALGORITHMS[QUICK]()
+        if part.suppression in local.suppressions:
+            what, override = f"search with {QUICK}", f"algorithm={{name: {QUICK}}}"
+            yield Change(f"{what} instead of {LATTICE}", (override,), part, search=local)
+        yield from _suppressing_more(part)
+    yield from _weaker(plan, part, other)
+    yield from columns[1:]
+
+
+def _by_entropy(table: Table) -> list[int]:
+    """Return the positions of the quasi-identifiers that split the records most, the finest first."""
+    if len(table.quasi_identifiers) == 1:
+        return []
+    entropies = []
+    for attribute in table.quasi_identifiers:
+        shares = attribute.column.counts[attribute.column.counts > 0] / attribute.column.counts.sum()
+        entropies.append(float(-(shares * np.log2(shares)).sum()))
+    return sorted(range(len(entropies)), key=lambda at: (-entropies[at], at))
+
+
+def _without(part: SearchProblem, positions: tuple[int, ...], other: tuple[str, ...]) -> Change:
+    """Return the change that leaves out columns: at their top they split no class."""
+    own = list(part.table.quasi_identifiers)
+    for at in positions:
+        own[at] = replace(own[at], minimum=own[at].hierarchy.height, maximum=own[at].hierarchy.height)
+    names = [own[at].name for at in positions]
+    dropped = [f"{dotted(('attributes', name))}={Role.DROP.value}" for name in names]
+    what = f"leave out {listed(names)}"
+    problem = replace(part, table=replace(part.table, quasi_identifiers=tuple(own)))
+    return Change(what, (*other, *dropped), problem, positions)
+
+
+def _suppressing_more(part: SearchProblem) -> Iterator[Change]:
+    for limit in LIMITS:
+        records = int(limit * part.table.records)
+        if records > part.limit:
+            what = f"suppress up to {float(100 * limit):g} % of the records"
+            yield Change(what, (f"suppression.limit={limit}",), replace(part, limit=records))
+            return
+
+
+FEWEST = 5
+"""Smallest k that advice proposes."""
+
+
+def _weaker(plan: Plan, part: SearchProblem, other: tuple[str, ...]) -> Iterator[Change]:
+    """Yield the problem with half of the k of its only k-anonymity."""
+    for place, planned in enumerate(plan.planned):
+        k = getattr(planned.model.settings, "k", None)
+        if planned.model.name == "k-anonymity" and k is not None and k > FEWEST and k == part.k:
+            half = max(FEWEST, k // 2)
+            constraints = tuple(
+                replace(each, model=each.model.loosened(each.model.thresholds[0], half))
+                if each.model.name == planned.model.name
+                else each
+                for each in part.class_constraints
+            )
+            what = f"a weaker constraint: classes of at least {plural(half, 'record')}"
+            yield Change(
+                what,
+                (*other, f"constraints.{place}.k={half}"),
+                replace(part, class_constraints=constraints, k=half),
+            )
+            return

@@ -1,0 +1,181 @@
+"""Warnings about keys of persons that repeat: constraints count records, and such a person has several.
+
+A column that is neither a quasi-identifier nor sensitive divides no class, but it may tell which records are
+of one person. Its values are counted in each class.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from anonymizer.config.attribute import LEFT_OUT, Role
+from anonymizer.config.model import Acknowledgement
+from anonymizer.data.relation import Relation
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.counting import group_rows
+from anonymizer.model.table import ValueType
+from anonymizer.profile.column_statistics import ColumnFacts, measure_column
+from anonymizer.profile.detection import PersonNumbers, named_as_number
+from anonymizer.profile.knowledge import Ground, subject_of
+from anonymizer.release.query import rows_of_records
+from anonymizer.report.distribution import smallest_shown
+from anonymizer.report.wording import masked_count
+from anonymizer.run.plan import Plan
+from anonymizer.run.shape import Found
+
+_CODE = re.compile(r".*[\d@].*", re.DOTALL)
+_DATE = re.compile(r".*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*", re.DOTALL)
+
+MOSTLY = 0.9
+"""Minimum share of the values that have the form of a code."""
+
+MANY = 0.2
+"""Minimum number of values per record of a key without the name of one."""
+
+KNOWN = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.WEIGHT)
+"""Roles of columns that are no keys."""
+
+REMEDY = f"if no person has two records, set acknowledge: [{Acknowledgement.ROWS_ARE_PERSONS}]"
+
+
+@dataclass(frozen=True)
+class RepeatedKey:
+    """A column whose values are shared by records.
+
+    Attributes
+    ----------
+    persons: number of different values.
+    records: with a value.
+    below, classes: number of classes that hold fewer than k of its values, and of all; None if not counted.
+    """
+
+    name: str
+    persons: int
+    records: int
+    below: int | None = None
+    classes: int | None = None
+
+    def warning(self, k: int | None) -> str:
+        """Return the warning about the key.
+
+        >>> RepeatedKey("id", 6127, 19609, 136, 2476).warning(5)[:83]
+        "column 'id' repeats: 6,127 values in 19,609 records; k counts records, not people: "
+        """
+        what = f"column '{self.name}' repeats: {self.persons:,} values in {self.records:,} records"
+        counted = f"{'k counts' if k else 'constraints count'} records, not people"
+        if self.below is not None and self.classes is not None:
+            below = masked_count(self.below, smallest_shown(k))
+            counted += f": {below} of {self.classes:,} classes hold fewer than {k or 2} of its values"
+        return f"{what}; {counted}; {REMEDY}"
+
+
+def repeats(column: ColumnFacts, *, dropped: bool) -> bool:
+    """Return whether a column looks like a key of persons that have several records.
+
+    Parameters
+    ----------
+    dropped: whether it is left out of the release, so that its name need not say that it is a key.
+    """
+    if not 1 < column.distinct < column.present:
+        return False
+    found = PersonNumbers().look(column)
+    if found is not None:
+        return found.certain or dropped
+    if not dropped or column.distinctness < MANY or column.type in (ValueType.NUMBER, ValueType.DATE):
+        return False
+    texts = column.texts
+    coded = sum(bool(_CODE.fullmatch(text)) for text in texts) >= MOSTLY * len(texts)
+    dated = column.dated or all(_DATE.fullmatch(text) for text in texts)
+    subject = subject_of(column.name)
+    return coded and not dated and (subject is None or subject.ground is not Ground.OUTSIDE)
+
+
+def keys_among(relation: Relation, columns: Iterable[tuple[str, Role | None]]) -> Iterator[RepeatedKey]:
+    """Yield the keys that repeat among some columns of an open input.
+
+    Parameters
+    ----------
+    columns: with their roles; None for a column without one.
+    """
+    for name, role in columns:
+        # Measuring every column of a wide file would take long.
+        if role in KNOWN or not (role in LEFT_OUT or named_as_number(name)):
+            continue
+        facts = measure_column(relation, name)
+        if repeats(facts, dropped=role in LEFT_OUT):
+            yield RepeatedKey(name, facts.distinct, facts.present)
+
+
+def key_warnings(plan: Plan, found: Found) -> list[str]:
+    """Return the warnings about the repeated keys of a run, with the classes of the release that they divide.
+
+    The classes are counted if the distinct rows are in memory and the records have an order.
+    """
+    if Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged:
+        return []
+    relation = found.prepared.encoded.relation
+    columns = [(name, plan.columns[name].role) for name in relation.columns]
+    keys = [*keys_among(relation, columns)]
+    if keys and found.prepared.problem.source is None and relation.ordered and not plan.applied:
+        own, number = _class_of_records(plan, found)
+        keys = [_counted(relation, each, own, number, plan) for each in keys]
+    return [each.warning(plan.k) for each in keys]
+
+
+def _class_of_records(plan: Plan, found: Found) -> tuple[IntArray, int]:
+    """Return the class of each record of the input, -1 if it is not released, and the number of classes."""
+    prepared, recoding = found.prepared, found.recoding
+    released = tuple(plan.released(prepared.encoded.relation.columns))
+    rows = rows_of_records(prepared.encoded.relation, prepared.rows(recoding), recoding, released)
+    stays = ~recoding.removed
+    columns = [(each.codes[stays], len(each.labels)) for each in recoding.class_columns()]
+    groups, number = group_rows(columns, int(stays.sum()))
+    of_row = np.full(len(stays), -1, dtype=np.int64)
+    of_row[stays] = groups
+    return of_row[rows], number
+
+
+def _counted(
+    relation: Relation, key: RepeatedKey, class_of: IntArray, number: int, plan: Plan
+) -> RepeatedKey:
+    """Return the key with the number of classes that hold fewer than k of its values."""
+    absent = {None, *plan.missing}
+    present = np.array([text not in absent for text, _ in relation.dictionary(key.name)])
+    codes = relation.codes(key.name).astype(np.int64)
+    counted = (class_of >= 0) & present[codes]
+    values = values_by_class(class_of[counted], codes[counted], len(present), number)
+    return RepeatedKey(key.name, key.persons, key.records, int((values < (plan.k or 2)).sum()), number)
+
+
+def values_by_class(class_of: IntArray, codes: IntArray, size: int, number: int) -> IntArray:
+    """Return the number of different values in each class, shape (number,).
+
+    Parameters
+    ----------
+    class_of, codes: class and value of each record, shape (records,), int64.
+    size: of the values; each code is below it.
+    """
+    return np.bincount(np.unique(class_of * size + codes) // size, minlength=number)
+
+
+def check_warnings(
+    relation: Relation,
+    quasi_identifiers: Sequence[str],
+    columns: Iterable[tuple[str, Role | None]],
+    k: int | None,
+) -> list[str]:
+    """Return the warnings about the repeated keys of a file, whose classes have equal quasi-identifiers."""
+    warnings = []
+    for key in keys_among(relation, columns):
+        groups = relation.group_counts([*quasi_identifiers, key.name])
+        sizes = [len(values) for values in groups.values[:-1]]
+        class_of, number = group_rows(zip(groups.codes.T[:-1], sizes, strict=True), len(groups.counts))
+        present = np.array([text is not None and text != "" for text in groups.values[-1]])
+        values = np.bincount(class_of[present[groups.codes[:, -1]]], minlength=number)
+        below = int((values < (k or 2)).sum())
+        warnings.append(RepeatedKey(key.name, key.persons, key.records, below, number).warning(k))
+    return warnings

@@ -1,0 +1,215 @@
+"""``init`` on tables like public files: what is known outside, what few know, and what the user says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from syrupy.assertion import SnapshotAssertion
+
+from anonymizer.config.load import load_config
+from tests.cli.drafting import assert_runs
+from tests.helpers.messages import exchange
+from tests.profile.known_columns import values
+from tests.run.commands import Done, call
+
+RECORDS = 600
+PEOPLE = {"sex": "words", "age": "ages", "region": "places"}
+
+
+def table(**kinds: str) -> pd.DataFrame:
+    """Return a table with a column of each kind of values, all drawn independently."""
+    random = np.random.default_rng(1)
+    shuffled = {
+        name: random.permutation(np.array(values(kind, RECORDS), object)) for name, kind in kinds.items()
+    }
+    return pd.DataFrame(shuffled)
+
+
+def drafted(frame: pd.DataFrame, folder: Path, *args: str) -> tuple[Done, Path]:
+    frame.to_csv(folder / "people.csv", index=False)
+    return call("init", folder / "people.csv", "--overwrite", *args), folder / "people.yaml"
+
+
+def roles(config: Path) -> dict[str, str]:
+    return {name: each.role.value for name, each in load_config(config).attributes.items()}
+
+
+def test_names_of_people_are_dropped_and_regions_of_health_are_places(tmp_path: Path) -> None:
+    frame = table(first="given", last="surnames", health_region="places", age="ages", cause_of_death="words")
+    _, config = drafted(frame, tmp_path)
+    assert roles(config) == {
+        "first": "identifier",
+        "last": "identifier",
+        "health_region": "quasi-identifier",
+        "age": "quasi-identifier",
+        "cause_of_death": "sensitive",
+    }
+    assert_runs(config)
+
+
+def test_outcomes_grades_and_incomes_are_sensitive_and_get_a_constraint(tmp_path: Path) -> None:
+    frame = table(age="ages", sex="words", death="0/1", G3="counts", hhninc="amounts", faminc="amounts")
+    _, config = drafted(frame, tmp_path)
+    found = load_config(config)
+    protected = {each.attribute for each in found.constraints} - {None}
+    assert protected == {"death", "G3", "hhninc", "faminc"}
+    assert_runs(config)
+
+
+def test_of_a_questionnaire_only_the_demography_is_known_outside(tmp_path: Path) -> None:
+    frame = table(**PEOPLE, **{f"q{number}": "1-5" for number in range(100)})
+    done, config = drafted(frame, tmp_path)
+    found = roles(config)
+    assert {name for name, role in found.items() if role == "quasi-identifier"} == set(PEOPLE)
+    assert {role for name, role in found.items() if name not in PEOPLE} == {"insensitive"}
+    assert "Known to few and released unchanged: 100 columns (q0, q1, " in done.out
+    assert "100.0 % of the records are unique instead of " in done.out
+    assert_runs(config)
+    cautious, config = drafted(frame, tmp_path, "--cautious")
+    assert set(roles(config).values()) == {"quasi-identifier"}
+    assert "Known to few" not in cautious.out
+
+
+def test_where_nothing_is_known_outside_some_answers_are_taken_and_it_is_said(tmp_path: Path) -> None:
+    done, config = drafted(table(**{f"q{number}": "1-5" for number in range(30)}), tmp_path)
+    assert list(roles(config).values()).count("quasi-identifier") == 10
+    assert "No column has a name or values that are known outside" in done.out
+    assert "No column has a name" in config.read_text()
+    assert_runs(config)
+
+
+def test_a_file_without_a_sensitive_column_says_how_to_name_one(tmp_path: Path) -> None:
+    done, config = drafted(table(**PEOPLE, colour="words"), tmp_path)
+    assert "--sensitive COLUMN" in done.out
+    assert "--sensitive" in config.read_text()
+    done, config = drafted(table(**PEOPLE, colour="words"), tmp_path, "--sensitive", "colour")
+    assert "--sensitive COLUMN" not in done.out
+    assert [each.attribute for each in load_config(config).constraints] == [None, "colour"]
+    assert_runs(config)
+
+
+def test_exact_measurements_are_named_as_fingerprints_and_the_bands_beside_them_run(tmp_path: Path) -> None:
+    done, config = drafted(table(**PEOPLE, testosterone="exact", wage="exact"), tmp_path)
+    assert "Nearly all values differ and are released exactly: testosterone, wage." in done.out
+    text = config.read_text()
+    lines = [line.partition(": ")[2] for line in text.splitlines() if "# to publish bands" in line]
+    bands = [yaml.safe_load(line) for line in lines]
+    assert [each["role"] for each in bands] == ["quasi-identifier"] * 2
+    raw = yaml.safe_load(text)
+    raw["attributes"] |= {"testosterone": bands[0], "wage": bands[1]}
+    raw["constraints"] = [each for each in raw["constraints"] if each.get("attribute") != "wage"]
+    raw["attacks"] = ["vulnerability"]
+    config.write_text(yaml.safe_dump(raw))
+    assert call("run", config, "-o", tmp_path / "release").code == 0
+    published = pd.read_csv(tmp_path / "release" / "share" / "release.csv", dtype=str)
+    assert not set(published["wage"]) & set(pd.read_csv(tmp_path / "people.csv", dtype=str)["wage"])
+
+
+def test_survey_weights_are_kept_and_used(tmp_path: Path) -> None:
+    frame = table(**PEOPLE, finalwgt="weights", jkw_1="weights", jkw_2="weights", income="amounts")
+    done, config = drafted(frame, tmp_path)
+    assert {roles(config)[name] for name in ("finalwgt", "jkw_1", "jkw_2")} == {"weight"}
+    assert "Warning: sampling weight 'finalwgt' is released unchanged: 600 of its 600 values" in done.out
+    assert yaml.safe_load(config.read_text())["attacks"][1] == {"attack": "uniqueness", "weights": "finalwgt"}
+    assert call("run", config, "-o", tmp_path / "release").code == 0
+    published = pd.read_csv(tmp_path / "release" / "share" / "release.csv", dtype=str)
+    assert set(published["finalwgt"]) <= set(pd.read_csv(tmp_path / "people.csv", dtype=str)["finalwgt"])
+
+
+@pytest.mark.parametrize("odd", ["0", "-1.5", ""])
+def test_weights_that_are_not_positive_are_not_used_by_the_attack(odd: str, tmp_path: Path) -> None:
+    frame = table(**PEOPLE, finalwgt="weights", income="amounts").astype(str)
+    frame.loc[0, "finalwgt"] = odd
+    _, config = drafted(frame, tmp_path)
+    assert yaml.safe_load(config.read_text())["attacks"][1] == "uniqueness"
+    assert_runs(config)
+
+
+def test_keys_of_persons_that_repeat_are_dropped_and_said(tmp_path: Path) -> None:
+    frame = table(**PEOPLE, income="amounts").assign(id=[number // 3 for number in range(RECORDS)])
+    done, config = drafted(frame, tmp_path, "--json")
+    column = done.json["columns"]["id"]
+    assert (column["role"], column["ground"]) == ("identifier", "key of a person or household")
+    assert "Warning: column 'id' repeats: 200 values in 600 records; k counts records" in done.err
+    assert "column 'id' repeats: 200 values in 600 records; k counts records" in config.read_text()
+
+
+def test_options_set_roles(tmp_path: Path) -> None:
+    frame = table(**PEOPLE, **{"a, b": "words"}, colour="words", mood="1-5", pain="1-5", code="codes")
+    given = (
+        "--qi",
+        '"a, b",colour',
+        "--qi",
+        "mood",
+        "--sensitive",
+        "pain",
+        "--identifier",
+        "code",
+        "--drop",
+        "region",
+    )
+    _, config = drafted(frame, tmp_path, *given)
+    found = roles(config)
+    assert found == {
+        **{"sex": "quasi-identifier", "age": "quasi-identifier", "region": "drop"},
+        **{"a, b": "quasi-identifier", "colour": "quasi-identifier", "mood": "quasi-identifier"},
+        **{"pain": "sensitive", "code": "identifier"},
+    }
+    assert "(chosen; proposed: quasi-identifier)" in config.read_text().replace("\n  # ", " ")
+    assert_runs(config)
+    assert not {"region", "code"} & set(pd.read_csv(tmp_path / "people-release" / "share" / "release.csv"))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--qi", "agee"),
+        ("--sensitive", "x,age", "--drop", "sex"),
+        ("--qi", "age", "--drop", "sex,age"),
+        ("--identifier", 'a"b'),
+    ],
+)
+def test_refused_options(given: tuple[str, ...], tmp_path: Path, message: SnapshotAssertion) -> None:
+    done, config = drafted(table(**PEOPLE), tmp_path, *given)
+    assert (done.code, done.out, config.exists()) == (2, "", False)
+    assert exchange(" ".join(given), done.err.rstrip(), tmp_path) == message
+
+
+def test_uncertain_columns_of_a_wide_file_are_listed_first(tmp_path: Path) -> None:
+    kinds = {f"q{number}": "1-5" for number in range(150)}
+    done, _ = drafted(table(**PEOPLE, **kinds, odd="words", street_name="places"), tmp_path)
+    lines = done.out.splitlines()
+    assert lines[1].startswith("odd ")
+    assert "... 115 more columns, none of them uncertain, in people.yaml" in done.out
+
+
+def test_the_ground_of_each_column_is_told(tmp_path: Path) -> None:
+    frame = table(age="ages", income="amounts", wgt="weights", q1="1-5", remarks="remarks")
+    done, config = drafted(frame, tmp_path, "--json")
+    grounds = {name: each["ground"] for name, each in done.json["columns"].items()}
+    assert grounds == {
+        "age": "known outside",
+        "income": "known to few",
+        "wgt": "survey weight",
+        "q1": "known to few",
+        "remarks": "identifier",
+    }
+    for ground in grounds.values():
+        assert f"  # {ground}: " in config.read_text()
+
+
+def test_what_is_drafted_for_a_survey(tmp_path: Path, message: SnapshotAssertion) -> None:
+    kinds = {
+        "pid": "numbers of persons",
+        "finalwgt": "weights",
+        "income": "exact",
+        "q1": "1-5",
+        "q2": "words",
+    }
+    done, config = drafted(table(**PEOPLE, **kinds).assign(q3=lambda frame: frame["q1"]), tmp_path)
+    said = done.out.replace(str(tmp_path), "DIR")
+    assert exchange("a survey", f"{said}{config.read_text().partition('constraints:')[0]}") == message

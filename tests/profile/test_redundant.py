@@ -1,0 +1,113 @@
+"""Columns with the same values as others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.data.open import open_frame
+from anonymizer.profile.proposal import CountedCombinations, UniquenessProfile, propose
+from tests.profile.columns import column
+
+RECORDS = 400
+
+
+def table(**columns: list[str]) -> pd.DataFrame:
+    random = np.random.default_rng(3)
+    ages = [str(age) for age in random.integers(18, 90, RECORDS)]
+    return pd.DataFrame({"age": ages, **columns}, dtype=object)
+
+
+def roles(frame: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    with open_frame(frame) as relation:
+        return {each.name: (each.role.value, each.reason) for each in propose(relation).columns}
+
+
+def test_equal_columns_are_dropped_whatever_their_role_and_type() -> None:
+    random = np.random.default_rng(4)
+    days = [f"2013-{1 + n % 12:02d}-{1 + n % 28:02d}" for n in random.integers(0, 300, RECORDS)]
+    scores = [str(n) for n in random.integers(0, 11_757, RECORDS)]
+    mood = [str(n) for n in random.integers(0, 4, RECORDS)]
+    found = roles(
+        table(screened=days, seen=days, score=scores, v_score=scores, calm=mood, calm_again=mood, third=days)
+    )
+    dropped = {name: reason for name, (role, reason) in found.items() if role == "drop"}
+    assert dropped == {
+        "seen": "duplicate of screened: left out",
+        "third": "duplicate of screened: left out",
+        "v_score": "duplicate of score: left out",
+        "calm_again": "duplicate of calm: left out",
+    }
+
+
+def test_one_to_one_columns_are_said_and_the_one_that_protects_more_stays() -> None:
+    random = np.random.default_rng(5)
+    places = random.integers(0, 12, RECORDS)
+    illness = random.integers(0, 5, RECORDS)
+    found = roles(
+        table(
+            code=[str(7 * n) for n in places],
+            city=[f"Town {n}" for n in places],
+            label=["abcde"[n] for n in illness],
+            diagnosis=["vwxyz"[n] for n in illness],
+        )
+    )
+    assert found["code"] == ("drop", "in a one-to-one relation with city, so that it adds nothing: left out")
+    assert found["city"][0] == "quasi-identifier"
+    assert found["label"][0] == "drop"
+    assert found["diagnosis"][0] == "sensitive"
+
+
+def test_columns_whose_values_all_differ_are_duplicates_only_if_they_are_equal() -> None:
+    exact = [f"{n}.25" for n in np.random.default_rng(6).permutation(RECORDS)]
+    found = roles(table(lab=exact, lab_2=exact, other=[f"{n}.75" for n in range(RECORDS)]))
+    assert [found[name][0] for name in ("lab", "lab_2", "other")] == ["insensitive", "drop", "insensitive"]
+
+
+def test_columns_of_equal_counts_that_differ_stay() -> None:
+    half = ["yes", "no"] * (RECORDS // 2)
+    turned = ["yes"] * (RECORDS // 2) + ["no"] * (RECORDS // 2)
+    assert roles(table(calm=half, tense=turned))["tense"][0] == "insensitive"
+
+
+def test_a_column_equal_to_a_key_goes_with_it() -> None:
+    keys = [f"{number // 4:032x}" for number in range(RECORDS)]
+    short = [f"p{number // 4}" for number in range(RECORDS)]
+    found = roles(table(person_id=keys, link=short))
+    assert [found[name][0] for name in ("person_id", "link")] == ["identifier", "drop"]
+
+
+@given(st.lists(st.tuples(*[st.sampled_from("abcd")] * 2), min_size=1, max_size=40))
+def test_one_to_one_relations_are_found_as_by_hand(records: list[tuple[str, str]]) -> None:
+    one, other = (list(values) for values in zip(*records, strict=True))
+    by_hand = len(set(one)) == len(set(other)) == len(set(records))
+    frame = pd.DataFrame({"one": one, "other": other})
+    facts = column("one", one), column("other", other)
+    if len(set(one)) != len(set(other)):
+        return
+    with open_frame(frame) as relation:
+        for counter in (UniquenessProfile(relation), CountedCombinations(relation)):
+            assert counter.one_to_one(*facts) == by_hand
+            assert counter.equal(*facts) == (one == other)
+
+
+def test_the_cost_of_a_column_is_counted_as_by_hand() -> None:
+    random = np.random.default_rng(7)
+    frame = table(
+        sex=[str(n) for n in random.integers(0, 2, RECORDS)],
+        odd=[str(n) for n in random.integers(0, 50, RECORDS)],
+    )
+    sizes = frame.value_counts(["age", "sex", "odd"])
+    with open_frame(frame) as relation:
+        found = UniquenessProfile(relation).with_each(["age", "sex"], ["odd"])
+        none = UniquenessProfile(relation, work=10).with_each(["age", "sex"], ["odd"])
+    assert (found, none) == ({"odd": int((sizes == 1).sum())}, {})
+
+
+def test_a_date_that_belongs_to_a_key_stays_as_it_is_published_in_a_coarser_form() -> None:
+    keys = [f"{number // 4:032x}" for number in range(RECORDS)]
+    days = [f"2013-{1 + number // 4 // 28:02d}-{1 + number // 4 % 28:02d}" for number in range(RECORDS)]
+    found = roles(table(person_id=keys, married=days))
+    assert [found[name][0] for name in ("person_id", "married")] == ["identifier", "quasi-identifier"]

@@ -1,0 +1,154 @@
+"""README.txt of a release: what its values mean and how to read them, from the public report alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from anonymizer.release.folder import LEGEND_HEAD
+from anonymizer.report.legend import HEAD, WIDTH, legend
+from tests.run.commands import Job, call, csv_bytes, people
+
+
+def legend_of(job: Job) -> str:
+    """Return the legend of a release, after checking that it follows from the public report."""
+    share = job.output / "share"
+    text = (share / "README.txt").read_bytes().decode("utf-8")
+    assert text == legend(json.loads((share / "report.public.json").read_text(encoding="utf-8")))
+    return text
+
+
+def columns_of(text: str) -> dict[str, str]:
+    """Return what a legend says of each column."""
+    section = text.partition("Columns:\n")[2].partition("\n\n")[0]
+    items = re.sub(r"\n {6}", " ", section).splitlines()
+    return dict(item.strip().split(": ", 1) for item in items)
+
+
+def test_a_legend_names_columns_forms_and_commands(tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    assert job.run("--quiet").code == 0
+    text = legend_of(job)
+    assert columns_of(text) == {
+        "age": "numbers in intervals, level 2",
+        "zip": "parts of texts, level 2",
+        "sex": "unchanged",
+        "diagnosis": "unchanged (sensitive)",
+        "note": "unchanged",
+    }
+    assert "name" not in columns_of(text)
+    for words in (
+        "k-anonymity: k 3",
+        "20-24: whole numbers",
+        "01**: a text",
+        "*: any value",
+        "<missing>: ",
+        "anonymizer audit release.csv",
+    ):
+        assert words in text
+    assert "a..f" not in text
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert text.endswith("\n")
+    assert "\r" not in text
+
+
+def test_the_code_for_python_reads_and_sorts_the_release(tmp_path: Path) -> None:
+    rows = [(name, f"{int(age) - 30}", *rest) for name, age, *rest in people()]
+    job = Job(tmp_path, data=csv_bytes(rows)).set("output", separator=";", encoding="cp1252")
+    assert job.run("--quiet").code == 0
+    code = legend_of(job).partition("in R:\n")[2]
+    first = code.partition("\n\n")[0]
+    second = code.partition("come first:\n")[2].partition("\n\n")[0]
+    known: dict[str, Any] = {}
+    lines = "\n".join(line.removeprefix("  ") for line in (first + "\n" + second).splitlines())
+    exec(lines.replace('"release.csv"', repr(str(job.release))), known)
+    expected = pd.read_csv(job.release, sep=";", dtype=str)
+    assert sorted(known["records"]["age"]) == sorted(expected["age"])
+    ends = [re.match(r"-?\d+", label) for label in known["records"]["age"]]
+    assert [int(end[0]) for end in ends if end] == sorted(int(end[0]) for end in ends if end)
+    assert len({end[0] for end in ends if end}) > 1
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "ages"),
+    [
+        ({"name": "mondrian", "labels": "interval"}, "ranges of values"),
+        ({"name": "mondrian", "labels": "set"}, "sets of values"),
+        ({"name": "mondrian", "mode": "strict"}, "numbers in intervals, some finer than others"),
+        ({"name": "local"}, "numbers in intervals, some finer than others"),
+    ],
+)
+def test_a_legend_says_what_an_algorithm_publishes(
+    algorithm: dict[str, str], ages: str, tmp_path: Path
+) -> None:
+    job = Job(tmp_path).set("algorithm", **algorithm)
+    assert job.run("--quiet").code == 0
+    assert columns_of(legend_of(job))["age"] == ages
+
+
+def test_both_files_of_anatomy_are_explained(tmp_path: Path) -> None:
+    job = Job(tmp_path).set("algorithm", name="anatomy")
+    assert job.run("--quiet").code == 0
+    text = legend_of(job)
+    assert "release.qit.csv and release.st.csv: 60 records" in text
+    assert set(columns_of(text).values()) == {"unchanged", "unchanged (sensitive)"}
+
+
+def test_the_same_release_has_the_same_legend_whatever_the_input(tmp_path: Path) -> None:
+    """Suppressed records, names of files and identifiers differ; what is shared does not."""
+    texts = []
+    for folder, strange in (("one", "Zoë"), ("other", "Ümit")):
+        (tmp_path / folder).mkdir()
+        rows = [(f"{strange}{number}", *rest) for number, (_, *rest) in enumerate(people())]
+        job = Job(tmp_path / folder, data=csv_bytes(rows))
+        assert job.run("--quiet").code == 0
+        texts.append({path.name: path.read_bytes() for path in (job.output / "share").iterdir()})
+    assert texts[0] == texts[1]
+    assert set(texts[0]) == {"release.csv", "report.public.json", "README.txt"}
+
+
+def test_parquet_and_odd_names_of_columns(tmp_path: Path) -> None:
+    names = ["name", 'a "b"', "zip\ncode", "s", "diagnosis", "x" * 90]
+    job = Job(tmp_path, data=csv_bytes(people(), names)).set("output", path="release.parquet")
+    given = job.config["attributes"]
+    job.config["attributes"] = {
+        new: given[old]
+        for new, old in zip(names, ["name", "age", "zip", "sex", "diagnosis", "note"], strict=True)
+    }
+    assert job.run("--quiet").code == 0
+    text = legend_of(job)
+    assert '  "zip\\ncode": parts of texts' in text
+    assert '  "s": unchanged' in text
+    assert "read_csv" not in text
+    assert "Generalized columns are texts" in text
+
+
+def test_a_legend_of_an_earlier_run_is_replaced_and_no_other_file(tmp_path: Path) -> None:
+    assert HEAD.startswith(LEGEND_HEAD)
+    job = Job(tmp_path)
+    assert job.run("--quiet").code == 0
+    assert job.run("--overwrite", "--quiet").code == 0
+    own = job.output / "share" / "README.txt"
+    own.write_text("my notes", encoding="utf-8")
+    done = job.run("--overwrite", "--quiet")
+    assert done.code == 2
+    assert "contains 'README.txt', which is not part of a release" in done.err
+    assert own.read_text(encoding="utf-8") == "my notes"
+    own.unlink()
+    assert call("audit", job.release).code == 0
+
+
+def test_weights_that_are_not_released_are_not_named(tmp_path: Path) -> None:
+    rows = [(*row[:5], str(number % 3 + 1)) for number, row in enumerate(people())]
+    for released in (True, False):
+        (tmp_path / str(released)).mkdir()
+        job = Job(tmp_path / str(released), data=csv_bytes(rows))
+        job.config["attributes"]["note"] = {"role": "weight", "release": released}
+        assert job.run("--quiet").code == 0
+        assert ("note" in columns_of(legend_of(job))) == released
+        assert call("audit", job.release).code == 0

@@ -1,0 +1,286 @@
+"""What a run says of its own release: keys that repeat, contradicted claims, columns that say nothing."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+
+import anonymizer as an
+from anonymizer.model.table import ValueType
+from anonymizer.profile.column_statistics import ColumnFacts
+from anonymizer.report.public import RECORDS
+from anonymizer.run.repeated_keys import repeats, values_by_class
+from tests.helpers.messages import exchange
+from tests.run.commands import Done, call, read_rows
+
+pytestmark = pytest.mark.usefixtures("without_page")
+
+QI = {"role": "quasi-identifier"}
+
+
+class Case:
+    """A file and a config in a folder.
+
+    Parameters
+    ----------
+    columns: values of each column.
+    """
+
+    def __init__(self, folder: Path, columns: dict[str, list[str]], config: dict[str, Any]) -> None:
+        self.folder = folder
+        with (folder / "data.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([columns, *zip(*columns.values(), strict=True)])
+        self.config = folder / "job.json"
+        self.config.write_text(json.dumps({"input": {"path": "data.csv"}, **config}), encoding="utf-8")
+
+    def run(self, *options: str) -> Done:
+        """Run the job and return what it printed, without paths."""
+        done = call("run", self.config, "-o", self.folder / "out", "--overwrite", "-q", *options)
+        return Done(done.code, done.out.replace(str(self.folder), "."), done.err)
+
+    def warnings(self, name: str = "report.json") -> list[str]:
+        """Return the warnings of a report."""
+        content = json.loads((self.folder / "out" / name).read_text(encoding="utf-8"))
+        found: list[str] = content["warnings"]
+        return found
+
+    @property
+    def public_warnings(self) -> list[str]:
+        """The warnings of the public report."""
+        return self.warnings("share/report.public.json")
+
+
+def panel(folder: Path, role: str = "identifier", **config: Any) -> Case:
+    """Return 40 persons with one to six records each."""
+    random = Random(5)
+    records = [(f"{100 + person}", person) for person in range(40) for _ in range(random.randint(1, 9))]
+    columns = {
+        "id": [text for text, _ in records],
+        "age": [str(20 + person) for _, person in records],
+        "sex": [random.choice("fm") for _ in records],
+    }
+    attributes = {
+        "id": {"role": role},
+        "age": {**QI, "hierarchy": {"intervals": {"width": [2, 4, 20]}}},
+        "sex": QI,
+    }
+    constraints = [{"model": "k-anonymity", "k": 3}]
+    return Case(folder, columns, {"attributes": attributes, "constraints": constraints, **config})
+
+
+@pytest.mark.parametrize("algorithm", ["lattice", "local", "mondrian"])
+def test_a_key_that_repeats_is_a_warning_with_its_classes(tmp_path: Path, algorithm: str) -> None:
+    case = panel(tmp_path, "insensitive", algorithm={"name": algorithm})
+    done = case.run()
+    assert done.code == 0, done.err
+    released = pd.DataFrame(
+        read_rows(tmp_path / "out" / "share" / "release.csv"), columns=["id", "age", "sex"]
+    )
+    persons = released.groupby(["age", "sex"])["id"].nunique()
+    (warning,) = case.warnings()
+    assert f"'id' repeats: 40 values in {len(released)} records; k counts records, not people: " in warning
+    below = int((persons < 3).sum())
+    shown = "fewer than 3" if below in (1, 2) else f"{below:,}"
+    assert f"{shown} of {len(persons):,} classes hold fewer than 3 of its values" in warning
+    assert f"Warning: {warning}" in done.out
+    assert case.public_warnings == []  # nothing was left out
+
+
+def test_the_public_report_says_that_records_are_counted_without_counts(
+    tmp_path: Path, message: SnapshotAssertion
+) -> None:
+    case = panel(tmp_path)
+    assert exchange("a panel of 40 persons", case.run().out) == message
+    assert case.public_warnings == [RECORDS]
+
+
+def test_an_acknowledged_warning_is_silent_and_reported(tmp_path: Path) -> None:
+    case = panel(tmp_path, acknowledge=["rows-are-persons"])
+    assert "repeats" not in case.run().out
+    assert case.warnings() == case.public_warnings == []
+    for name in ("report.json", "share/report.public.json"):
+        content = json.loads((tmp_path / "out" / name).read_text(encoding="utf-8"))
+        assert content["config"]["acknowledge"] == ["rows-are-persons"]
+    assert call("audit", tmp_path / "out" / "share" / "release.csv").code == 0
+
+
+def test_a_wrong_acknowledgement_names_the_right_one(tmp_path: Path) -> None:
+    done = panel(tmp_path, acknowledge=["rows-are-person"]).run()
+    assert done.code == 2
+    assert "acknowledge[0]: 'rows-are-person'; did you mean 'rows-are-persons'?" in done.err
+
+
+def test_init_check_and_python_warn_too(tmp_path: Path) -> None:
+    case = panel(tmp_path)
+    drafted = call("init", tmp_path / "data.csv")
+    assert "Warning: column 'id' repeats: 40 values in " in drafted.out
+    checked = call("check", tmp_path / "data.csv", "-c", case.config)
+    frame = pd.read_csv(tmp_path / "data.csv", dtype=str)
+    persons = frame.groupby(["age", "sex"])["id"].nunique()
+    counted = f"{(persons < 3).sum()} of {len(persons)} classes hold fewer than 3 of its values"
+    assert counted in checked.out
+    found = an.check(frame, quasi_identifiers=["age", "sex"])
+    alone = f"{(persons < 2).sum()} of {len(persons)} classes hold fewer than 2 of its values"
+    assert [alone in each for each in found.attrs["warnings"]] == [True]
+    config = json.loads(case.config.read_text(encoding="utf-8"))
+    assert any("'id' repeats" in each for each in an.anonymize(frame, config).report["warnings"])
+
+
+def facts(name: str, texts: list[str], kind: ValueType = ValueType.TEXT) -> ColumnFacts:
+    """Return the statistics of a column."""
+    counts = pd.Series(texts).value_counts()
+    values = tuple((str(text), int(number)) for text, number in sorted(counts.items()))
+    singles = int((counts == 1).sum())
+    return ColumnFacts(name, kind, len(texts), 0, len(counts), singles, int(counts.max()), 0.0, values)
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "dropped", "found"),
+    [
+        ("patient_id", [f"p{n // 2}" for n in range(100)], False, True),
+        ("zqr", [f"{n // 3:05}" for n in range(100)], True, True),
+        ("zqr", [f"{n // 3:05}" for n in range(100)], False, False),
+        ("zqr", [f"{n:05}" for n in range(100)], True, False),
+        ("first", [["michael", "ann", "joe", "eve"][n % 4] for n in range(100)], True, False),
+        ("arrested", [f"2013-01-{1 + n % 28:02} 10:00:00" for n in range(100)], True, False),
+        ("postcode", [f"{1000 + n // 3}" for n in range(100)], True, False),
+        ("says_the_same", [str(n % 2) for n in range(100)], True, False),
+    ],
+)
+def test_what_counts_as_a_key(name: str, texts: list[str], dropped: bool, found: bool) -> None:
+    assert repeats(facts(name, texts), dropped=dropped) is found
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5))))
+def test_values_are_counted_once_in_each_class(records: list[tuple[int, int]]) -> None:
+    class_of, codes = (np.array([each[place] for each in records], dtype=np.int64) for place in (0, 1))
+    slow = [len({code for own, code in records if own == number}) for number in range(5)]
+    assert values_by_class(class_of, codes, 6, 5).tolist() == slow
+
+
+def offences(folder: Path, constraints: list[dict[str, Any]]) -> Case:
+    """Return a table with a date that is mostly missing, and a charge that follows from the age."""
+    random = Random(2)
+    ages = [20 + n // 10 for n in range(400)]
+    columns = {
+        "age": [str(age) for age in ages],
+        "date": [f"2014-0{random.randint(1, 9)}-11" if n % 13 == 0 else "" for n in range(400)],
+        "charge": [str(age % 3) if age > 30 else random.choice("0123") for age in ages],
+    }
+    attributes = {"age": QI, "date": {"role": "sensitive", "type": "date"}, "charge": {"role": "sensitive"}}
+    config = {"attributes": attributes, "constraints": constraints, "attacks": ["homogeneity"]}
+    return Case(folder, columns, config)
+
+
+def test_certainty_of_a_missing_date_and_of_another_attribute_contradicts_nothing(tmp_path: Path) -> None:
+    case = offences(tmp_path, [{"model": "alpha-k-anonymity", "alpha": 1, "k": 5, "attribute": "date"}])
+    assert "Look again" not in case.run().out
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    date, charge = report["attacks"]
+    assert date["success"] > 0.2
+    assert date["details"]["beyond_guess"] == 0
+    assert date["details"]["base_rate"] > 0.9
+    assert charge["details"]["beyond_guess"] > 0.2
+    row = next(each for each in report["attack_matrix"] if each["threat"] == "homogeneity")
+    assert row["claimed_by"] == ["alpha-k-anonymity"]
+    assert not row["contradicted"]
+
+
+def test_a_contradicted_claim_is_said_above_the_files_to_give(
+    tmp_path: Path, message: SnapshotAssertion
+) -> None:
+    case = offences(tmp_path, [{"model": "alpha-k-anonymity", "alpha": 1, "k": 5, "attribute": "charge"}])
+    done = case.run()
+    assert done.code == 0
+    assert exchange("a charge that is certain", done.out) == message
+    lines = done.out.splitlines()
+    said = next(place for place, line in enumerate(lines) if line.startswith("Look again: homogeneity"))
+    assert lines[said + 1].startswith("Give:")
+    assert lines[said] in case.warnings()
+    assert case.public_warnings[1:] == [lines[said]]  # anybody can repeat this attack
+    release = tmp_path / "out" / "share" / "release.csv"
+    for report in ([], ["--report", tmp_path / "out" / "report.json"]):
+        done = call("audit", release, *report)
+        assert done.code == 0, done.out
+
+
+def useless(folder: Path, **config: Any) -> Case:
+    """Return a table that classes of 20 records leave little of."""
+    random = Random(1)
+    columns = {
+        "age": [str(random.randint(18, 90)) for _ in range(300)],
+        "zip": [str(random.randint(10000, 99999)) for _ in range(300)],
+        "job": [f"job {random.randint(1, 30)}" for _ in range(300)],
+        "sex": [random.choice("fm") for _ in range(300)],
+    }
+    attributes = {
+        "age": {**QI, "hierarchy": {"intervals": {"width": [5, 10, 40]}}},
+        "zip": {**QI, "type": "text", "hierarchy": {"mask": {"from": "right"}}},
+        "job": QI,
+        "sex": QI,
+    }
+    constraints = [{"model": "k-anonymity", "k": 12}]
+    return Case(folder, columns, {"attributes": attributes, "constraints": constraints, **config})
+
+
+def test_a_useless_release_is_said_to_be_with_what_would_gain(
+    tmp_path: Path, message: SnapshotAssertion
+) -> None:
+    case = useless(tmp_path)
+    done = case.run()
+    assert exchange("300 records, k = 12", done.out) == message
+    (said,) = (line for line in done.out.splitlines() if line.startswith("Look again"))
+    assert "published as * for at least 90 % of the records: " in said
+    assert case.warnings() == case.public_warnings == [said]
+    assert "advice" not in json.loads((tmp_path / "out/share/report.public.json").read_text(encoding="utf-8"))
+
+
+def test_each_advised_command_runs_and_gains(tmp_path: Path) -> None:
+    case = useless(tmp_path)
+    assert case.run().code == 0
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    advice = report["advice"]
+    assert advice["changes"]
+    assert advice["columns"][0]["published_as"] == "*"
+    assert advice["records"] == 300
+    for change in advice["changes"]:
+        assert change["gain"] > 0
+        assert shlex.split(change["command"])[3:] == [
+            word for override in change["set"] for word in ("--set", override)
+        ]
+        assert case.run(*shlex.split(change["command"])[3:]).code == 0
+        better = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+        assert better["loss"]["loss"] == pytest.approx(change["loss_after"], abs=0.01)
+    assert case.run().code == 0
+    again = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert again["advice"] == advice
+
+
+def test_a_useful_release_has_no_advice(tmp_path: Path) -> None:
+    case = panel(tmp_path, acknowledge=["rows-are-persons"])
+    assert "Look again" not in case.run().out
+    assert "advice" not in json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "mondrian", "anatomy"])
+def test_advice_suits_every_algorithm(tmp_path: Path, algorithm: str) -> None:
+    if algorithm == "anatomy":
+        case = offences(tmp_path, [{"model": "l-diversity", "l": 2, "attribute": "charge"}])
+        config = json.loads(case.config.read_text(encoding="utf-8"))
+        config["attributes"]["date"] = {"role": "insensitive"}
+        case.config.write_text(json.dumps({**config, "algorithm": {"name": "anatomy"}, "attacks": []}))
+    else:
+        case = useless(tmp_path, algorithm={"name": algorithm})
+    done = case.run()
+    assert done.code == 0, done.err
