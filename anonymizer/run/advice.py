@@ -26,7 +26,13 @@ from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.report.facts import useless_columns
 from anonymizer.run.plan import Plan
 from anonymizer.run.shape import Found
-from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SearchProblem
+from anonymizer.search.base import (
+    SEARCH_ALGORITHMS,
+    Control,
+    SearchAlgorithm,
+    SearchProblem,
+    SuppressionMethod,
+)
 
 MUCH = 0.5
 """Loss from which on a run looks for better settings."""
@@ -48,6 +54,9 @@ NARROW = 10
 
 LATTICE = "lattice"
 """The algorithm of full-domain recoding, which loses more than others."""
+
+BRIEF = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
+"""Methods of suppression whose candidates are quick; with the others each is a programme to solve."""
 
 QUICK = "mondrian"
 """The algorithm that is quick for any number of columns."""
@@ -115,7 +124,9 @@ def _measured(plan: Plan, problem: SearchProblem, starred: tuple[int, ...]) -> d
     width = len(problem.table.quasi_identifiers)
     lattice = plan.algorithm.name == LATTICE and width <= NARROW
     search = plan.algorithm if lattice else SEARCH_ALGORITHMS[QUICK]()
-    quick = problem.source is None and problem.gate.open and problem.suppression in search.suppressions
+    quick = (
+        problem.source is None and problem.gate.open and problem.suppression in search.suppressions & BRIEF
+    )
     part = _part(problem, CELLS // width) if quick else problem
     before = _searched(search, part) if quick else None
     changes = [] if before is None else [*_gains(plan, search, part, before, starred)]

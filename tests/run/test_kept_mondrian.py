@@ -59,6 +59,9 @@ def told(report: dict[str, Any]) -> dict[str, Any]:
     # A bound on all local recodings is not looked for where the combinations are not in memory.
     for key in ("seconds", "best_possible"):
         report["search"].pop(key)
+    # Nor are changes of the config tried there.
+    if "advice" in report:
+        report["advice"] = report["advice"]["columns"]
     report["config"].pop("engine")
     report.pop("engine")
     return report
