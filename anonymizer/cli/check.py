@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anonymizer.cli.output import Json, Quiet, Select, Table, check_path, write_line
+from anonymizer.cli.output import Json, Quiet, Select, Table, check_path, column_names, write_line
 from anonymizer.data.source import READABLE
 from anonymizer.errors import InputError, plural
 
@@ -128,27 +126,6 @@ def _measure(
             return check_config(relation, plan_of(loaded))
     with open_file(path, options=EngineOptions(named=frozenset((*named[0], *named[1])))) as relation:
         return check_names(relation, *named)
-
-
-def column_names(option: str, given: Sequence[str] | None) -> list[str]:
-    """Return the column names of an option, quoted as in CSV; it may be given several times.
-
-    >>> column_names("check: --qi", ["age, zip", "sex"]), column_names("check: --qi", ['"a, b",c'])
-    (['age', 'zip', 'sex'], ['a, b', 'c'])
-
-    Raises
-    ------
-    InputError: a quote is not closed, or does not enclose a whole name.
-    """
-    names = given or []
-    try:
-        found = [name for row in csv.reader(names, skipinitialspace=True, strict=True) for name in row]
-    except csv.Error:
-        raise InputError(
-            f"{option} {' '.join(names)}: double quotes must enclose a whole name, and are doubled "
-            """inside it; accepted: '"a, b",c'"""
-        ) from None
-    return [name.strip() for name in found if name.strip()]
 
 
 def _content(found: Check) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from anonymizer.cli.output import (
     Select,
     Table,
     check_path,
+    column_names,
     messages,
     pipe_progress,
     safe_text,
@@ -120,7 +121,6 @@ def _roles(
     ------
     InputError: two options name one column.
     """
-    from anonymizer.cli.check import column_names  # noqa: PLC0415
     from anonymizer.config.attribute import Role  # noqa: PLC0415
 
     options = {

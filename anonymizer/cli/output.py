@@ -7,6 +7,7 @@ seconds. The first Ctrl-C ends the search, the second the program.
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -43,6 +44,27 @@ Table = Annotated[
 Select = Annotated[
     str | None, typer.Option("--query", help="With a database, instead of --table: one SELECT.")
 ]
+
+
+def column_names(option: str, given: Sequence[str] | None) -> list[str]:
+    """Return the column names of an option, quoted as in CSV; it may be given several times.
+
+    >>> column_names("check: --qi", ["age, zip", "sex"]), column_names("check: --qi", ['"a, b",c'])
+    (['age', 'zip', 'sex'], ['a, b', 'c'])
+
+    Raises
+    ------
+    InputError: a quote is not closed, or does not enclose a whole name.
+    """
+    names = given or []
+    try:
+        found = [name for row in csv.reader(names, skipinitialspace=True, strict=True) for name in row]
+    except csv.Error:
+        raise InputError(
+            f"{option} {' '.join(names)}: double quotes must enclose a whole name, and are doubled "
+            """inside it; accepted: '"a, b",c'"""
+        ) from None
+    return [name.strip() for name in found if name.strip()]
 
 
 STDIN, STDOUT, STDERR = range(3)

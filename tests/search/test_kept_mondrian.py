@@ -123,8 +123,8 @@ def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Ra
         for module in ("data.duckdb.distinct_rows", "data.distinct_rows", "model.out_of_core"):
             patch.setattr(f"anonymizer.{module}.PIECE", random.choice((1, 3, 1 << 18)))
         # Numbers of few rows, that are ranked; chunks, batches and blocks of few rows.
-        patch.setattr("anonymizer.search.mondrian.out_of_core.SPACE", random.choice((2**63, space)))
-        patch.setattr("anonymizer.search.mondrian.out_of_core._SORTED", random.choice((1, 5, 1 << 20)))
+        patch.setattr("anonymizer.search.mondrian.algorithm.SPACE", random.choice((2**63, space)))
+        patch.setattr("anonymizer.search.mondrian.algorithm._SORTED", random.choice((1, 5, 1 << 20)))
         patch.setattr("anonymizer.search.mondrian.store.CHUNK", random.choice((1, 5, 1 << 17)))
         patch.setattr("anonymizer.search.mondrian.store.BATCH", random.choice((1, 5, 1 << 18)))
         patch.setattr("anonymizer.search.mondrian.labelling.WORD_BITS", random.choice((2, 62)))

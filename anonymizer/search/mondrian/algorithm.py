@@ -1,4 +1,8 @@
-"""Mondrian: multidimensional recoding by cutting regions of records in two, again and again."""
+"""Mondrian: multidimensional recoding by cutting regions of records in two, again and again.
+
+Out of core the distinct rows lie on disk and are cut there, where cuts are chosen as in memory. The recoding
+follows from the traces of regions and their sensitive values, which are much shorter than the rows.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,16 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
+from anonymizer.errors import AuditFailed
 from anonymizer.loss.base import CellMetric
 from anonymizer.loss.leaf_share import LeafShareLoss
-from anonymizer.model.arrays import CodeArray
-from anonymizer.model.classes import released
+from anonymizer.model.arrays import CodeArray, IntArray, freeze
+from anonymizer.model.classes import Traces, released
+from anonymizer.model.counting import SPACE, add_up, numbered
+from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.outcome import CutTree, Outcome, Step
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Status
@@ -36,15 +44,15 @@ from anonymizer.search.mondrian.labelling import (
     Labelling,
     NodeLabelling,
     Publishing,
+    Rows,
     SetLabelling,
     hides,
 )
 from anonymizer.search.mondrian.level import CutLog, choose_cuts
-from anonymizer.search.mondrian.out_of_core import DiskRows
 from anonymizer.search.mondrian.regions import Checks, Regions, Segments, distinct_keys
 from anonymizer.search.mondrian.start import NoStart, Start, find_start
-from anonymizer.search.mondrian.store import Coding, Store, stored
-from anonymizer.system import release_free_memory
+from anonymizer.search.mondrian.store import Coding, Span, Store, stored
+from anonymizer.system import DiskArrays, release_free_memory
 
 
 class ModeName(StrEnum):
@@ -137,7 +145,7 @@ class Mondrian(SearchAlgorithm):
             )
         labelling = labelling_of(problem, self.settings)
         _require_value(problem, labelling, self.settings)
-        rows = _HeldRows if problem.source is None else DiskRows
+        rows = _HeldRows if problem.source is None else _DiskRows
         outcome = _Run(problem, control, self.settings, start, rows(problem, start, labelling)).run()
         if outcome is None:
             return self._search(replace(problem, keep_rows=False), control)
@@ -155,7 +163,7 @@ class _HeldRows:
 
     Attributes
     ----------
-    store, first, checks: as for ``DiskRows``; owners of rows are distinct rows of the table.
+    store, first, checks: as for ``_DiskRows``; owners of rows are distinct rows of the table.
     """
 
     ends = None
@@ -177,6 +185,236 @@ class _HeldRows:
         return self.publishing.recoding(self.store.everything())
 
 
+class _StartRows:
+    """Finds the row of a start's table to which a distinct row is generalized.
+
+    Parameters
+    ----------
+    start: of a search whose source has finer rows.
+    """
+
+    def __init__(self, start: Start) -> None:
+        table = start.table
+        own = zip(table.quasi_identifiers, start.levels, strict=True)
+        self._tables = [attribute.nodes(level).astype(np.int64) for attribute, level in own]
+        self._tables += [np.arange(each.column.size) for each in table.sensitive]
+        self._known: dict[int, IntArray] = {}
+        keys = self._keys(table.codes, learning=True)
+        self._order = np.argsort(keys)
+        self._known[len(self._tables)] = keys[self._order]
+
+    def find(self, codes: CodeArray) -> IntArray:
+        """Return the row of the table for each of some rows, shape (rows,).
+
+        Parameters
+        ----------
+        codes: of the quasi-identifiers and sensitive attributes, shape (rows, columns).
+
+        Raises
+        ------
+        AuditFailed: the table has no such row.
+        """
+        found: IntArray = self._order[self._ranks(len(self._tables), self._keys(codes, learning=False))]
+        return found
+
+    def _keys(self, codes: CodeArray, *, learning: bool) -> IntArray:
+        """Return a number for each row; if the columns do not fit one number, the first ones are ranked."""
+        keys, space = np.zeros(len(codes), dtype=np.int64), 1
+        for place, table in enumerate(self._tables):
+            size = int(table.max(initial=0)) + 1
+            if space * size >= SPACE:
+                if learning:
+                    self._known[place] = np.unique(keys)
+                keys, space = self._ranks(place, keys), len(self._known[place])
+            keys *= size
+            keys += table[codes[:, place]]
+            space *= size
+        return keys
+
+    def _ranks(self, place: int, keys: IntArray) -> IntArray:
+        known = self._known[place]
+        ranks = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+        if not np.array_equal(known[ranks], keys):
+            raise AuditFailed(
+                "the engine returned distinct rows that are missing from its counts at higher levels"
+            )
+        return ranks
+
+
+class _DiskRows:
+    """The distinct rows of a source, in the first regions of a search.
+
+    Parameters
+    ----------
+    problem: with a source; no model may look at several regions together.
+    labelling: of the problem.
+
+    Attributes
+    ----------
+    store: the rows; their owners are combinations of sensitive values.
+    first: nodes of the first regions, at the levels of the start, shape (regions, quasi-identifiers).
+    checks: the models.
+    """
+
+    def __init__(self, problem: SearchProblem, start: Start, labelling: Labelling[Any]) -> None:
+        assert problem.source is not None, "rows that fit are searched in memory"
+        self._problem, self._start, self._labelling = problem, start, labelling
+        self._source = problem.source
+        table = start.table
+        width = len(table.quasi_identifiers)
+        self._rows = _StartRows(start)
+        self._cell_of, cells = numbered(table.codes[:, width:].T, len(table.counts))
+        self._cells: CodeArray = table.codes[cells, width:]
+        kept = table.counts > start.gone
+        classes, first = np.unique(start.class_of[kept], return_index=True)
+        self._region_of = np.where(kept, np.searchsorted(classes, start.class_of), -1)
+        own = zip(table.quasi_identifiers, start.levels, table.codes[kept][first, :width].T, strict=True)
+        self.first: CodeArray = np.stack([each.nodes(level)[codes] for each, level, codes in own], axis=1)
+        self.checks = Checks(problem.class_constraints, table.sensitive, self._cells, start.references)
+        self.store = self._stored(Coding(labelling.axes), len(classes))
+
+    def _stored(self, coding: Coding, regions: int) -> Store:
+        """Read all rows from the source."""
+        source, disk = self._source, DiskArrays(self._source.folder)
+        records = int(self._start.table.counts.sum())
+        kinds = [
+            np.min_scalar_type(max(len(self._cells) - 1, 0)),
+            np.dtype(np.int32 if records <= np.iinfo(np.int32).max else np.int64),
+            *map(np.dtype, coding.kinds),
+        ]
+        arrays = [disk.zeros(source.number, kind) for kind in kinds]
+        region_of = disk.zeros(source.number, np.int32)
+        keys: list[NDArray[Any]] = []
+        number, rows = 0, np.zeros(regions, dtype=np.int64)
+        for piece in source.pieces():
+            codes = source.codes(piece.keys)
+            found = self._rows.find(codes)
+            region = self._region_of[found]
+            values = [self._cell_of[found], piece.counts, *coding.encode(codes)]
+            if self._problem.placing:
+                keys = keys or [disk.zeros(source.number, np.int64) for _ in piece.keys]
+                values += piece.keys
+            kept = np.flatnonzero(region >= 0)
+            span = slice(number, number + len(kept))
+            for own, read in zip((region_of, *arrays, *keys), (region, *values), strict=True):
+                own[span] = read[kept]
+            rows += np.bincount(region[kept], minlength=regions)
+            number += len(kept)
+            disk.forget()
+        arrays = [own[:number] for own in (*arrays, *keys)]
+        if regions > 1:
+            arrays, disk = _by_region(arrays, region_of[:number], rows, DiskArrays(source.folder))
+        owner, counts, *others = arrays
+        columns, kept_keys = others[: len(coding.kinds)], others[len(coding.kinds) :]
+        return Store(
+            coding,
+            owner,
+            counts,
+            tuple(columns),
+            rows,
+            keys=tuple(kept_keys),
+            cells=len(self._cells),
+            disk=disk,
+        )
+
+    @property
+    def ends(self) -> PlacedRows | None:
+        """The region of each row, if the problem asks for it and not all are suppressed."""
+        keys = self.store.keys
+        return PlacedRows(keys, self.store.rows) if keys and len(keys[0]) else None
+
+    def recoding(self) -> Recoding:
+        """Return the recoding of a table with a row for each region and combination of sensitive values.
+
+        Raises
+        ------
+        AuditFailed: the rows of the source are not those that were searched.
+        """
+        table, coding = self._start.table, self.store.coding
+        # The C library still keeps the memory of the cuts in pieces.
+        release_free_memory()
+        traces, region_of, cell, counts = self._ended()
+        gone = np.flatnonzero(self._start.gone)
+        suppressed = np.arange(len(counts) + len(gone)) >= len(counts)
+        removed = np.zeros_like(suppressed) if self._start.kept_suppressed else suppressed
+        if len(gone):
+            # Suppressed records are a region of their own.
+            own = coding.traced(coding.encode(table.codes[gone]), np.zeros(1, dtype=np.int64))
+            region_of = np.concatenate([region_of, np.full(len(gone), len(traces[0]))])
+            traces = [np.concatenate(pair) for pair in zip(traces, own, strict=True)]
+        codes = np.empty((table.codes.shape[1], len(suppressed)), dtype=np.int32)
+        for position, axis in enumerate(coding.axes):
+            codes[position] = axis.codes(coding.numbers(traces, position))[region_of]
+        codes[len(coding.axes) :, : len(counts)] = self._cells[cell].T
+        codes[:, len(counts) :] = table.codes[gone].T
+        records = np.concatenate([counts, self._start.gone[gone]])
+        for array in (codes, records):
+            freeze(array)
+        attributes = self._problem.table.quasi_identifiers
+        reduced = Table(attributes, table.sensitive, codes.T, records, coarse=True)
+        # One axis at a time: the numbers of all axes are longer than everything else about regions.
+        numbers = (coding.numbers(traces, position) for position in range(len(coding.axes)))
+        return self._labelling.traced_recoding(Rows(reduced, None, region_of, suppressed, removed), numbers)
+
+    def _ended(self) -> tuple[Traces, IntArray, IntArray, IntArray]:
+        """Return the traces of regions, and their records by region and combination of sensitive values."""
+        store, cells = self.store, len(self._cells)
+
+        def counted(span: Span) -> tuple[IntArray, IntArray]:
+            batch = store.batch(span)
+            keys = batch.region_of * cells + batch.owner
+            self._check(span)
+            distinct, counts = add_up(keys, batch.counts, batch.number * cells)
+            return distinct + span.regions.start * cells, counts
+
+        found = store.each(counted, store.every_batch())
+        none = np.zeros(0, dtype=np.int64)
+        keys = np.concatenate([none, *(own for own, _ in found)])
+        counts = np.concatenate([none, *(own for _, own in found)])
+        return store.traces(), keys // max(cells, 1), keys % max(cells, 1), counts
+
+    def _check(self, span: Span) -> None:
+        """Check that the keys of rows, if the outcome has them, belong to the searched rows."""
+        store, places = self.store, span.places()
+        if not store.keys:
+            return
+        codes = self._source.codes([own[places] for own in store.keys])
+        same = [
+            np.array_equal(own[places], other)
+            for own, other in zip(store.columns, store.coding.encode(codes), strict=True)
+        ]
+        if not all(same) or not np.array_equal(store.owner[places], self._cell_of[self._rows.find(codes)]):
+            raise AuditFailed("the engine returned distinct rows that belong in other regions")
+
+
+def _by_region(
+    arrays: Sequence[NDArray[Any]], region_of: NDArray[Any], rows: IntArray, disk: DiskArrays
+) -> tuple[list[NDArray[Any]], DiskArrays]:
+    """Return copies of arrays sorted by region; within a region rows keep their order.
+
+    Parameters
+    ----------
+    rows: of each region, shape (regions,).
+    disk: where the copies are made; it is returned with them.
+    """
+    made = [disk.zeros(len(own), own.dtype) for own in arrays]
+    put = np.cumsum(rows) - rows
+    for first in range(0, len(region_of), _SORTED):
+        span = slice(first, first + _SORTED)
+        order = np.argsort(region_of[span], kind="stable")
+        region = region_of[span][order]
+        number = np.bincount(region, minlength=len(rows))
+        places = np.arange(len(region)) + np.repeat(put - (np.cumsum(number) - number), number)
+        for own, other in zip(made, arrays, strict=True):
+            own[places] = other[span][order]
+        put += number
+    return made, disk
+
+
+_SORTED = 1 << 20
+"""Rows that are sorted at a time."""
+
+
 class _Run(SearchRun):
     def __init__(
         self,
@@ -184,7 +422,7 @@ class _Run(SearchRun):
         control: Control,
         settings: MondrianSettings,
         start: Start,
-        rows: _HeldRows | DiskRows,
+        rows: _HeldRows | _DiskRows,
     ) -> None:
         super().__init__(control)
         self._problem = problem
