@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -257,7 +258,7 @@ class AttributeSettings(Section):
             raise ValueError(f"{weight}; accepted: 0, or a number from 0.000001 to {LARGEST_WEIGHT}")
         return weight
 
-    @property
+    @cached_property
     def dates(self) -> DateFormat:
         """The format of dates in text."""
         forms = (self.format,) if isinstance(self.format, str) else self.format or ()

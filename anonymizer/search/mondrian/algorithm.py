@@ -7,7 +7,7 @@ follows from the traces of regions and their sensitive values, which are much sh
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -23,7 +23,7 @@ from anonymizer.model.classes import Traces, released
 from anonymizer.model.counting import SPACE, add_up, numbered
 from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.outcome import CutTree, Outcome, Step
-from anonymizer.model.recoding import Recoding
+from anonymizer.model.recoding import Recoding, levels_by_name
 from anonymizer.model.report import Status
 from anonymizer.model.table import Table
 from anonymizer.plugins import Settings
@@ -35,8 +35,9 @@ from anonymizer.search.base import (
     SearchProblem,
     SearchRun,
     SuppressionMethod,
+    search_with,
 )
-from anonymizer.search.judge import search_with_attack_checks
+from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
 from anonymizer.search.mondrian.axes import MASKED_UNITS, ListedAxis
 from anonymizer.search.mondrian.cuts import Acceptance, Mode, Relaxed, Strict
 from anonymizer.search.mondrian.labelling import (
@@ -50,8 +51,9 @@ from anonymizer.search.mondrian.labelling import (
 )
 from anonymizer.search.mondrian.level import CutLog, choose_cuts
 from anonymizer.search.mondrian.regions import Checks, Regions, Segments, distinct_keys
-from anonymizer.search.mondrian.start import NoStart, Start, find_start
 from anonymizer.search.mondrian.store import Coding, Span, Store, stored
+from anonymizer.search.rollup import RollUp
+from anonymizer.search.suppression.suppressor import References, references
 from anonymizer.system import DiskArrays, release_free_memory
 
 
@@ -136,8 +138,8 @@ class Mondrian(SearchAlgorithm):
         return search_with_attack_checks(problem, control, self._search)
 
     def _search(self, problem: SearchProblem, control: Control) -> Outcome:
-        start = find_start(problem, control)
-        if isinstance(start, NoStart):
+        start = _find_start(problem, control)
+        if isinstance(start, _NoStart):
             steps = start.steps
             number = len(steps)
             return Outcome(
@@ -158,6 +160,106 @@ def labelling_of(problem: SearchProblem, settings: MondrianSettings) -> Labellin
     return LABELLINGS[settings.labels](problem.table, guide)
 
 
+@dataclass(frozen=True, eq=False)
+class _Start:
+    """A full-domain recoding whose classes are the first regions.
+
+    Attributes
+    ----------
+    table: of the problem, or a finer one of its source at the levels.
+    class_of: class of each combination, shape (combinations,), int64.
+    classes: number of classes.
+    gone: suppressed records of each combination, shape (combinations,), int64.
+    kept_suppressed: whether these stay as a class of their own.
+    references: distributions with which every class is compared.
+    steps: of the search so far.
+    levels: the generalization level of each quasi-identifier.
+    """
+
+    table: Table
+    class_of: IntArray
+    classes: int
+    gone: IntArray
+    kept_suppressed: bool
+    references: Sequence[References]
+    steps: tuple[Step, ...]
+    levels: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _NoStart:
+    """No full-domain recoding can be released.
+
+    Attributes
+    ----------
+    status: infeasible if no recoding at all can be released, else undecided.
+    """
+
+    status: Status
+    steps: tuple[Step, ...]
+    interrupted: bool
+
+
+def _find_start(problem: SearchProblem, control: Control) -> _Start | _NoStart:
+    """Return the classes at the highest allowed levels, or the best of the lattice where these fail.
+
+    Every recoding at allowed levels refines the classes at the highest ones, so their certain losses are
+    losses of all.
+
+    Raises
+    ------
+    Interrupted: the user ended the search before it found a start.
+    """
+    levels = [attribute.maximum for attribute in problem.table.quasi_identifiers]
+    classes = RollUp.of(problem.table).classes(levels)
+    verdict = Judge(problem).judge(classes)
+    candidate = {"levels": levels_by_name(problem.table.quasi_identifiers, levels)}
+    own = Step(candidate, None, verdict.valid, verdict.failed)
+    if verdict.valid:
+        return _started(problem, levels, verdict, (own,))
+    if not problem.admits(verdict.certain):
+        return _NoStart(Status.INFEASIBLE, (own,), interrupted=False)
+    left = None if control.steps is None else control.steps - 1
+    found = search_with("lattice", problem, replace(control, steps=left))
+    steps = (own, *found.steps)
+    if found.recoding is None or found.recoding.levels is None:
+        return _NoStart(Status.UNDECIDED, steps, found.interrupted)
+    levels = list(found.recoding.levels)
+    problem = replace(problem, table=_at(problem, levels))
+    verdict = Judge(problem).judge(RollUp.of(problem.table).classes(levels))
+    return _started(problem, levels, verdict, steps)
+
+
+def _at(problem: SearchProblem, levels: Sequence[int]) -> Table:
+    """Return the table at some levels that the lattice search has counted."""
+    found = problem.table if problem.source is None else problem.source.at(levels, problem.most)
+    assert found is not None, "the lattice found the node, so its table fits"
+    return found
+
+
+def _started(
+    problem: SearchProblem, levels: Sequence[int], verdict: CandidateVerdict, steps: tuple[Step, ...]
+) -> _Start:
+    table = problem.table
+    classes = RollUp.of(table).classes(levels)
+    compared = [references(table, table.counts)]
+    if problem.moving_reference and verdict.gone.any() and not verdict.kept_suppressed:
+        compared.append(references(table, table.counts - verdict.gone))
+        if problem.suppression is not SuppressionMethod.CLASSES:
+            # Whole classes are dropped under p of the input first, records under p of the rest only.
+            compared = compared[1:]
+    return _Start(
+        table,
+        classes.class_of,
+        classes.number,
+        verdict.gone,
+        verdict.kept_suppressed,
+        compared,
+        steps,
+        tuple(levels),
+    )
+
+
 class _HeldRows:
     """The rows of a table in memory, in the first regions of a search.
 
@@ -168,7 +270,7 @@ class _HeldRows:
 
     ends = None
 
-    def __init__(self, problem: SearchProblem, start: Start, labelling: Labelling[Any]) -> None:
+    def __init__(self, problem: SearchProblem, start: _Start, labelling: Labelling[Any]) -> None:
         table = problem.table
         kept = table.counts - start.gone
         rows = np.flatnonzero(kept)
@@ -193,7 +295,7 @@ class _StartRows:
     start: of a search whose source has finer rows.
     """
 
-    def __init__(self, start: Start) -> None:
+    def __init__(self, start: _Start) -> None:
         table = start.table
         own = zip(table.quasi_identifiers, start.levels, strict=True)
         self._tables = [attribute.nodes(level).astype(np.int64) for attribute, level in own]
@@ -256,7 +358,7 @@ class _DiskRows:
     checks: the models.
     """
 
-    def __init__(self, problem: SearchProblem, start: Start, labelling: Labelling[Any]) -> None:
+    def __init__(self, problem: SearchProblem, start: _Start, labelling: Labelling[Any]) -> None:
         assert problem.source is not None, "rows that fit are searched in memory"
         self._problem, self._start, self._labelling = problem, start, labelling
         self._source = problem.source
@@ -421,7 +523,7 @@ class _Run(SearchRun):
         problem: SearchProblem,
         control: Control,
         settings: MondrianSettings,
-        start: Start,
+        start: _Start,
         rows: _HeldRows | _DiskRows,
     ) -> None:
         super().__init__(control)
