@@ -35,7 +35,7 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     if kept_suppressed:
         kept += f"; {kept_suppressed:,} of the others kept with * in every quasi-identifier"
     yield f"{kept}; {objective(content['config']['objective']['metric'], search)}"
-    if search["best_possible"] and search["bound"] not in (None, search["best_possible"]):
+    if _tells(search) and search["bound"] not in (None, search["best_possible"]):
         least = floored(search["best_possible"])
         yield f"Any other kind of recoding with these hierarchies loses at least {least}"
     yield from recoding_lines(content)
@@ -134,9 +134,9 @@ def format_measure(measured: Any) -> str:
 def objective(metric: str, search: Mapping[str, Any]) -> str:
     """Return the loss of a release, and how much less the best one can lose.
 
-    >>> found = {"objective": 0.403, "optimal": False, "bound": None, "best_possible": 0.005}
+    >>> found = {"objective": 0.403, "optimal": False, "bound": None, "best_possible": 0.1}
     >>> objective("loss", found)
-    'loss 0.403 of 1; the best possible is somewhere between 0.005 and that'
+    'loss 0.403 of 1; the best possible is somewhere between 0.1 and that'
     """
     own = f"{metric} {search['objective']:.4g}{' of 1' if metric == 'loss' else ''}"
     if search["optimal"]:
@@ -145,9 +145,18 @@ def objective(metric: str, search: Mapping[str, Any]) -> str:
         return (
             f"{own}; the best recoding of this kind is somewhere between {floored(search['bound'])} and that"
         )
-    if search["best_possible"] is not None:
+    if _tells(search):
         return f"{own}; the best possible is somewhere between {floored(search['best_possible'])} and that"
     return f"{own}; how far the best possible is below that is not known"
+
+
+TELLING = 0.1
+"""Least share of the loss that a bound on every recoding has where it is worth a line."""
+
+
+def _tells(search: Mapping[str, Any]) -> bool:
+    least, own = search["best_possible"], search["objective"]
+    return least is not None and bool(least > TELLING * own)
 
 
 def attack_lines(entries: Sequence[dict[str, Any]]) -> Iterator[str]:

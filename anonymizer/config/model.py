@@ -109,6 +109,14 @@ class Reference(StrEnum):
     INPUT = "input"
 
 
+class Bound(StrEnum):
+    """How much work goes into the bound on every recoding along the hierarchies."""
+
+    QUICK = "quick"
+    FULL = "full"
+    NONE = "none"
+
+
 class Acknowledgement(StrEnum):
     """A warning that you read; the report lists it, and the warning is not repeated."""
 
@@ -203,6 +211,12 @@ class Config(Section):
         default_factory=lambda: ObjectiveSettings.model_validate({}), description="the loss to minimize"
     )
     budget: BudgetSettings = Field(default_factory=BudgetSettings, description="when to stop searching")
+    bound: Bound = Field(
+        default=Bound.QUICK,
+        description="lower bound on the loss of every recoding along the hierarchies, besides that of the "
+        "algorithm's own kind: quick takes at most a fraction of a second, and often finds little; full may "
+        "take longer than the search; none",
+    )
     engine: EngineSettings = Field(
         default_factory=EngineSettings, description="what reads, counts and writes the records"
     )

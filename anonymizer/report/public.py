@@ -313,6 +313,7 @@ PLACED: Mapping[str, Rule] = {
     "config/output/separator": _exact,
     "config/output/encoding": _exact,
     "config/budget": _left_out,
+    "config/bound": _left_out,
     "config/engine": _left_out,
     "config/acknowledge": _exact,
     "config/apply": _left_out,

@@ -19,7 +19,7 @@ import numpy as np
 from anonymizer.attacks.base import Attack
 from anonymizer.config.attribute import AttributeSettings, Role
 from anonymizer.config.files import Order
-from anonymizer.config.model import Config, Reference
+from anonymizer.config.model import Bound, Config, Reference
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CSV_FILES
@@ -167,6 +167,7 @@ class Plan:
     moving_reference: whether p is the distribution in the release instead of the input.
     algorithm: that searches.
     budget: seconds, nodes and steps of a search, each None without a limit.
+    bound: how much work goes into the bound on every recoding.
     attacks, utility: run on the release, in the order of the config.
     applied: whether the recoding of an earlier run is applied.
     shuffled: whether the released records are shuffled instead of sorted.
@@ -191,6 +192,7 @@ class Plan:
     moving_reference: bool
     algorithm: SearchAlgorithm
     budget: tuple[float | None, int | None, int | None]
+    bound: Bound
     attacks: tuple[Attack, ...]
     utility: tuple[Measure, ...]
     applied: bool
@@ -380,6 +382,7 @@ def plan_of(config: Config) -> Plan:
         config.reference is Reference.RELEASE,
         algorithm,
         (budget.seconds, budget.nodes, budget.steps),
+        config.bound,
         attacks,
         utility,
         config.apply is not None,

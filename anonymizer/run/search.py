@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any
 
+from anonymizer.config.model import Bound
 from anonymizer.data.relation import Relation
 from anonymizer.errors import AuditFailed, Infeasible
 from anonymizer.model.classes import released
@@ -20,7 +21,7 @@ from anonymizer.run.prepare import Prepared, RunMonitor, prepare
 from anonymizer.run.report import report_parts
 from anonymizer.run.shape import Audited, Found, Shape, shape_of
 from anonymizer.search.base import Control
-from anonymizer.search.local.bound import best_possible
+from anonymizer.search.local.bound import QUICK, best_possible
 
 DIAGNOSIS_SECONDS = 20.0
 """Limit of the diagnosis of infeasibility if the config sets no budget."""
@@ -122,12 +123,15 @@ def search(plan: Plan, prepared: Prepared, watch: RunMonitor, control: Control |
         or not outcome.recoding.along_hierarchies
         or outcome.best_possible is not None
         or prepared.problem.source is not None
+        or plan.bound is Bound.NONE
     ):
         return outcome
     watch.phase("bounding what is possible")
-    # The bound may take longer than the search: it gets a share of the budget, and at most the rest of it.
-    bound = best_possible(prepared.problem, control.out_of_time, plan.budget[0])
-    return replace(outcome, best_possible=bound)
+    # A full bound may take longer than the search: it gets a share of the budget, and at most the rest of it.
+    seconds = plan.budget[0]
+    if plan.bound is Bound.QUICK:
+        seconds = QUICK if seconds is None else min(seconds, QUICK)
+    return replace(outcome, best_possible=best_possible(prepared.problem, control.out_of_time, seconds))
 
 
 def refusal(

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from anonymizer.cli.summary import TELLING
 from anonymizer.report.wording import floored
-from tests.run.commands import Job
+from tests.run.commands import ROOT, Job, call
+
+SAMPLE = ROOT / "examples" / "sample.yaml"
 
 
 @pytest.mark.parametrize("name", ["lattice", "mondrian", "local"])
@@ -21,7 +24,20 @@ def test_it_is_below_every_release_along_the_hierarchies(name: str, tmp_path: Pa
         least = floored(search["best_possible"])
         between = f"the best possible is somewhere between {least} and that"
         any_other = f"Any other kind of recoding with these hierarchies loses at least {least}"
-        assert (between if search["bound"] is None else any_other) in done.out
+        told = (between if search["bound"] is None else any_other) in done.out
+        assert told == (search["best_possible"] > TELLING * search["objective"])
+
+
+@pytest.mark.slow
+def test_quick_full_and_none(tmp_path: Path) -> None:
+    """A quick bound is that of a small budget, whatever the budget of the search; the sample needs more."""
+    bounds = {}
+    for bound in ("quick", "full", "none"):
+        done = call("run", SAMPLE, "--set", f"bound={bound}", "-o", tmp_path / bound, "--json")
+        assert done.code == 0, done.err
+        bounds[bound] = done.json["search"]["best_possible"]
+    assert bounds["none"] is None
+    assert 0 < bounds["quick"] < 0.2 * bounds["full"]
 
 
 def test_local_recoding_proves_it_by_its_own_bound(tmp_path: Path) -> None:
