@@ -266,15 +266,11 @@ def label_groups(
 
 def _legend(axes: Axes, field: Field, palette: Palette) -> None:
     """Draw the legend of shapes and lines."""
-    from matplotlib.lines import Line2D  # noqa: PLC0415 - only needed to draw
-
-    handles = [
-        Line2D([], [], marker=marker, linestyle="none", color=palette.soft, markersize=8, label=name)
-        for name, marker in field.shapes.items()
-    ]
-    handles.append(Line2D([], [], color=palette.before, linestyle="--", label="guess without a release"))
-    handles.append(Line2D([], [], color=palette.after, label="Pareto-optimal"))
-    axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.05), ncols=min(len(handles), 4),
+    for name, marker in field.shapes.items():
+        axes.plot([], [], marker, color=palette.soft, markersize=8, label=name)
+    axes.plot([], [], "--", color=palette.before, label="guess without a release")
+    axes.plot([], [], "-", color=palette.after, label="Pareto-optimal")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1.05), ncols=min(len(field.shapes) + 2, 4),
                 frameon=False, fontsize=FONT, labelcolor=palette.ink, borderaxespad=0)  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""matplotlib and jinja2 are for pages: nothing else waits for them."""
+"""jinja2 is for pages, matplotlib for plots in notebooks: nothing else waits for them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,17 @@ def test_commands_without_a_page_import_none_of_it(arguments: list[str], tmp_pat
     )
     done = python("-c", script, *(each.format(input=job.input) for each in arguments))
     assert done.err.strip() == ""
+
+
+def test_the_page_of_a_run_needs_no_matplotlib(tmp_path: Path) -> None:
+    job = Job(tmp_path).write()
+    script = (
+        "import sys; from anonymizer.cli.main import main; code = main(sys.argv[1:]); "
+        "sys.exit(code or ('matplotlib is loaded' if 'matplotlib' in sys.modules else 0))"
+    )
+    done = python("-c", script, "run", job.file, "--quiet")
+    assert done.code == 0, done.err
+    assert "<svg" in (job.output / "report.html").read_text(encoding="utf-8")
 
 
 def test_importing_the_interface_imports_none_of_it() -> None:
