@@ -247,6 +247,23 @@ def location_of(path: Path) -> str:
 
 
 @dataclass(frozen=True)
+class MissingTexts:
+    """How missing values are read, and written with one marker in all columns.
+
+    Attributes
+    ----------
+    marker: text that a text file has for a missing value; files with types, tables and DataFrames have a
+        null. Records are sorted by it.
+    read: texts that are read as nulls.
+    recoded: columns of a release whose nulls are read as ``<missing>``, the label of a missing value.
+    """
+
+    marker: str
+    read: tuple[str, ...] = ()
+    recoded: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class EngineOptions:
     """Limits for an engine.
 
@@ -261,6 +278,7 @@ class EngineOptions:
     named: columns with a role; the index of pandas in a Parquet file is left out unless it has a role. None
         to read all columns.
     strict_header: whether unnamed and repeated columns are refused rather than named.
+    missing: one marker for the missing values of all columns; None to leave every text as it is.
     """
 
     memory_limit: str | None = None
@@ -271,6 +289,7 @@ class EngineOptions:
     settings: tuple[tuple[str, str], ...] = ()
     named: frozenset[str] | None = None
     strict_header: bool = False
+    missing: MissingTexts | None = None
 
 
 @dataclass(frozen=True)

@@ -803,6 +803,8 @@ def _constraints(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
         yield ConfigProblem(
             "input.missing", _differs(list(config.input.missing), list(previous.config.input.missing))
         )
+    if config.output.missing != previous.config.output.missing:
+        yield ConfigProblem("output.missing", _differs(config.output.missing, previous.config.output.missing))
     if config.input.decimal is not previous.config.input.decimal:
         own_sign, before_sign = config.input.decimal.value, previous.config.input.decimal.value
         yield ConfigProblem("input.decimal", _differs(own_sign, before_sign))

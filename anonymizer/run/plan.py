@@ -160,6 +160,7 @@ class Plan:
     output: path of the release in the config; None for a table.
     columns: by name, in the order of the config.
     missing: texts that mean a missing value.
+    marker: text of all missing values in a release that is text; None if each column keeps its own.
     numerals: number format of texts.
     planned: the constraints, in their order.
     metric: the loss to minimize.
@@ -182,6 +183,7 @@ class Plan:
     output: str | None
     columns: Mapping[str, PlannedColumn]
     missing: tuple[str, ...]
+    marker: str | None
     numerals: Numerals
     planned: tuple[PlannedConstraint, ...]
     metric: LossMetric
@@ -371,6 +373,7 @@ def plan_of(config: Config) -> Plan:
             for name, each in config.attributes.items()
         },
         given.missing,
+        config.output.missing if CSV_FILES.named(str(config.output.path)) else None,
         numerals,
         planned,
         metric,

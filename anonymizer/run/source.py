@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +34,7 @@ from anonymizer.data.source import (
 )
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError
 from anonymizer.release.folder import release_separator
-from anonymizer.run.engine import engine_options
+from anonymizer.run.engine import engine_options, reading_release
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import RunMonitor
 from anonymizer.run.report import input_facts
@@ -239,8 +240,12 @@ def open_described(config: Config, path: Path) -> Relation:
     given = config.input.path
     if given is not None and same_file(config.folder / given, path):
         return open_as(config, path)
-    dialects = (CsvDialect(), _written_by(config), _dialect(config))
-    return _open_in_one_of(engine_options(config), path, *dialects)
+    dialects, options = (CsvDialect(), _written_by(config), _dialect(config)), engine_options(config)
+    if options.missing is not None:
+        # The file may be a release.
+        read = (*options.missing.read, options.missing.marker)
+        options = replace(options, missing=replace(options.missing, read=read))
+    return _open_in_one_of(options, path, *dialects)
 
 
 def open_foreign_release(path: Path, config: Config | None = None) -> Relation:
@@ -258,7 +263,8 @@ def open_foreign_release(path: Path, config: Config | None = None) -> Relation:
     if config is None:
         return _open_in_one_of(OPTIONS, path, usual, CsvDialect())
     dialects = (_written_by(config), usual, CsvDialect(), _dialect(config))
-    return _open_in_one_of(engine_options(config), path, *dialects)
+    options = reading_release(engine_options(config), config, path)
+    return _open_in_one_of(options, path, *dialects)
 
 
 def _written_by(config: Config) -> CsvDialect:
