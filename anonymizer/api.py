@@ -23,7 +23,7 @@ from anonymizer.run.adversary import adversary_from_files
 from anonymizer.run.assessment import measures_of, origin_warning, run_attacks
 from anonymizer.run.check import check_names, check_pair_names, refused_second, scene_of_pair
 from anonymizer.run.compare import compare_frame, planned
-from anonymizer.run.engine import reading_release
+from anonymizer.run.engine import reading_release, rewritten_numbers
 from anonymizer.run.init import Draft, draft_frame, unnamed_warnings
 from anonymizer.run.job import anonymize_frame
 from anonymizer.run.plan import Plan, plan_of
@@ -193,7 +193,7 @@ def measure_utility(release_df: Any, original_df: Any, config: Configured) -> pa
     plan = plan_of(loaded)
     with ExitStack() as stack:
         (release,) = _opened(stack, release_df, options=reading_release(OPTIONS, loaded))
-        (original,) = _opened(stack, original_df)
+        (original,) = _opened(stack, original_df, options=_of_input(loaded))
         assert release is not None
         measured = measures_of(plan, comparison_of(adversary_from_files(plan, release, original)))
     entries = [utility_entry(each.finding, each.seconds) for each in measured]
@@ -277,7 +277,8 @@ def attack(
     plan, options = plan_of(loaded), reading_release(OPTIONS, loaded)
     with ExitStack() as stack:
         release, *others = _opened(stack, release_df, second_df, sensitive_table, options=options)
-        view = _adversary_view(plan, release, *_opened(stack, original_df), *others)
+        known = _opened(stack, original_df, options=_of_input(loaded))
+        view = _adversary_view(plan, release, *known, *others)
         warning = origin_warning(plan, view, force=force)
         attacked = run_attacks(plan, view)
     entries = [attack_entry(each.finding, each.seconds) for each in attacked]
@@ -301,6 +302,11 @@ def _adversary_view(
     if second is not None:
         raise refused_second("sensitive_table")
     return scene_of_pair(plan, (release, values), original, plan.weights)
+
+
+def _of_input(config: Config) -> EngineOptions:
+    """Return the options for original records, whose numbers are read in the notation of the release."""
+    return replace(OPTIONS, numbers=rewritten_numbers(config))
 
 
 def _opened(stack: ExitStack, *frames: Any | None, options: EngineOptions = OPTIONS) -> list[Relation | None]:

@@ -260,6 +260,10 @@ class OutputSettings(Section):
     encoding: Encoding | None = Field(
         default=None, description="of a text file; default: that of the input, or utf-8"
     )
+    decimal: DecimalSign | None = Field(
+        default=None,
+        description="sign before the fraction of numbers that are released as text; default: as the input",
+    )
     missing: Marker | None = Field(
         default=None,
         description="one text for the missing values of all columns of a text file, and '' for a null in "

@@ -6,8 +6,9 @@ a file, a frame is loaded into DuckDB as texts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path, PurePath
@@ -26,12 +27,12 @@ from anonymizer.data.relation import (
     Replacement,
     shuffled_rows,
 )
-from anonymizer.data.source import EngineOptions, MissingTexts
+from anonymizer.data.source import EngineOptions, MissingTexts, RewrittenNumbers, mixed_numbers
 from anonymizer.distribution import installing
 from anonymizer.errors import DataError, InputError, plural
 from anonymizer.model.arrays import CodeArray, IntArray, ranks_of
 from anonymizer.model.counting import group_rows
-from anonymizer.model.table import MISSING
+from anonymizer.model.table import CODE, MISSING
 
 if TYPE_CHECKING:
     import pandas
@@ -151,6 +152,8 @@ class FrameRelation(Relation):
         self._missing = options.missing
         self._given = frame
         self._frame = frame if self._missing is None else _with_nulls(frame, self._missing)
+        if options.numbers is not None:
+            self._frame = _with_sign(self._frame, options.numbers)
         self._options = options
         self._read: dict[str, _Column] = {}
         self._stored: Relation | None = None
@@ -221,7 +224,8 @@ class FrameRelation(Relation):
     def in_database(self) -> Relation:
         """Return the same records in a database, which is closed with this relation."""
         if self._stored is None:
-            self._stored = open_in_database(self._frame, self._options)
+            # Its numbers have the sign of the release already.
+            self._stored = open_in_database(self._frame, replace(self._options, numbers=None))
         return self._stored
 
     def close(self) -> None:
@@ -328,6 +332,31 @@ def _with_nulls(frame: pandas.DataFrame, missing: MissingTexts) -> pandas.DataFr
     import pandas as pd  # noqa: PLC0415 - not needed for files
 
     return pd.concat(columns, axis=1)
+
+
+def _with_sign(frame: pandas.DataFrame, numbers: RewrittenNumbers) -> pandas.DataFrame:
+    """Return a DataFrame whose texts of numbers have another decimal sign.
+
+    Raises
+    ------
+    DataError: a column of other texts has numbers to be rewritten.
+    """
+    columns, number = {}, re.compile(numbers.given.pattern)
+    for index, name in enumerate(frame.columns):
+        series = frame.iloc[:, index]
+        known = {value for value in series.dropna().unique() if isinstance(value, str)}
+        own = {value: numbers.given.plain(value) for value in known if number.fullmatch(value)}
+        new = {value: numbers.released.written(plain) for value, plain in own.items() if plain is not None}
+        changed = any(value != text for value, text in new.items())
+        others = {value for value in known if value not in new or CODE.fullmatch(value)}
+        if name in numbers.judged and changed and others - {*numbers.absent, MISSING}:
+            raise mixed_numbers(NAME, name)
+        if changed and name in numbers.judged | numbers.columns:
+            series = series.map(lambda value, new=new: new.get(value, value), na_action="ignore")
+        columns[index] = series
+    import pandas as pd  # noqa: PLC0415 - not needed for files
+
+    return pd.concat(list(columns.values()), axis=1)
 
 
 def only_used(series: pandas.Series[Any]) -> pandas.Series[Any]:

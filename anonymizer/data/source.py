@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Self
 
 from anonymizer.errors import DataError
+from anonymizer.model.table import Numerals
 
 
 def quoted(text: str | Path) -> str:
@@ -264,6 +265,27 @@ class MissingTexts:
 
 
 @dataclass(frozen=True)
+class RewrittenNumbers:
+    """Texts of numbers that are read with the decimal sign of the release instead of their own.
+
+    Attributes
+    ----------
+    given, released: the notations.
+    columns: whose texts are numbers; texts that are not are left as they are.
+    judged: columns that are numbers if all their texts are.
+    absent: texts that are missing values.
+    stored: columns whose stored numbers become texts, because their release is text.
+    """
+
+    given: Numerals
+    released: Numerals
+    columns: frozenset[str]
+    judged: frozenset[str]
+    absent: tuple[str, ...]
+    stored: frozenset[str]
+
+
+@dataclass(frozen=True)
 class EngineOptions:
     """Limits for an engine.
 
@@ -279,6 +301,7 @@ class EngineOptions:
         to read all columns.
     strict_header: whether unnamed and repeated columns are refused rather than named.
     missing: one marker for the missing values of all columns; None to leave every text as it is.
+    numbers: texts of numbers that get another decimal sign; None to leave them as they are.
     """
 
     memory_limit: str | None = None
@@ -290,6 +313,7 @@ class EngineOptions:
     named: frozenset[str] | None = None
     strict_header: bool = False
     missing: MissingTexts | None = None
+    numbers: RewrittenNumbers | None = None
 
 
 @dataclass(frozen=True)
@@ -307,6 +331,14 @@ class CsvDialect:
 
 
 _PART = re.compile(r'"(?:[^"]|"")+"|[^."]+')
+
+
+def mixed_numbers(source: str, column: str) -> DataError:
+    """Return the error for a column of numbers and other texts, whose numbers cannot be rewritten."""
+    return DataError(
+        f"{source}: column '{column}' has numbers beside other texts, so output.decimal cannot tell what to "
+        "rewrite; declare its type, list texts of missing values in input.missing, or remove output.decimal"
+    )
 
 
 class QueryError(DataError):

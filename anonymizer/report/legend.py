@@ -196,7 +196,8 @@ def _reading(public: Mapping[str, Any]) -> Iterator[str]:
     column = _ranges(public)
     if column is not None:
         yield ""
-        yield from _sorting(column, public["config"]["input"]["decimal"])
+        config = public["config"]
+        yield from _sorting(column, config["output"].get("decimal") or config["input"]["decimal"])
 
 
 def _sorting(column: str, decimal: str) -> Iterator[str]:

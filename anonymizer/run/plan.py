@@ -348,7 +348,7 @@ def plan_of(config: Config) -> Plan:
     sources = {
         name: each.hierarchy.build() for name, each in config.attributes.items() if each.hierarchy is not None
     }
-    numerals, metric = given.numerals, config.objective.build()
+    numerals, metric = config.numerals, config.objective.build()
     planned = tuple(
         PlannedConstraint(
             each.build(),
@@ -484,8 +484,8 @@ def check_number_formats(plan: Plan, relation: Relation) -> None:
         if any(text is not None and "." in text for text, _ in relation.dictionary(name)):
             raise InputError(
                 f"{relation.name}: column '{name}' stores numbers, which would be written to {path} with "
-                "decimal points, but input.decimal is ','; set output.path to a .parquet file, or remove "
-                "input.decimal"
+                "decimal points, but input.decimal is ','; set output.decimal to ',', or output.path to a "
+                ".parquet file, or remove input.decimal"
             )
 
 

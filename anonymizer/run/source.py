@@ -34,7 +34,7 @@ from anonymizer.data.source import (
 )
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError
 from anonymizer.release.folder import release_separator
-from anonymizer.run.engine import engine_options, reading_release
+from anonymizer.run.engine import engine_options, reading_release, rewritten_numbers
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import RunMonitor
 from anonymizer.run.report import input_facts
@@ -211,6 +211,22 @@ def _is_its_database(data: str, config: Config) -> bool:
     return given.url is not None and given.url == data
 
 
+def open_checked_rows(rows: InputSettings, config: Config | None) -> Relation:
+    """Open rows that ``rows_named`` returned; those of the config's input are read as its settings say.
+
+    Raises
+    ------
+    DataError, QueryError: as for ``open_duckdb`` and ``open_postgres``.
+    """
+    own = (
+        config is not None
+        and (rows.table, rows.query) == (config.input.table, config.input.query)
+        and _is_its_database(rows.url or str(rows.database), config)
+    )
+    options = replace(OPTIONS, numbers=rewritten_numbers(config)) if config is not None and own else OPTIONS
+    return open_rows(rows, options=options)
+
+
 def input_path(config: Config) -> Path:
     """Return the path of the input file.
 
@@ -240,9 +256,10 @@ def open_described(config: Config, path: Path) -> Relation:
     given = config.input.path
     if given is not None and same_file(config.folder / given, path):
         return open_as(config, path)
-    dialects, options = (CsvDialect(), _written_by(config), _dialect(config)), engine_options(config)
+    dialects = (CsvDialect(), _written_by(config), _dialect(config))
+    # The file may be a release, so its numbers have the sign of one.
+    options = replace(engine_options(config), numbers=None)
     if options.missing is not None:
-        # The file may be a release.
         read = (*options.missing.read, options.missing.marker)
         options = replace(options, missing=replace(options.missing, read=read))
     return _open_in_one_of(options, path, *dialects)

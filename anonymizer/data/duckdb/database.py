@@ -31,7 +31,7 @@ class Database(Closing):
     Attributes
     ----------
     source: a file that queries read again; None if the database has all they need.
-    missing: as in the options.
+    missing, numbers: as in the options.
 
     Raises
     ------
@@ -40,7 +40,7 @@ class Database(Closing):
 
     def __init__(self, options: EngineOptions) -> None:
         self.source: FileSource | None = None
-        self.missing = options.missing
+        self.missing, self.numbers = options.missing, options.numbers
         self._spill = SpillFolder(options.temp_directory)
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="duckdb")
         config: dict[str, Any] = {

@@ -75,13 +75,14 @@ from anonymizer.data.source import (
     data_files,
     identifier,
     is_gzipped,
+    mixed_numbers,
     quoted,
     sha256_of,
 )
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.counting import SPACE, Packing
-from anonymizer.model.table import MISSING
+from anonymizer.model.table import CODE, MISSING, POINT, Numerals
 from anonymizer.system import link_to
 
 
@@ -152,6 +153,7 @@ class DuckRelation(EngineRelation):
         self.sha256 = sha256
         self.separator = separator
         _mark_missing(database, columns)
+        _rewrite_numbers(database, name, columns)
         self.marker = None if database.missing is None else database.missing.marker
         self.rows = int(database.rows("SELECT count(*) FROM records")[0][0])
         self._values = ColumnValues(database, self.rows)
@@ -319,11 +321,62 @@ def _mark_missing(database: Database, columns: Sequence[str]) -> None:
         if name in missing.recoded:
             value = f"coalesce({text_of(f'({value})', kind)}, {label})"
         values.append(f"{value} AS c{index}")
+    _replace(database, values)
+
+
+def _replace(database: Database, values: Sequence[str]) -> None:
+    """Replace the columns of ``records``."""
     before, kind = f"unmarked{next(_UNMARKED)}", _kind(database)
     database.run(f"ALTER {kind} records RENAME TO {before}")
     database.run(f"CREATE {kind} records AS SELECT {', '.join(values)} FROM {before}")
     if kind == "TABLE":
         database.run(f"DROP TABLE {before}")
+
+
+_FRACTIONS = ("FLOAT", "DOUBLE", "DECIMAL")
+"""Types whose texts may have a decimal sign."""
+
+
+def _rewrite_numbers(database: Database, source: str, columns: Sequence[str]) -> None:
+    """Replace texts of numbers in ``records`` as ``RewrittenNumbers`` describes.
+
+    Raises
+    ------
+    DataError: a column of other texts has numbers to be rewritten.
+    """
+    numbers = database.numbers
+    if numbers is None:
+        return
+    values = [f"c{index}" for index in range(len(columns))]
+    absent = ", ".join(map(quoted, (*numbers.absent, MISSING)))
+    code = quoted(CODE.pattern)
+    for index, (name, kind) in enumerate(zip(columns, _types(database), strict=True)):
+        value = values[index]
+        if kind.startswith(_FRACTIONS) and name in numbers.stored:
+            values[index] = _signed(text_of(value, kind), POINT, numbers.released)
+        if kind != "VARCHAR" or numbers.given == numbers.released:
+            continue
+        matches = f"coalesce(regexp_full_match({value}, {quoted(numbers.given.pattern)}), false)"
+        changed = _signed(value, numbers.given, numbers.released)
+        if name in numbers.judged:
+            ((found, others),) = database.rows(
+                f"SELECT count(*) FILTER ({matches} AND {changed} <> {value}), count(*) FILTER "
+                f"({value} NOT IN ({absent}) AND (NOT {matches} OR regexp_full_match({value}, {code}))) "
+                "FROM records"
+            )
+            if found and others:
+                raise mixed_numbers(source, name)
+        if name in numbers.judged | numbers.columns:
+            values[index] = f"CASE WHEN {matches} THEN {changed} ELSE {value} END"
+    _replace(database, [f"{value} AS c{index}" for index, value in enumerate(values)])
+
+
+def _signed(text: str, given: Numerals, released: Numerals) -> str:
+    """Return SQL for a number in another notation, without separators of thousands."""
+    if given == released:
+        return text
+    dropped = "" if given == POINT else ". \u00a0\u202f"
+    return f"translate({text}, {quoted(given.decimal + dropped)}, {quoted(released.decimal)})"
 
 
 LONGEST_RECORD = 4 << 20
