@@ -12,8 +12,9 @@ from anonymizer.config.attribute import Role
 from anonymizer.config.load import as_texts, load_config, variations
 from anonymizer.config.model import Config
 from anonymizer.data.frames import frame_kind
-from anonymizer.data.open import open_frame
+from anonymizer.data.open import OPTIONS, open_frame
 from anonymizer.data.relation import Relation
+from anonymizer.data.source import EngineOptions
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.report.build import ATTACK_KEYS, UTILITY_KEYS, attack_entry, utility_entry
@@ -22,6 +23,7 @@ from anonymizer.run.adversary import adversary_from_files
 from anonymizer.run.assessment import measures_of, origin_warning, run_attacks
 from anonymizer.run.check import check_names, check_pair_names, refused_second, scene_of_pair
 from anonymizer.run.compare import compare_frame, planned
+from anonymizer.run.engine import reading_release, rewritten_numbers
 from anonymizer.run.init import Draft, draft_frame, unnamed_warnings
 from anonymizer.run.job import anonymize_frame
 from anonymizer.run.plan import Plan, plan_of
@@ -187,9 +189,12 @@ def measure_utility(release_df: Any, original_df: Any, config: Configured) -> pa
     """
     import pandas as pd  # noqa: PLC0415 - the command line does without it
 
-    plan = plan_of(load_config(config))
-    first, second = (frame_kind(frame).to_pandas(frame) for frame in (release_df, original_df))
-    with open_frame(first) as release, open_frame(second) as original:
+    loaded = load_config(config)
+    plan = plan_of(loaded)
+    with ExitStack() as stack:
+        (release,) = _opened(stack, release_df, options=reading_release(OPTIONS, loaded))
+        (original,) = _opened(stack, original_df, options=_of_input(loaded))
+        assert release is not None
         measured = measures_of(plan, comparison_of(adversary_from_files(plan, release, original)))
     entries = [utility_entry(each.finding, each.seconds) for each in measured]
     return pd.DataFrame(entries, columns=UTILITY_KEYS)
@@ -268,10 +273,12 @@ def attack(
     """
     import pandas as pd  # noqa: PLC0415 - the command line does without it
 
-    plan = plan_of(load_config(config))
+    loaded = load_config(config)
+    plan, options = plan_of(loaded), reading_release(OPTIONS, loaded)
     with ExitStack() as stack:
-        opened = _opened(stack, release_df, original_df, second_df, sensitive_table)
-        view = _adversary_view(plan, *opened)
+        release, *others = _opened(stack, release_df, second_df, sensitive_table, options=options)
+        known = _opened(stack, original_df, options=_of_input(loaded))
+        view = _adversary_view(plan, release, *known, *others)
         warning = origin_warning(plan, view, force=force)
         attacked = run_attacks(plan, view)
     entries = [attack_entry(each.finding, each.seconds) for each in attacked]
@@ -297,9 +304,16 @@ def _adversary_view(
     return scene_of_pair(plan, (release, values), original, plan.weights)
 
 
-def _opened(stack: ExitStack, *frames: Any | None) -> list[Relation | None]:
+def _of_input(config: Config) -> EngineOptions:
+    """Return the options for original records, whose numbers are read in the notation of the release."""
+    return replace(OPTIONS, numbers=rewritten_numbers(config))
+
+
+def _opened(stack: ExitStack, *frames: Any | None, options: EngineOptions = OPTIONS) -> list[Relation | None]:
     """Open DataFrames of any kind until the stack closes; None stays None."""
     return [
-        None if frame is None else stack.enter_context(open_frame(frame_kind(frame).to_pandas(frame)))
+        None
+        if frame is None
+        else stack.enter_context(open_frame(frame_kind(frame).to_pandas(frame), options))
         for frame in frames
     ]

@@ -99,7 +99,7 @@ def _measure(
         open_pair,
     )
     from anonymizer.run.plan import plan_of  # noqa: PLC0415
-    from anonymizer.run.source import open_described, open_rows, rows_named  # noqa: PLC0415
+    from anonymizer.run.source import open_checked_rows, open_described, rows_named  # noqa: PLC0415
 
     qi, sensitive = names
     if (config is None) == (not qi):
@@ -111,7 +111,7 @@ def _measure(
     rows, path = rows_named(data, *selection, loaded), Path(data)
     check_path(path)
     if rows is not None:
-        with open_rows(rows) as relation:
+        with open_checked_rows(rows, loaded) as relation:
             return (
                 check_names(relation, *named) if loaded is None else check_config(relation, plan_of(loaded))
             )

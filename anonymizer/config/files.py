@@ -25,7 +25,7 @@ from pydantic import (
 
 from anonymizer.config.section import Section, problem, refusal, shown
 from anonymizer.data.source import CSV_FILES, PARQUET_FILES, READABLE, RELEASED, CsvDialect
-from anonymizer.model.table import COMMA_SIGN, POINT_SIGN, Numerals
+from anonymizer.model.table import COMMA_SIGN, POINT_SIGN, SUPPRESSED, Numerals
 from anonymizer.plugins import FilePath, usable_path
 from anonymizer.system import output_fault
 
@@ -132,6 +132,18 @@ Separator = Annotated[str, AfterValidator(_one_character)]
 
 Encoding = Annotated[str, AfterValidator(_known_encoding)]
 """Name of a text encoding of Python."""
+
+
+def _no_other_meaning(marker: str) -> str:
+    if marker == SUPPRESSED:
+        raise ValueError(f"{shown(marker)} marks suppressed values; set another text")
+    if not marker.isprintable():
+        raise ValueError(f"{shown(marker)}; accepted: a text of printable characters, such as '' or NA")
+    return marker
+
+
+Marker = Annotated[Token, AfterValidator(_no_other_meaning)]
+"""Text of a missing value in a release."""
 
 
 class ReportedText(BaseModel):
@@ -248,6 +260,16 @@ class OutputSettings(Section):
     encoding: Encoding | None = Field(
         default=None, description="of a text file; default: that of the input, or utf-8"
     )
+    decimal: DecimalSign | None = Field(
+        default=None,
+        description="sign before the fraction of numbers that are released as text; default: as the input",
+    )
+    missing: Marker | None = Field(
+        default=None,
+        description="one text for the missing values of all columns of a text file, and '' for a null in "
+        "all columns of a Parquet file or a table; default: <missing> in quasi-identifiers, and in other "
+        "columns the text of the input",
+    )
 
     @classmethod
     def normalize_input(cls, data: Any) -> Any:
@@ -291,4 +313,7 @@ class OutputSettings(Section):
         for key in ("separator", "encoding"):
             if not text and getattr(self, key) is not None:
                 raise refusal([problem("applies to text files only; remove it", (key,))])
+        if not text and self.missing:
+            what = "is for text files; accepted: '', for a null, or a path that ends in .csv or .csv.gz"
+            raise refusal([problem(f"{shown(self.missing)} {what}", ("missing",))])
         return self

@@ -37,6 +37,7 @@ from anonymizer.config.search import (
 )
 from anonymizer.config.section import Section, problem, refusal
 from anonymizer.errors import suggestion
+from anonymizer.model.table import Numerals
 from anonymizer.plugins import FilePath, WholeNumber
 
 ALGORITHMS = ("auto", "lattice", "mondrian")
@@ -297,6 +298,12 @@ class Config(Section):
         copy = self.model_copy()
         copy._origin = origin
         return copy
+
+    @property
+    def numerals(self) -> Numerals:
+        """Notation of numbers in a release, and in the input once it is open."""
+        sign = self.output.decimal
+        return self.input.numerals if sign is None else Numerals(sign.value)
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with a role, in the order of the config."""

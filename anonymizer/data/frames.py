@@ -6,8 +6,9 @@ a file, a frame is loaded into DuckDB as texts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path, PurePath
@@ -26,11 +27,12 @@ from anonymizer.data.relation import (
     Replacement,
     shuffled_rows,
 )
-from anonymizer.data.source import EngineOptions
+from anonymizer.data.source import EngineOptions, MissingTexts, RewrittenNumbers, mixed_numbers
 from anonymizer.distribution import installing
 from anonymizer.errors import DataError, InputError, plural
 from anonymizer.model.arrays import CodeArray, IntArray, ranks_of
 from anonymizer.model.counting import group_rows
+from anonymizer.model.table import CODE, MISSING
 
 if TYPE_CHECKING:
     import pandas
@@ -147,7 +149,11 @@ class FrameRelation(Relation):
 
     def __init__(self, frame: pandas.DataFrame, options: EngineOptions) -> None:
         naming = check_frame(frame, strict_header=options.strict_header)
-        self._frame = frame
+        self._missing = options.missing
+        self._given = frame
+        self._frame = frame if self._missing is None else _with_nulls(frame, self._missing)
+        if options.numbers is not None:
+            self._frame = _with_sign(self._frame, options.numbers)
         self._options = options
         self._read: dict[str, _Column] = {}
         self._stored: Relation | None = None
@@ -156,10 +162,14 @@ class FrameRelation(Relation):
         self.rows = len(frame)
         self.sha256 = None
         self.separator = None
+        # Missing values of a DataFrame are nulls, which are sorted as empty texts.
+        self.marker = None if self._missing is None else ""
 
     def _column(self, name: str) -> _Column:
         if name not in self._read:
             codes, texts = record_texts(self._frame.iloc[:, self.position(name)])
+            if self._missing is not None and name in self._missing.recoded:
+                texts = [MISSING if text is None else text for text in texts]
             order = sorted(range(len(texts)), key=lambda i: (texts[i] is None, texts[i] or ""))
             self._read[name] = _Column(tuple(texts[i] for i in order), ranks_of(order)[codes])
         return self._read[name]
@@ -201,10 +211,21 @@ class FrameRelation(Relation):
         """The DataFrame; must not be modified."""
         return self._frame
 
+    def as_given(self, released: pandas.Series[Any], column: str) -> pandas.Series[Any]:
+        """Return a released column in the type that it had before missing values became nulls.
+
+        It has nulls otherwise: a type that has them in any case would tell of suppressed missing values.
+        """
+        if column not in self.columns or released.isna().any():
+            return released
+        own, given = (each.dtypes.iloc[self.position(column)] for each in (self._frame, self._given))
+        return released.astype(given) if own != given and released.dtype == own else released
+
     def in_database(self) -> Relation:
         """Return the same records in a database, which is closed with this relation."""
         if self._stored is None:
-            self._stored = open_in_database(self._frame, self._options)
+            # Its numbers have the sign of the release already.
+            self._stored = open_in_database(self._frame, replace(self._options, numbers=None))
         return self._stored
 
     def close(self) -> None:
@@ -250,6 +271,7 @@ class FrameQuery(ReleaseQuery):
             else:
                 kept = relation.frame.iloc[rows, relation.position(column)]
                 released[column] = only_used(kept.reset_index(drop=True))
+            released[column] = relation.as_given(released[column], column)
         return pd.DataFrame(released, columns=list(projection.columns))
 
 
@@ -276,17 +298,65 @@ def _published(
         return labels.take(replacement.codes[rows]).reset_index(drop=True)
     original = relation.frame.iloc[:, relation.position(column)]
     used, places = np.unique(replacement.codes[rows], return_inverse=True)
-    texts = [replacement.labels[code] for code in used]
+    labelled = (replacement.labels[code] for code in used)
+    texts = [None if relation.marker is not None and text == MISSING else text for text in labelled]
     place = {text: number for number, (text, _) in enumerate(relation.dictionary(column))}
     if set(texts) <= set(place):
         known = _first_records(relation.codes(column), len(place))
         positions = known[[place[text] for text in texts]]
         return only_used(original.iloc[positions[places]].reset_index(drop=True))
     if isinstance(original.dtype, pd.CategoricalDtype):
-        return pd.Series(pd.Categorical.from_codes(places, categories=pd.Index(texts, dtype="str")))
+        present = [number for number, text in enumerate(texts) if text is not None]
+        code_of = np.full(len(texts), -1)
+        code_of[present] = range(len(present))
+        categories = pd.Index([texts[number] for number in present], dtype="str")
+        return pd.Series(pd.Categorical.from_codes(code_of[places], categories=categories))
     # Another text type, such as Arrow's, is kept.
     dtype = original.dtype if _is_text(original.dtype) else "str"
     return pd.Series(pd.Series(texts, dtype=dtype).array.take(places))
+
+
+def _with_nulls(frame: pandas.DataFrame, missing: MissingTexts) -> pandas.DataFrame:
+    """Return a DataFrame with nulls in place of texts of missing values."""
+    columns = []
+    for index in range(frame.shape[1]):
+        series = frame.iloc[:, index]
+        codes, texts = record_texts(series)
+        absent = np.array([text in missing.read for text in texts], dtype=bool)[codes]
+        if absent.any():
+            if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iub":
+                # Whole numbers and truth values of numpy have no null.
+                series = series.convert_dtypes()
+            series = series.mask(absent)
+        columns.append(series)
+    import pandas as pd  # noqa: PLC0415 - not needed for files
+
+    return pd.concat(columns, axis=1)
+
+
+def _with_sign(frame: pandas.DataFrame, numbers: RewrittenNumbers) -> pandas.DataFrame:
+    """Return a DataFrame whose texts of numbers have another decimal sign.
+
+    Raises
+    ------
+    DataError: a column of other texts has numbers to be rewritten.
+    """
+    columns, number = {}, re.compile(numbers.given.pattern)
+    for index, name in enumerate(frame.columns):
+        series = frame.iloc[:, index]
+        known = {value for value in series.dropna().unique() if isinstance(value, str)}
+        own = {value: numbers.given.plain(value) for value in known if number.fullmatch(value)}
+        new = {value: numbers.released.written(plain) for value, plain in own.items() if plain is not None}
+        changed = any(value != text for value, text in new.items())
+        others = {value for value in known if value not in new or CODE.fullmatch(value)}
+        if name in numbers.judged and changed and others - {*numbers.absent, MISSING}:
+            raise mixed_numbers(NAME, name)
+        if changed and name in numbers.judged | numbers.columns:
+            series = series.map(lambda value, new=new: new.get(value, value), na_action="ignore")
+        columns[index] = series
+    import pandas as pd  # noqa: PLC0415 - not needed for files
+
+    return pd.concat(list(columns.values()), axis=1)
 
 
 def only_used(series: pandas.Series[Any]) -> pandas.Series[Any]:

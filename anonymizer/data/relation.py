@@ -39,8 +39,8 @@ class ReleaseQuery(ABC):
     def copy(self, path: Path, separator: str | None) -> None:
         """Write the rows: with a separator as UTF-8 CSV with a header, gzipped for ``.gz``; else as Parquet.
 
-        In CSV, texts are quoted if necessary, and nulls and empty texts are empty fields. In Parquet, recoded
-        columns are texts, and unchanged columns have their own type and nulls.
+        In CSV, texts are quoted if necessary, and nulls are the marker of the relation, or empty fields. In
+        Parquet, recoded columns are texts, and unchanged columns have their own type and nulls.
 
         Raises
         ------
@@ -339,6 +339,8 @@ class Relation(Closing):
     separator: of a CSV file, as given or detected; None otherwise.
     index_columns: columns of the file that are left out as the index of pandas.
     renamed: a warning for each column whose name is not the input's.
+    marker: text by which records with missing values are sorted and written as text; None if every column
+        keeps its own.
     """
 
     name: str
@@ -348,6 +350,7 @@ class Relation(Closing):
     separator: str | None
     index_columns: tuple[str, ...] = ()
     renamed: tuple[str, ...] = ()
+    marker: str | None = None
 
     @property
     def header_warnings(self) -> list[str]:
@@ -472,7 +475,7 @@ class Relation(Closing):
         Parameters
         ----------
         shuffled: whether their order is random, without a seed; else they are sorted by their released
-            columns, left to right, texts by code point, a null as the empty text.
+            columns, left to right, texts by code point, a null as the marker, or as the empty text.
         """
 
     def position(self, column: str) -> int:

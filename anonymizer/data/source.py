@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Self
 
 from anonymizer.errors import DataError
+from anonymizer.model.table import Numerals
 
 
 def quoted(text: str | Path) -> str:
@@ -247,6 +248,44 @@ def location_of(path: Path) -> str:
 
 
 @dataclass(frozen=True)
+class MissingTexts:
+    """How missing values are read, and written with one marker in all columns.
+
+    Attributes
+    ----------
+    marker: text that a text file has for a missing value; files with types, tables and DataFrames have a
+        null. Records are sorted by it.
+    read: texts that are read as nulls.
+    recoded: columns of a release whose nulls are read as ``<missing>``, the label of a missing value.
+    """
+
+    marker: str
+    read: tuple[str, ...] = ()
+    recoded: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class RewrittenNumbers:
+    """Texts of numbers that are read with the decimal sign of the release instead of their own.
+
+    Attributes
+    ----------
+    given, released: the notations.
+    columns: whose texts are numbers; texts that are not are left as they are.
+    judged: columns that are numbers if all their texts are.
+    absent: texts that are missing values.
+    stored: columns whose stored numbers become texts, because their release is text.
+    """
+
+    given: Numerals
+    released: Numerals
+    columns: frozenset[str]
+    judged: frozenset[str]
+    absent: tuple[str, ...]
+    stored: frozenset[str]
+
+
+@dataclass(frozen=True)
 class EngineOptions:
     """Limits for an engine.
 
@@ -261,6 +300,8 @@ class EngineOptions:
     named: columns with a role; the index of pandas in a Parquet file is left out unless it has a role. None
         to read all columns.
     strict_header: whether unnamed and repeated columns are refused rather than named.
+    missing: one marker for the missing values of all columns; None to leave every text as it is.
+    numbers: texts of numbers that get another decimal sign; None to leave them as they are.
     """
 
     memory_limit: str | None = None
@@ -271,6 +312,8 @@ class EngineOptions:
     settings: tuple[tuple[str, str], ...] = ()
     named: frozenset[str] | None = None
     strict_header: bool = False
+    missing: MissingTexts | None = None
+    numbers: RewrittenNumbers | None = None
 
 
 @dataclass(frozen=True)
@@ -288,6 +331,14 @@ class CsvDialect:
 
 
 _PART = re.compile(r'"(?:[^"]|"")+"|[^."]+')
+
+
+def mixed_numbers(source: str, column: str) -> DataError:
+    """Return the error for a column of numbers and other texts, whose numbers cannot be rewritten."""
+    return DataError(
+        f"{source}: column '{column}' has numbers beside other texts, so output.decimal cannot tell what to "
+        "rewrite; declare its type, list texts of missing values in input.missing, or remove output.decimal"
+    )
 
 
 class QueryError(DataError):

@@ -29,6 +29,7 @@ from anonymizer.model.natural import in_natural_order
 from anonymizer.model.out_of_core import RowPiece, TableSource
 from anonymizer.model.table import (
     BLANKS,
+    CODE,
     MISSING,
     POINT,
     Column,
@@ -47,7 +48,6 @@ MOSTLY = Decimal("0.9")
 
 _INTEGER = re.compile(r"[ \t]*(?:-?[1-9][0-9]*|0)[ \t]*")
 _NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*")
-_CODE = re.compile(r"[ \t]*(?:[+-]?0[0-9]+|\+[0-9]+|0[0-9]*[eE][0-9]+)[ \t]*")
 _PADDED = re.compile(r"[ \t]*[+-]?0[0-9]+[ \t]*")
 _NOT_FINITE = frozenset({"nan", "inf", "infinity"})
 _SHOWN = 40
@@ -136,7 +136,7 @@ def looks_coded(texts: Iterable[str]) -> bool:
     >>> looks_coded(["1", "07"]), looks_coded(["0", "0.7"]), looks_coded(["0e3"]), looks_coded(["1e+05"])
     (True, False, True, False)
     """
-    return any(_CODE.fullmatch(text) for text in texts)
+    return any(CODE.fullmatch(text) for text in texts)
 
 
 def _refuse_mixed(where: str, counts: Mapping[str, int], numerals: Numerals) -> None:

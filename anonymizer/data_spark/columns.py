@@ -64,7 +64,7 @@ def small_frame(session: Session, columns: dict[str, Any]) -> DataFrame:
     return functions.broadcast(to_spark(session, pa.table(columns).combine_chunks().to_batches()))
 
 
-def with_labels(session: Session, frame: DataFrame, column: int, labels: Sequence[str]) -> DataFrame:
+def with_labels(session: Session, frame: DataFrame, column: int, labels: Sequence[str | None]) -> DataFrame:
     """Return a frame with the label of each code in ``r0`` as ``l0``, and with the joined code as ``j0``.
 
     Parameters
@@ -74,7 +74,10 @@ def with_labels(session: Session, frame: DataFrame, column: int, labels: Sequenc
     import pyarrow as pa  # noqa: PLC0415 - comes with the extra
     from pyspark.sql import functions  # noqa: PLC0415
 
-    small = {f"j{column}": pa.array(range(len(labels)), pa.int32()), f"l{column}": pa.array(labels)}
+    small = {
+        f"j{column}": pa.array(range(len(labels)), pa.int32()),
+        f"l{column}": pa.array(labels, pa.string()),
+    }
     same = functions.col(f"r{column}") == functions.col(f"j{column}")
     return frame.join(small_frame(session, small), on=same, how="left")
 

@@ -268,6 +268,10 @@ class Spark(Engine):
                 "output.path",
                 f"{config.output.path}: spark writes Parquet; accepted: a name that ends in .parquet",
             )
+        if config.numerals != config.input.numerals:
+            yield ConfigProblem(
+                "output.decimal", f"{config.numerals.decimal!r}: accepted with spark: that of the input"
+            )
         if config.output.order is Order.SHUFFLED:
             yield ConfigProblem("output.order", "shuffled: accepted with spark: sorted")
         if config.algorithm.plug_in.in_groups:

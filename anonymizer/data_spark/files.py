@@ -22,6 +22,7 @@ from anonymizer.data_spark.columns import in_partitions, lookup, with_labels
 from anonymizer.data_spark.session import Session, reason_of, whole_text, writing
 from anonymizer.errors import DataError, OutputError
 from anonymizer.model.arrays import IntArray
+from anonymizer.model.table import MISSING
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -292,11 +293,13 @@ class SparkCountedQuery(ReleaseQuery):
     Parameters
     ----------
     session: stays the caller's.
+    marked: whether missing values are written as nulls.
     """
 
-    def __init__(self, session: Session, rows: CountedRows) -> None:
+    def __init__(self, session: Session, rows: CountedRows, *, marked: bool = False) -> None:
         self._session = session
         self._rows = rows
+        self._marked = marked
 
     def copy(self, path: Path, separator: str | None) -> None:
         """Write a folder on any Hadoop file system; refuse CSV."""
@@ -311,7 +314,8 @@ class SparkCountedQuery(ReleaseQuery):
 
         frame = in_partitions(self._session, list(_batches(rows)))
         for place, labels in enumerate(rows.labels):
-            frame = with_labels(self._session, frame, place, labels).drop(f"r{place}", f"j{place}")
+            shown = [None if self._marked and label == MISSING else label for label in labels]
+            frame = with_labels(self._session, frame, place, shown).drop(f"r{place}", f"j{place}")
         frame = frame.withColumn("again", functions.expr("explode(array_repeat(0, CAST(n AS INT)))"))
         names = [functions.col(f"l{place}").alias(name) for place, name in enumerate(rows.columns)]
         return frame.select(*names)

@@ -31,7 +31,7 @@ from anonymizer.data.relation import (
     UnionDifference,
     check_sum,
 )
-from anonymizer.data.source import EngineOptions, location_of
+from anonymizer.data.source import EngineOptions, MissingTexts, location_of
 from anonymizer.data_spark.columns import (
     ColumnTexts,
     lookup,
@@ -56,6 +56,7 @@ from anonymizer.data_spark.session import Session, changed, close_session, open_
 from anonymizer.errors import DataError, InputError
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.out_of_core import PIECE, PlacedRows, RowPiece
+from anonymizer.model.table import MISSING
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -188,7 +189,11 @@ class SparkRecodedQuery(ReleaseQuery):
         """Write a folder on any Hadoop file system; refuse CSV."""
         refuse_csv(path, separator)
         with writing(path.name), reading(self.relation.name):
-            files = Files(self._frame(), self._order(), self._published(), self._records())
+            frame = self._frame()
+            for place, name in enumerate(self.rows.columns):
+                if name in self.rows.labels and self.relation.marker is not None:
+                    frame = frame.withColumn(f"p{place}", _label_or_null(f"p{place}"))
+            files = Files(frame, self._order(), self._published(), self._records())
             files.write(self.relation.session, location_of(path), path.name)
 
     def check(self, release: Relation) -> None:
@@ -296,7 +301,7 @@ class SparkRecodedQuery(ReleaseQuery):
         rows = self.rows
         for place, name in enumerate(rows.columns):
             if name in rows.labels:
-                order.append(functions.col(f"p{place}"))
+                order.append(functions.expr(f"coalesce(p{place}, '')"))
             else:
                 order += [functions.expr(f"coalesce(s{place}, '')"), functions.expr(f"s{place} IS NULL")]
         return order
@@ -463,6 +468,7 @@ class SparkRelation(EngineRelation):
     frame: without nested columns.
     name, columns, sha256, separator: as for every relation.
     files: that the frame reads, as they were when they were hashed; None if the frame reads no files.
+    missing: how missing values are read.
 
     Raises
     ------
@@ -479,9 +485,11 @@ class SparkRelation(EngineRelation):
         sha256: str | None = None,
         separator: str | None = None,
         files: Parts | None = None,
+        missing: MissingTexts | None = None,
     ) -> None:
         self.session = session
-        self.frame = frame
+        self.frame = frame if missing is None else _marked(frame, columns, missing)
+        self.marker = None if missing is None else missing.marker
         self.name = name
         self.columns = tuple(columns)
         self.sha256 = sha256
@@ -490,7 +498,7 @@ class SparkRelation(EngineRelation):
         self._closed = False
         self._dictionaries: dict[str, Dictionary] = {}
         try:
-            kinds = [kind for _, kind in frame.dtypes]
+            kinds = [kind for _, kind in self.frame.dtypes]
             self._texts = [
                 ColumnTexts(column, f"c{index}", kind)
                 for index, (column, kind) in enumerate(zip(columns, kinds, strict=True))
@@ -582,7 +590,7 @@ class SparkRelation(EngineRelation):
 
     def counted_query(self, rows: CountedRows) -> SparkCountedQuery:
         """Return a query for counted rows, which Spark repeats."""
-        return SparkCountedQuery(self.session, rows)
+        return SparkCountedQuery(self.session, rows, marked=self.marker is not None)
 
     def recoded_query(self, rows: RecodedRows, *, shuffled: bool = False) -> SparkRecodedQuery:
         """Return a query for the records as recoded, by a join."""
@@ -674,6 +682,28 @@ class SparkRelation(EngineRelation):
             close_session(self.session)
 
 
+def _marked(frame: DataFrame, columns: Sequence[str], missing: MissingTexts) -> DataFrame:
+    """Return a frame with missing values as ``MissingTexts`` describes."""
+    from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
+
+    for index, (name, (column, kind)) in enumerate(zip(columns, frame.dtypes, strict=True)):
+        own = functions.col(column)
+        if missing.read:
+            text = functions.expr(ColumnTexts(name, column, kind).key)
+            own = functions.when(text.isin(*missing.read), None).otherwise(own)
+        if name in missing.recoded:
+            own = functions.coalesce(own.cast("string"), functions.lit(MISSING))
+        frame = frame.withColumn(f"c{index}", own)
+    return frame
+
+
+def _label_or_null(column: str) -> Any:
+    """Return a released label, a null for a missing value."""
+    from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
+
+    return functions.nullif(functions.col(column), functions.lit(MISSING))
+
+
 def _column(name: str) -> Any:
     from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
 
@@ -709,7 +739,9 @@ def open_spark(location: str, options: SparkOptions, limits: EngineOptions = LIM
             naming = name_columns(location, frame.columns, strict=limits.strict_header)
             metadata = pandas_metadata(session, files.parts[0])
             index_columns = pandas_index(naming.columns, metadata, limits.named)
-            relation = _relation(session, frame, location, files, fields, naming, index_columns)
+            relation = _relation(
+                session, frame, location, files, fields, naming, index_columns, limits.missing
+            )
             relation.index_columns, relation.renamed = index_columns, naming.warnings
             return relation
     except BaseException:
@@ -725,6 +757,7 @@ def _relation(
     fields: Mapping[str, str],
     naming: Naming,
     index_columns: Collection[str],
+    missing: MissingTexts | None,
 ) -> SparkRelation:
     columns = naming.columns
     numbered = frame.toDF(*(f"c{index}" for index in range(len(columns))))
@@ -737,6 +770,7 @@ def _relation(
         [columns[index] for index in kept],
         sha256=sha256_of(session, files),
         files=files,
+        missing=missing,
     )
 
 

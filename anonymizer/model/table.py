@@ -62,12 +62,16 @@ POINT_SIGN, COMMA_SIGN = ".", ","
 BLANKS = " \t"
 """Characters around a number that are not part of it; some files have one after each separator."""
 
+CODE = re.compile(r"[ \t]*(?:[+-]?0[0-9]+|\+[0-9]+|0[0-9]*[eE][0-9]+)[ \t]*")
+"""A code rather than a number; a column that has one is text."""
+
 _COMMA = re.compile(
     "[+-]?(?:"
     "[0-9]+,?[0-9]*(?:[eE][+-]?[0-9]+)?|,[0-9]+(?:[eE][+-]?[0-9]+)?"
     # A leading zero has no thousands after it: ``0.500`` has a decimal point.
     "|[1-9][0-9]{0,2}(?:(?:[.][0-9]{3})+|(?:[ \u00a0\u202f][0-9]{3})+)(?:,[0-9]*)?)"
 )
+_POINT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _BETWEEN_THOUSANDS = str.maketrans({".": None, " ": None, "\u00a0": None, "\u202f": None, ",": "."})
 
 
@@ -96,6 +100,12 @@ class Numerals:
         if self.decimal == POINT_SIGN:
             return text
         return text.translate(_BETWEEN_THOUSANDS) if _COMMA.fullmatch(text) else None
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression for a number from end to end, the same in Python's ``re`` and RE2."""
+        own = _POINT if self.decimal == POINT_SIGN else _COMMA.pattern
+        return f"[{BLANKS}]*(?:{own})[{BLANKS}]*"
 
     def written(self, plain: str) -> str:
         """Return a number that has a decimal point with this decimal sign.

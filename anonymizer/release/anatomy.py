@@ -139,7 +139,7 @@ def project_pair(
     codes = np.maximum(recoding.group_of[rows], 0).astype(np.int32)
     group = Replacement(tuple(range(1, recoding.groups + 1)), codes)
     known = [name for name in of_records if name != GROUP]
-    plain = project_rows(rows, recoding, known)
+    plain = project_rows(rows, recoding, known, relation.marker)
     records = Projection(tuple(of_records), {**plain.replacements, GROUP: group}, plain.kept)
     return records, _values(relation, recoding, rows, group, of_values)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,7 @@ from anonymizer.model.arrays import CodeArray, IntArray, ranks_of
 from anonymizer.model.counting import Packing, add_up, count, rank
 from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.recoding import PublishedColumn, Recoding, SharedRecoding
+from anonymizer.model.table import MISSING
 
 
 def copy_table(query: ReleaseQuery, path: Path, dialect: CsvDialect) -> None:
@@ -82,35 +84,45 @@ def project(
     columns: that are released, recoded or unchanged.
     """
     released = tuple(sorted(columns, key=relation.position))
-    return project_rows(rows_of_records(relation, combination, recoding, released), recoding, released)
+    rows = rows_of_records(relation, combination, recoding, released)
+    return project_rows(rows, recoding, released, relation.marker)
 
 
-def project_rows(rows: CodeArray, recoding: Recoding, columns: Sequence[str]) -> Projection:
+def project_rows(
+    rows: CodeArray, recoding: Recoding, columns: Sequence[str], marker: str | None
+) -> Projection:
     """Return the projection of the input to a release.
 
     Parameters
     ----------
     rows: row of the recoding's table for each record, shape (records,).
     columns: that are released, in the order of the input.
+    marker: of the relation.
     """
     replacements = {
-        published.name: _replacement(published, rows)
+        published.name: _replacement(published, rows, marker)
         for published in recoding.published()
         if published.name in columns
     }
     return Projection(tuple(columns), replacements, ~recoding.removed[rows])
 
 
-def _replacement(published: PublishedColumn, rows: CodeArray) -> Replacement:
+def _replacement(published: PublishedColumn, rows: CodeArray, marker: str | None) -> Replacement:
     """Return the label of each record; labels are sorted, so codes sort like labels."""
-    labels, places = _sorted_labels(published)
+    labels, places = _sorted_labels(published, marker)
     return Replacement(labels, places[published.codes][rows])
 
 
-def _sorted_labels(published: PublishedColumn) -> tuple[tuple[str, ...], CodeArray]:
-    """Return the labels sorted, and the place of each label among them, shape (labels,), int32."""
-    order = sorted(range(len(published.labels)), key=published.labels.__getitem__)
+def _sorted_labels(published: PublishedColumn, marker: str | None) -> tuple[tuple[str, ...], CodeArray]:
+    """Return the labels sorted as they are written, and the place of each, shape (labels,), int32."""
+    written = [_written(label, marker) for label in published.labels]
+    order = sorted(range(len(written)), key=written.__getitem__)
     return tuple(published.labels[position] for position in order), ranks_of(order)
+
+
+def _written(label: str, marker: str | None) -> str:
+    """Return a label as it is written."""
+    return marker if marker is not None and label == MISSING else label
 
 
 def count_union(
@@ -134,7 +146,9 @@ def count_union(
     for name in columns:
         position, place = names.index(name), new.columns.index(name)
         before, own = groups.values[position], new.labels[place]
-        both = sorted({text or "" for text in before} | set(own))
+        both = sorted(
+            {text or "" for text in before} | set(own), key=partial(_written, marker=earlier.marker)
+        )
         codes = [_codes(before, both)[groups.codes[:, position]], _codes(own, both)[new.codes[place]]]
         packing.add(np.concatenate(codes), len(both))
         labels.append(tuple(both))
@@ -184,15 +198,17 @@ def counted_rows(
                 return None
             known[name] = unchanged
     kept = ~recoding.removed
-    packing = Packing(int(kept.sum()))
+    packing, texts = Packing(int(kept.sum())), []
     for name in released:
         published = known[name]
-        packing.add(_sorted_labels(published)[1][published.codes[kept]], len(published.labels))
+        labels, places = _sorted_labels(published, relation.marker)
+        texts.append(labels)
+        packing.add(places[published.codes[kept]], len(labels))
     groups, distinct = rank(packing.take_keys())
     codes = packing.unpack(distinct)
     return CountedRows(
         tuple(released),
-        tuple(tuple(sorted(known[name].labels)) for name in released),
+        tuple(texts),
         tuple(codes[:, place] for place in range(len(released))),
         count(groups.astype(np.int64), recoding.table.counts[kept], len(distinct)),
     )
@@ -223,21 +239,28 @@ def _unchanged(
     return PublishedColumn(name, tuple(texts), by_code[recoding.table.sensitive_codes(name)])
 
 
-def recoded_rows(recoding: Recoding, codings: Sequence[Coding], columns: Sequence[str]) -> RecodedRows:
+def recoded_rows(
+    recoding: Recoding, codings: Sequence[Coding], columns: Sequence[str], marker: str | None
+) -> RecodedRows:
     """Return the published labels of each row of a recoding's table.
 
     Parameters
     ----------
     codings: codes of the records, one for each column of that table.
     columns: released ones, in the order of the input.
+    marker: of the relation.
     """
     table = recoding.table
     found = ByCodes(tuple(codings), table.codes)
-    return _rows(recoding, found, columns, np.arange(len(table.counts)), table.counts)
+    return _rows(recoding, found, columns, np.arange(len(table.counts)), table.counts, marker)
 
 
 def regions_rows(
-    recoding: Recoding, codings: Sequence[Coding], columns: Sequence[str], regions: PlacedRows | None
+    recoding: Recoding,
+    codings: Sequence[Coding],
+    columns: Sequence[str],
+    regions: PlacedRows | None,
+    marker: str | None,
 ) -> RecodedRows:
     """Return the published labels of each region of a recoding.
 
@@ -247,6 +270,7 @@ def regions_rows(
     columns: released ones, in the order of the input.
     regions: of the distinct rows in the engine, numbered as in the recoding, which may have one more region
         of suppressed records.
+    marker: of the relation.
     """
     assert isinstance(recoding, SharedRecoding), "an algorithm that cuts finds regions"
     region_of = recoding.region_of
@@ -255,17 +279,22 @@ def regions_rows(
     rest = int(region_of[kept_suppressed[0]]) if len(kept_suppressed) else None
     _, first = np.unique(region_of, return_index=True)
     counts = count(region_of, recoding.table.counts, len(first))
-    return _rows(recoding, ByRegion(tuple(codings), regions, rest), columns, first, counts)
+    return _rows(recoding, ByRegion(tuple(codings), regions, rest), columns, first, counts, marker)
 
 
 def _rows(
-    recoding: Recoding, found: ByCodes | ByRegion, columns: Sequence[str], rows: IntArray, counts: IntArray
+    recoding: Recoding,
+    found: ByCodes | ByRegion,
+    columns: Sequence[str],
+    rows: IntArray,
+    counts: IntArray,
+    marker: str | None,
 ) -> RecodedRows:
     """Return the published labels of some rows of a recoding's table."""
     labels: dict[str, tuple[str, ...]] = {}
     places: dict[str, CodeArray] = {}
     for published in recoding.published():
         if published.name in columns:
-            labels[published.name], own = _sorted_labels(published)
+            labels[published.name], own = _sorted_labels(published, marker)
             places[published.name] = own[published.codes[rows]]
     return RecodedRows(found, counts, ~recoding.removed[rows], tuple(columns), labels, places)

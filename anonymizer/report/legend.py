@@ -162,7 +162,11 @@ def _forms(public: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _missing(public: Mapping[str, Any]) -> tuple[str, str]:
-    """Return how missing values look: in unchanged columns as in the original."""
+    """Return how missing values look: in unchanged columns as in the original, unless they have a marker."""
+    marker = public["config"]["output"].get("missing")
+    if marker is not None:
+        text = _shown(marker) if marker else "an empty field"
+        return text if _is_text(public) else "null", "the value was missing in the original"
     texts = [_shown(text) for text in public["config"]["input"]["missing"]]
     own = f"; in unchanged columns {' or '.join(texts)}" if texts else ""
     return _MISSING, f"the value was missing in the original{own}"
@@ -192,7 +196,8 @@ def _reading(public: Mapping[str, Any]) -> Iterator[str]:
     column = _ranges(public)
     if column is not None:
         yield ""
-        yield from _sorting(column, public["config"]["input"]["decimal"])
+        config = public["config"]
+        yield from _sorting(column, config["output"].get("decimal") or config["input"]["decimal"])
 
 
 def _sorting(column: str, decimal: str) -> Iterator[str]:

@@ -312,6 +312,8 @@ PLACED: Mapping[str, Rule] = {
     "config/output/order": _exact,
     "config/output/separator": _exact,
     "config/output/encoding": _exact,
+    "config/output/decimal": _exact,
+    "config/output/missing": _exact,
     "config/budget": _left_out,
     "config/bound": _left_out,
     "config/engine": _left_out,

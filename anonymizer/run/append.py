@@ -49,7 +49,7 @@ from anonymizer.run.earlier_release import (
     read_previous,
     store_recoding,
 )
-from anonymizer.run.engine import EngineChoice
+from anonymizer.run.engine import EngineChoice, reading_release
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import RunMonitor, countable_constraints
 from anonymizer.run.report import input_facts, report_parts
@@ -575,7 +575,11 @@ class AppendSource(DataSource):
                 "back, or check apply.report"
             )
         with (
-            open_release(previous.release, options, previous.dialect) as earlier,
+            open_release(
+                previous.release,
+                reading_release(options, previous.config, previous.release),
+                previous.dialect,
+            ) as earlier,
             self.opened(options, watch) as relation,
         ):
             facts = input_facts(self.title, relation)

@@ -25,6 +25,7 @@ from anonymizer.config.document import distinct_keys
 from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
+from anonymizer.data.open import OPTIONS
 from anonymizer.data.relation import Projection, Relation, changed
 from anonymizer.data.source import CsvDialect, is_url, sha256_of
 from anonymizer.data.table import read_columns
@@ -51,6 +52,7 @@ from anonymizer.release.folder import PUBLIC_REPORT, RECODING, release_separator
 from anonymizer.release.query import copy_table
 from anonymizer.run.adversary import read_release
 from anonymizer.run.audit_checks import CHECKS, AuditCase, missing_cells
+from anonymizer.run.engine import reading_release
 from anonymizer.run.plan import Plan, plan_of
 from anonymizer.run.prepare import prepare_table
 from anonymizer.run.shape import attribute_in_groups
@@ -716,7 +718,10 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
         with _noting(found), ExitStack() as stack:
             config = _judged(reported, given, claims)
             dialect = reported.release.dialect
-            relations = [stack.enter_context(open_release(file, dialect=dialect)) for file in files]
+            relations = [
+                stack.enter_context(open_release(file, reading_release(OPTIONS, config, file), dialect))
+                for file in files
+            ]
             claims.compare(("release", "separator"), relations[0].separator)
             claims.agree(("release", "encoding"))
             counted = _counted if pair is None else _counted_pair

@@ -213,6 +213,8 @@ def rows_ascend(relation: Relation, counted: Collection[str] = ()) -> bool:
         texts = [text for text, _ in relation.dictionary(column)]
         if column in counted:
             codes = _ranks([(len(text or ""), text or "") for text in texts])[codes]
+        elif relation.marker is not None:
+            codes = _ranks([relation.marker if text in (None, MISSING) else text for text in texts])[codes]
         elif None in texts:
             # Nulls are sorted last as values, but first if they are written as the empty text.
             first = _ranks([text or "" for text in texts])[codes]

@@ -803,9 +803,11 @@ def _constraints(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
         yield ConfigProblem(
             "input.missing", _differs(list(config.input.missing), list(previous.config.input.missing))
         )
-    if config.input.decimal is not previous.config.input.decimal:
-        own_sign, before_sign = config.input.decimal.value, previous.config.input.decimal.value
-        yield ConfigProblem("input.decimal", _differs(own_sign, before_sign))
+    if config.output.missing != previous.config.output.missing:
+        yield ConfigProblem("output.missing", _differs(config.output.missing, previous.config.output.missing))
+    if config.numerals != previous.config.numerals:
+        key = "input.decimal" if config.output.decimal is None else "output.decimal"
+        yield ConfigProblem(key, _differs(config.numerals.decimal, previous.config.numerals.decimal))
     for position, settings in enumerate(config.constraints):
         model = settings.build()
         if isinstance(model, AttackModel):

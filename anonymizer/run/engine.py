@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from anonymizer.config.attribute import LEFT_OUT, Role
 from anonymizer.config.files import URL
 from anonymizer.config.model import Config
 from anonymizer.config.search import MOST_THREADS, EngineName
@@ -17,10 +18,10 @@ from anonymizer.data.distinct_rows import DistinctRows
 from anonymizer.data.engine import REMOTE, Engine, engine_named
 from anonymizer.data.memory import memory_of_machine
 from anonymizer.data.relation import Coding, Relation
-from anonymizer.data.source import EngineOptions
+from anonymizer.data.source import CSV_FILES, EngineOptions, MissingTexts, RewrittenNumbers
 from anonymizer.errors import ConfigError, ConfigProblem, suggestion
 from anonymizer.model.arrays import freeze
-from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table
+from anonymizer.model.table import COMMA, MISSING, QuasiIdentifier, SensitiveAttribute, Table
 
 
 def plugged_engine(config: Config) -> Engine | None:
@@ -86,7 +87,7 @@ def engine_options(config: Config) -> EngineOptions:
     if problems:
         raise ConfigError(config.source, problems)
     threads, combinations = options.get("threads"), options.get("combinations")
-    limit = config.engine.memory_limit
+    limit, marker = config.engine.memory_limit, config.output.missing
     return EngineOptions(
         None if limit is None else f"{int(_free(config) * DATABASE_SHARE)}B",
         None if threads is None else int(threads),
@@ -96,7 +97,39 @@ def engine_options(config: Config) -> EngineOptions:
         tuple(sorted(_as_texts(own))),
         frozenset(config.attributes),
         config.input.strict_header,
+        None if marker is None else MissingTexts(marker, (*config.input.missing, MISSING)),
+        rewritten_numbers(config),
     )
+
+
+def rewritten_numbers(config: Config) -> RewrittenNumbers | None:
+    """Return which numbers of the input get the decimal sign of the release; None if they keep theirs."""
+    if config.output.decimal is None:
+        return None
+    known = {name: each.type for name, each in config.attributes.items() if each.role not in LEFT_OUT}
+    columns = frozenset(name for name, kind in known.items() if kind is not None and kind.numeric)
+    weights = frozenset(config.with_role(Role.WEIGHT))
+    judged = frozenset(name for name, kind in known.items() if kind is None) - weights
+    given, released, absent = config.input.numerals, config.numerals, config.input.missing
+    text = CSV_FILES.named(str(config.output.path))
+    stored = frozenset(known if text else config.with_role(Role.QUASI_IDENTIFIER))
+    stored = stored if released == COMMA else frozenset()
+    return RewrittenNumbers(given, released, columns | weights, judged, absent, stored)
+
+
+def reading_release(options: EngineOptions, config: Config, path: Path | None = None) -> EngineOptions:
+    """Return the options for reading a release of a config.
+
+    Parameters
+    ----------
+    path: of the release; None for what the config writes.
+    """
+    given, options = config.output.missing, replace(options, numbers=None)
+    if given is None:
+        return options
+    texts = (given,) if CSV_FILES.named(str(path or config.output.path)) else ()
+    recoded = frozenset(config.with_role(Role.QUASI_IDENTIFIER))
+    return replace(options, missing=MissingTexts(given, texts, recoded))
 
 
 def _temp_directory(config: Config) -> Path | None:

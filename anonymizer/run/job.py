@@ -28,9 +28,9 @@ from anonymizer.release.query import copy_table
 from anonymizer.report.build import build_report
 from anonymizer.run.advice import advice_of
 from anonymizer.run.assessment import Verified, assess
-from anonymizer.run.engine import engine_options, plugged_engine
+from anonymizer.run.engine import engine_options, plugged_engine, reading_release
 from anonymizer.run.plan import Plan, plan_of, writes_to_input_database
-from anonymizer.run.prepare import UNWATCHED, RunMonitor, violated_constraints
+from anonymizer.run.prepare import UNWATCHED, RunMonitor, check_marker, violated_constraints
 from anonymizer.run.repeated_keys import key_warnings
 from anonymizer.run.report import (
     recoding_entry,
@@ -294,13 +294,14 @@ def sink_of(
     ----------
     source: of the records; none of its files is replaced.
     directory: of the release folder.
+    options: of the engine that reads the records.
     overwrite: whether an earlier release may be replaced.
 
     Raises
     ------
     OutputError: the folder or table cannot be created, is an input, or cannot hold an Anatomy release.
     """
-    path = plan.output
+    path, options = plan.output, reading_release(options, config)
     own = [Path(plan.config)] if Path(plan.config).is_file() else []
     files = [*source.files, *plan.hierarchy_files, *own, *source.earlier]
     names = () if path is None or is_url(path) else release_names(plan, path)
@@ -429,6 +430,8 @@ def publish(plan: Plan, shape: Shape, found: Found, sink: Sink, watch: RunMonito
     """
     watch.phase("writing")
     with ExitStack() as stack:
+        for column in found.recoding.published() if plan.marker is not None else ():
+            check_marker(plan, column.name, column.labels)
         queries = shape.queries(found, sink.scratch)
         sink.write(queries, found.prepared.encoded.relation)
         watch.phase("reading back and verifying")
@@ -520,7 +523,7 @@ def anonymize_frame(
     options = engine_options(config)
     if options.engine is not None:
         raise InputError(f"engine.name: {options.engine} reads files; for a DataFrame set memory or duckdb")
-    sink = FrameSink(options)
+    sink = FrameSink(reading_release(options, config))
     done = Job(plan_of(config), options, watch).run(frame_source(frame), sink)
     prepared = done.found.prepared
     basis = ReportInputs(done.found.promised, prepared.constraints, prepared.problem.moving_reference)

@@ -160,6 +160,7 @@ class Plan:
     output: path of the release in the config; None for a table.
     columns: by name, in the order of the config.
     missing: texts that mean a missing value.
+    marker: text of all missing values in a release that is text; None if each column keeps its own.
     numerals: number format of texts.
     planned: the constraints, in their order.
     metric: the loss to minimize.
@@ -183,6 +184,7 @@ class Plan:
     output: str | None
     columns: Mapping[str, PlannedColumn]
     missing: tuple[str, ...]
+    marker: str | None
     numerals: Numerals
     planned: tuple[PlannedConstraint, ...]
     metric: LossMetric
@@ -348,7 +350,7 @@ def plan_of(config: Config) -> Plan:
     sources = {
         name: each.hierarchy.build() for name, each in config.attributes.items() if each.hierarchy is not None
     }
-    numerals, metric = given.numerals, config.objective.build()
+    numerals, metric = config.numerals, config.objective.build()
     planned = tuple(
         PlannedConstraint(
             each.build(),
@@ -373,6 +375,7 @@ def plan_of(config: Config) -> Plan:
             for name, each in config.attributes.items()
         },
         given.missing,
+        config.output.missing if CSV_FILES.named(str(config.output.path)) else None,
         numerals,
         planned,
         metric,
@@ -484,8 +487,8 @@ def check_number_formats(plan: Plan, relation: Relation) -> None:
         if any(text is not None and "." in text for text, _ in relation.dictionary(name)):
             raise InputError(
                 f"{relation.name}: column '{name}' stores numbers, which would be written to {path} with "
-                "decimal points, but input.decimal is ','; set output.path to a .parquet file, or remove "
-                "input.decimal"
+                "decimal points, but input.decimal is ','; set output.decimal to ',', or output.path to a "
+                ".parquet file, or remove input.decimal"
             )
 
 

@@ -7,7 +7,8 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -248,6 +249,7 @@ def problem_of(
     """
     known = {name: read.column for name, read in columns.items()}
     attributes, sensitive = plan.quasi_identifiers(known, sources), plan.sensitive_attributes(known)
+    _refuse_taken_marker(plan, relation, attributes)
     constraints = tuple(plan.constraints([attribute.name for attribute in sensitive]))
     found = count_distinct_rows(plan.engine, relation, [read.coding for read in columns.values()])
     source = None
@@ -286,6 +288,32 @@ def _refuse_stars(relation: Relation, columns: Sequence[Column]) -> None:
                 f"{relation.name}: column '{column.name}' contains '{SUPPRESSED}' in {records} rows, but "
                 f"'{SUPPRESSED}' marks suppressed values; add it to input.missing, or replace it in the file"
             )
+
+
+def _refuse_taken_marker(plan: Plan, relation: Relation, attributes: Sequence[QuasiIdentifier]) -> None:
+    """Check that the marker of missing values has no other meaning in a released column."""
+    if plan.marker is None:
+        return
+    labels = {each.name: each.hierarchy.labels for each in attributes}
+    for name in plan.released(relation.columns):
+        if name in labels:
+            check_marker(plan, name, labels[name])
+        elif relation.profiling.count_matching(name, re.escape(plan.marker)):
+            check_marker(plan, name, [plan.marker])
+
+
+def check_marker(plan: Plan, name: str, labels: Collection[str]) -> None:
+    """Check that no value or label of a column is the marker of missing values.
+
+    Raises
+    ------
+    InputError: one is.
+    """
+    if plan.marker is not None and plan.marker in labels:
+        raise InputError(
+            f"{plan.config}: output.missing: {plan.marker!r} is also a value or a label of column '{name}', "
+            "which a recipient would take for a missing one; set another text"
+        )
 
 
 def countable_constraints(constraints: Sequence[Constraint]) -> list[CountedConstraint]:

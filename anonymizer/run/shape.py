@@ -232,9 +232,9 @@ def joined_query(
     prepared, recoding = found.prepared, found.recoding
     if prepared.problem.placing:
         codings = [read.coding for read in prepared.encoded.columns]
-        rows = regions_rows(recoding, codings, columns, found.outcome.ends)
+        rows = regions_rows(recoding, codings, columns, found.outcome.ends, relation.marker)
     else:
-        rows = recoded_rows(recoding, prepared.codings(recoding), columns)
+        rows = recoded_rows(recoding, prepared.codings(recoding), columns, relation.marker)
     return relation.recoded_query(rows, shuffled=shuffled)
 
 

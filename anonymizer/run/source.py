@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +34,7 @@ from anonymizer.data.source import (
 )
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError
 from anonymizer.release.folder import release_separator
-from anonymizer.run.engine import engine_options
+from anonymizer.run.engine import engine_options, reading_release, rewritten_numbers
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import RunMonitor
 from anonymizer.run.report import input_facts
@@ -210,6 +211,22 @@ def _is_its_database(data: str, config: Config) -> bool:
     return given.url is not None and given.url == data
 
 
+def open_checked_rows(rows: InputSettings, config: Config | None) -> Relation:
+    """Open rows that ``rows_named`` returned; those of the config's input are read as its settings say.
+
+    Raises
+    ------
+    DataError, QueryError: as for ``open_duckdb`` and ``open_postgres``.
+    """
+    own = (
+        config is not None
+        and (rows.table, rows.query) == (config.input.table, config.input.query)
+        and _is_its_database(rows.url or str(rows.database), config)
+    )
+    options = replace(OPTIONS, numbers=rewritten_numbers(config)) if config is not None and own else OPTIONS
+    return open_rows(rows, options=options)
+
+
 def input_path(config: Config) -> Path:
     """Return the path of the input file.
 
@@ -240,7 +257,12 @@ def open_described(config: Config, path: Path) -> Relation:
     if given is not None and same_file(config.folder / given, path):
         return open_as(config, path)
     dialects = (CsvDialect(), _written_by(config), _dialect(config))
-    return _open_in_one_of(engine_options(config), path, *dialects)
+    # The file may be a release, so its numbers have the sign of one.
+    options = replace(engine_options(config), numbers=None)
+    if options.missing is not None:
+        read = (*options.missing.read, options.missing.marker)
+        options = replace(options, missing=replace(options.missing, read=read))
+    return _open_in_one_of(options, path, *dialects)
 
 
 def open_foreign_release(path: Path, config: Config | None = None) -> Relation:
@@ -258,7 +280,8 @@ def open_foreign_release(path: Path, config: Config | None = None) -> Relation:
     if config is None:
         return _open_in_one_of(OPTIONS, path, usual, CsvDialect())
     dialects = (_written_by(config), usual, CsvDialect(), _dialect(config))
-    return _open_in_one_of(engine_options(config), path, *dialects)
+    options = reading_release(engine_options(config), config, path)
+    return _open_in_one_of(options, path, *dialects)
 
 
 def _written_by(config: Config) -> CsvDialect:

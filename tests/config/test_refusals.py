@@ -94,6 +94,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (small(output={"path": "../r.csv"}), "output.path"),
     (small(output={"path": "r.xlsx"}), "output.path"),
     (small(output={"order": "input"}), "output.order"),
+    (small(output={"decimal": ";"}), "output.decimal"),
     (small(seed=-1), "seed"),
     (small(supression={"limit": 0}), "supression"),
     (small(zzz=1), "zzz"),

@@ -16,7 +16,7 @@ import anonymizer.run.job as job
 import anonymizer.run.report as flow
 from tests.databases.jobs import contents, expected, filled, report, run
 from tests.databases.server import Server
-from tests.run.commands import Done, snapshot, spawn
+from tests.run.commands import Done, call, snapshot, spawn
 
 pytestmark = [pytest.mark.postgres, pytest.mark.usefixtures("clean")]
 
@@ -53,6 +53,25 @@ def test_a_released_table_is_the_released_file(server: Server, tmp_path: Path) -
     public = (tmp_path / "job-release" / "share" / "report.public.json").read_text(encoding="utf-8")
     assert json.loads(public)["release"]["path"] == "released"
     assert str(server.folder) not in public
+
+
+def test_missing_values_are_nulls_in_all_columns(server: Server, tmp_path: Path) -> None:
+    server.run("CREATE TABLE gaps AS SELECT '?' AS zip, -9 AS score, '?' AS note FROM generate_series(1, 5)")
+    config = {
+        "input": {"url": server.url(), "table": "gaps", "missing": ["?", -9]},
+        "attributes": {
+            "zip": {"role": "quasi-identifier"},
+            "score": {"role": "insensitive"},
+            "note": {"role": "insensitive"},
+        },
+        "constraints": [{"model": "k-anonymity", "k": 2}],
+        "output": {**server.target(), "missing": ""},
+    }
+    (tmp_path / "job.json").write_text(json.dumps(config))
+    done = call("run", tmp_path / "job.json", "--quiet")
+    server.run("DROP TABLE gaps")
+    assert done.code == 0, done.err
+    assert released(server) == [(None, None, None)] * 5
 
 
 def test_a_query_and_names_to_be_quoted(server: Server, tmp_path: Path) -> None:

@@ -185,8 +185,13 @@ class Job:
     def write(self) -> Job:
         """Write both files."""
         self.input.write_bytes(self.data)
-        self.file.write_text(json.dumps(self.config), encoding="utf-8")
+        self.write_config()
         return self
+
+    def write_config(self) -> Path:
+        """Write the config alone, and return its path."""
+        self.file.write_text(json.dumps(self.config), encoding="utf-8")
+        return self.file
 
     def run(self, *args: str | Path) -> Done:
         """Write both files and run the job in this process."""

@@ -9,10 +9,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import duckdb
+import pandas as pd
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
 from anonymizer.errors import InputError
+from tests.helpers.messages import exchange
 from tests.run.commands import call
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
@@ -182,3 +186,137 @@ def test_stored_numbers_are_not_released_as_texts_that_mean_others(tmp_path: Pat
     path.write_text(json.dumps(settings), encoding="utf-8")
     assert call("run", path).code == 0
     assert call("audit", tmp_path / "c-release" / "share" / "release.parquet").code == 0
+
+
+def rewritten(folder: Path, algorithm: dict[str, Any], decimal: str) -> list[list[str]]:
+    """Run on the records of ``run`` with one sign, released with the other, and return the release."""
+    sign = "," if decimal == "." else "."
+    settings = config("people.csv", algorithm, decimal) | {"output": {"decimal": sign}}
+    path = folder / "other.json"
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    done = call("run", path)
+    assert done.code == 0, done.err
+    share = folder / "other-release" / "share"
+    assert json.loads((share / "report.public.json").read_text())["config"]["output"]["decimal"] == sign
+    for report in (share / "report.public.json", share.parent / "report.json"):
+        audited = call("audit", share / "release.csv", "--report", report, "--json")
+        assert (audited.code, audited.json["findings"]) == (0, [])
+    original = ("--original", folder / "people.csv", "--force")
+    attack = call("attack", share / "release.csv", "-c", path, *original, "--json")
+    assert attack.code == 0, attack.err
+    for data in (share / "release.csv", folder / "people.csv"):
+        checked = call("check", data, "-c", path, "--json")
+        assert checked.code == (data.name == "people.csv"), checked.err
+    content = (share / "release.csv").read_text(encoding="utf-8")
+    return list(csv.reader(io.StringIO(content), delimiter=";"))[1:]
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_a_release_has_the_sign_of_the_output(name: str, tmp_path: Path) -> None:
+    """The release of an input with one sign is that of its twin with the other."""
+    pointed, _ = run(tmp_path / "point", ALGORITHMS[name], ".")
+    commas, _ = run(tmp_path / "comma", ALGORITHMS[name], ",")
+    assert rewritten(tmp_path / "comma", ALGORITHMS[name], ",") == pointed
+    assert rewritten(tmp_path / "point", ALGORITHMS[name], ".") == sorted(
+        [a, b, c, d.replace(".", "")] for a, b, c, d in commas
+    )
+
+
+PEOPLE = (
+    "SELECT (i % 5) + 0.5 AS height, (i % 7) / 4.0::DOUBLE AS income, i % 3 AS town, "
+    "CASE WHEN i % 4 = 0 THEN NULL ELSE (i % 2) || '.25' END AS wealth FROM range(100) t(i)"
+)
+EXACT: dict[str, Any] = {
+    "attributes": {
+        "height": {"role": "quasi-identifier", "hierarchy": {"intervals": {"width": [2.5, 5]}}},
+        "income": {"role": "sensitive"},
+        "town": {"role": "quasi-identifier"},
+        "wealth": {"role": "insensitive"},
+    },
+    "constraints": [{"model": "k-anonymity", "k": 5}],
+    "attacks": ["vulnerability"],
+}
+
+
+def stored(folder: Path, output: dict[str, Any], **source: Any) -> Path:
+    """Run on stored numbers, and return the folder of the release."""
+    (folder / "job.json").write_text(json.dumps({**EXACT, "input": source, "output": output}))
+    done = call("run", folder / "job.json", "--quiet", "--overwrite")
+    assert done.code == 0, done.err
+    return folder / "job-release" / "share"
+
+
+def test_stored_numbers_are_written_with_the_sign(tmp_path: Path) -> None:
+    duckdb.sql(f"COPY ({PEOPLE}) TO '{tmp_path}/d.parquet' (FORMAT parquet)")
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE d AS {PEOPLE}")
+    share = stored(tmp_path, {}, path="d.parquet")
+    points = (share / "release.csv").read_text()
+    expected = [[with_commas(cell) for cell in row] for row in csv.reader(io.StringIO(points))]
+    expected = [[cell.replace(",,", ",") for cell in row] for row in expected]
+    for source in ({"path": "d.parquet"}, {"database": "d.duckdb", "table": "d"}):
+        share = stored(tmp_path, {"decimal": ",", "separator": ";"}, **source)
+        content = (share / "release.csv").read_text()
+        assert list(csv.reader(io.StringIO(content), delimiter=";")) == expected
+        assert call("audit", share / "release.csv", "--report", share.parent / "report.json").code == 0
+    data = (tmp_path / "d.duckdb", "--table", "d")
+    assert call("check", *data, "-c", tmp_path / "job.json").code in (0, 1)
+    share = stored(tmp_path, {"decimal": ",", "path": "r.parquet"}, path="d.parquet")
+    found = duckdb.sql(f"SELECT * FROM '{share}/r.parquet'")
+    assert [str(kind) for kind in found.types] == ["VARCHAR", "DOUBLE", "VARCHAR", "VARCHAR"]
+    assert {row[0] for row in found.fetchall()} <= {row[0] for row in expected}
+    assert call("audit", share / "r.parquet", "--report", share.parent / "report.json").code == 0
+
+
+def test_a_data_frame_has_texts_with_the_sign() -> None:
+    frame = duckdb.sql(PEOPLE).df()
+    texts = frame.astype({"height": "str", "income": "str"})
+    result = an.anonymize(texts, {**EXACT, "output": {"decimal": ","}})
+    before = an.anonymize(texts, EXACT)
+    for name in ("income", "wealth"):
+        own = before.data[name].dropna().str.replace(".", ",")
+        assert sorted(own) == sorted(result.data[name].dropna())
+    attacked = an.attack(result.data, texts, {**EXACT, "attacks": ["linkage"], "output": {"decimal": ","}})
+    expected = an.attack(before.data, texts, {**EXACT, "attacks": ["linkage"]})
+    assert list(attacked["success"]) == list(expected["success"])
+
+
+def test_records_are_appended_with_the_sign(tmp_path: Path) -> None:
+    settings = config("people.csv", ALGORITHMS["lattice"], ",") | {"output": {"decimal": "."}, "attacks": []}
+    settings["constraints"] = settings["constraints"][:1]
+    lines = [";".join([with_commas(a), town, with_commas(b), grouped(c)]) for a, town, b, c in rows()]
+    (tmp_path / "people.csv").write_text("\n".join(["height;town;income;wealth", *lines]) + "\n")
+    path = tmp_path / "job.json"
+    path.write_text(json.dumps(settings))
+    assert call("run", path, "--quiet").code == 0
+    path.write_text(json.dumps(settings | {"apply": "job-release/report.json"}))
+    done = call("run", path, "--quiet", "-o", tmp_path / "second")
+    assert done.code == 0, done.err
+    release = tmp_path / "second" / "share" / "release.csv"
+    assert "," not in release.read_text().replace(", ", "")
+    assert call("audit", release).code == 0
+    path.write_text(json.dumps(settings | {"apply": "job-release/report.json", "output": {"decimal": ","}}))
+    done = call("run", path, "--quiet", "-o", tmp_path / "third")
+    assert (done.code, "output.decimal: ',', the earlier run has '.'" in done.err) == (2, True), done.err
+
+
+@pytest.mark.parametrize("other", ["see 1.5", "007"])
+def test_numbers_beside_other_texts_are_not_rewritten(
+    other: str, tmp_path: Path, message: SnapshotAssertion
+) -> None:
+    (tmp_path / "people.csv").write_text("age,note\n" + f"1,1.5\n2,{other}\n2,\n1,\n" * 5)
+    settings = {
+        "input": {"path": "people.csv"},
+        "attributes": {"age": {"role": "quasi-identifier"}, "note": {"role": "insensitive"}},
+        "constraints": [{"model": "k-anonymity", "k": 2}],
+        "output": {"decimal": ","},
+    }
+    path = tmp_path / "job.json"
+    path.write_text(json.dumps(settings))
+    done = call("run", path)
+    assert done.code == 2
+    assert exchange(f"a note {other!r}", done.err.replace(str(tmp_path), "FOLDER")) == message
+    with pytest.raises(InputError, match="has numbers beside other texts"):
+        an.anonymize(pd.read_csv(tmp_path / "people.csv", dtype=str), settings)
+    (tmp_path / "people.csv").write_text("age,note\n" + f"1,15\n2,{other[:3]}\n" * 5)
+    assert call("run", path, "--quiet").code == 0

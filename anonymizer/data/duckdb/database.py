@@ -31,6 +31,7 @@ class Database(Closing):
     Attributes
     ----------
     source: a file that queries read again; None if the database has all they need.
+    missing, numbers: as in the options.
 
     Raises
     ------
@@ -39,6 +40,7 @@ class Database(Closing):
 
     def __init__(self, options: EngineOptions) -> None:
         self.source: FileSource | None = None
+        self.missing, self.numbers = options.missing, options.numbers
         self._spill = SpillFolder(options.temp_directory)
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="duckdb")
         config: dict[str, Any] = {
@@ -221,7 +223,12 @@ def as_few_keys(keys: Sequence[str]) -> list[str]:
 
 
 def copy_csv(
-    columns: Sequence[str], texts: Sequence[str], path: Path, separator: str, rows: str = RELEASED
+    columns: Sequence[str],
+    texts: Sequence[str],
+    path: Path,
+    separator: str,
+    rows: str = RELEASED,
+    marker: str = "",
 ) -> str:
     """Return a statement that writes CSV.
 
@@ -230,12 +237,13 @@ def copy_csv(
     columns: names.
     texts: SQL for the text of each column, over the rows.
     rows: SQL for the rows in their order.
+    marker: text for nulls.
     """
     # Readers drop empty lines, so empty texts of a single column are quoted: DuckDB quotes texts that equal
     # NULLSTR. An expression with its column twice (nullif, once expanded) takes DuckDB's planner time by the
-    # square of the columns; hence nulls become empty texts, and NULLSTR is not a text.
+    # square of the columns; hence nulls become texts, and NULLSTR is not a text.
     nulls = "" if len(columns) == 1 else NO_TEXT
-    sources = ", ".join(f"coalesce({text}, '')" for text in texts)
+    sources = ", ".join(f"coalesce({text}, {quoted(marker)})" for text in texts)
     # DuckDB would rename columns that differ in case alone, so the header is written as a row.
     header = ", ".join(quoted(column) for column in columns)
     options = f"HEADER false, DELIMITER {quoted(separator)}, QUOTE '\"', ESCAPE '\"', NULLSTR {quoted(nulls)}"

@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from itertools import chain, count
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -75,12 +75,14 @@ from anonymizer.data.source import (
     data_files,
     identifier,
     is_gzipped,
+    mixed_numbers,
     quoted,
     sha256_of,
 )
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.counting import SPACE, Packing
+from anonymizer.model.table import CODE, MISSING, POINT, Numerals
 from anonymizer.system import link_to
 
 
@@ -150,6 +152,9 @@ class DuckRelation(EngineRelation):
         self.columns = tuple(columns)
         self.sha256 = sha256
         self.separator = separator
+        _mark_missing(database, columns)
+        _rewrite_numbers(database, name, columns)
+        self.marker = None if database.missing is None else database.missing.marker
         self.rows = int(database.rows("SELECT count(*) FROM records")[0][0])
         self._values = ColumnValues(database, self.rows)
         self._codes_together: dict[int, Any] = {}
@@ -240,7 +245,7 @@ class DuckRelation(EngineRelation):
 
     def records_query(self, projection: Projection, *, shuffled: bool = False) -> DuckRecordsQuery:
         """Return a query for the released records, joined to the codes that replace their columns."""
-        return DuckRecordsQuery(self._database, self._columns, projection, self.load, shuffled=shuffled)
+        return DuckRecordsQuery(self._database, self.record_columns, projection, self.load, shuffled=shuffled)
 
     def counted_query(self, rows: CountedRows) -> DuckCountedQuery:
         """Return a query for counted rows, whose labels the database looks up."""
@@ -248,7 +253,7 @@ class DuckRelation(EngineRelation):
 
     def recoded_query(self, rows: RecodedRows, *, shuffled: bool = False) -> DuckRecodedQuery:
         """Return a query for the records as recoded, by a join in the database."""
-        return DuckRecodedQuery(self._database, self._columns, self._coded, rows, shuffled=shuffled)
+        return DuckRecodedQuery(self._database, self.record_columns, self._coded, rows, shuffled=shuffled)
 
     def appended_query(
         self, new: ReleaseQuery, path: Path, scratch: Path, *, shuffled: bool = False
@@ -258,13 +263,23 @@ class DuckRelation(EngineRelation):
 
     def checksum(self, recoded: Collection[str]) -> int:
         """Return the sum of a hash of each record."""
-        labels = self._columns.hashed("''", recoded)
+        columns = self.record_columns
         others = [name for name in self.columns if name not in recoded]
-        return sum_of(self._database, f"SELECT {self._columns.hashed(labels, others)} AS h FROM records")
+        hashed = columns.hashed(columns.hashed("''", recoded), others)
+        return sum_of(self._database, f"SELECT {hashed} AS h FROM records")
 
     @property
-    def _columns(self) -> RecordColumns:
-        return RecordColumns(self.columns, self.position, self._values.texts, self._values.nullable)
+    def record_columns(self) -> RecordColumns:
+        """The columns in SQL."""
+        values = self._values
+        return RecordColumns(
+            self.columns,
+            self.position,
+            values.texts,
+            values.nullable,
+            values.holds_texts,
+            self._database.missing,
+        )
 
     def load(self) -> None:
         """Load the records into a table, if ``records`` is a view of their file."""
@@ -287,6 +302,81 @@ class DuckRelation(EngineRelation):
             )
         found = self._values.code(index, coding.codes)
         return RecordCode(found.text, parameters=found.parameters)
+
+
+_UNMARKED = count()
+"""Numbers in the names of views, each used once."""
+
+
+def _mark_missing(database: Database, columns: Sequence[str]) -> None:
+    """Replace texts of missing values in the table ``records`` as ``MissingTexts`` describes."""
+    missing = database.missing
+    if missing is None:
+        return
+    absent, label, values = ", ".join(map(quoted, missing.read)), quoted(MISSING), []
+    for index, (name, kind) in enumerate(zip(columns, _types(database), strict=True)):
+        value = f"c{index}"
+        if absent:
+            value = f"CASE WHEN {text_of(value, kind)} IN ({absent}) THEN NULL ELSE {value} END"
+        if name in missing.recoded:
+            value = f"coalesce({text_of(f'({value})', kind)}, {label})"
+        values.append(f"{value} AS c{index}")
+    _replace(database, values)
+
+
+def _replace(database: Database, values: Sequence[str]) -> None:
+    """Replace the columns of ``records``."""
+    before, kind = f"unmarked{next(_UNMARKED)}", _kind(database)
+    database.run(f"ALTER {kind} records RENAME TO {before}")
+    database.run(f"CREATE {kind} records AS SELECT {', '.join(values)} FROM {before}")
+    if kind == "TABLE":
+        database.run(f"DROP TABLE {before}")
+
+
+_FRACTIONS = ("FLOAT", "DOUBLE", "DECIMAL")
+"""Types whose texts may have a decimal sign."""
+
+
+def _rewrite_numbers(database: Database, source: str, columns: Sequence[str]) -> None:
+    """Replace texts of numbers in ``records`` as ``RewrittenNumbers`` describes.
+
+    Raises
+    ------
+    DataError: a column of other texts has numbers to be rewritten.
+    """
+    numbers = database.numbers
+    if numbers is None:
+        return
+    values = [f"c{index}" for index in range(len(columns))]
+    absent = ", ".join(map(quoted, (*numbers.absent, MISSING)))
+    code = quoted(CODE.pattern)
+    for index, (name, kind) in enumerate(zip(columns, _types(database), strict=True)):
+        value = values[index]
+        if kind.startswith(_FRACTIONS) and name in numbers.stored:
+            values[index] = _signed(text_of(value, kind), POINT, numbers.released)
+        if kind != "VARCHAR" or numbers.given == numbers.released:
+            continue
+        matches = f"coalesce(regexp_full_match({value}, {quoted(numbers.given.pattern)}), false)"
+        changed = _signed(value, numbers.given, numbers.released)
+        if name in numbers.judged:
+            ((found, others),) = database.rows(
+                f"SELECT count(*) FILTER ({matches} AND {changed} <> {value}), count(*) FILTER "
+                f"({value} NOT IN ({absent}) AND (NOT {matches} OR regexp_full_match({value}, {code}))) "
+                "FROM records"
+            )
+            if found and others:
+                raise mixed_numbers(source, name)
+        if name in numbers.judged | numbers.columns:
+            values[index] = f"CASE WHEN {matches} THEN {changed} ELSE {value} END"
+    _replace(database, [f"{value} AS c{index}" for index, value in enumerate(values)])
+
+
+def _signed(text: str, given: Numerals, released: Numerals) -> str:
+    """Return SQL for a number in another notation, without separators of thousands."""
+    if given == released:
+        return text
+    dropped = "" if given == POINT else ". \u00a0\u202f"
+    return f"translate({text}, {quoted(given.decimal + dropped)}, {quoted(released.decimal)})"
 
 
 LONGEST_RECORD = 4 << 20
@@ -531,19 +621,19 @@ class Union:
     Attributes
     ----------
     records: SQL for the records of both as c0, c1, …
-    texts: SQL for the text of each column.
+    columns: as they are written.
     """
 
     records: str
-    texts: tuple[str, ...]
+    columns: RecordColumns
 
     def ordered(self, *, shuffled: bool) -> str:
         """Return SQL for the records in the order that ``Relation.records_query`` describes."""
         if shuffled:
             return shuffled_by_secret(self.records)
         # Records that differ only in a null against an empty text must not stay as they came.
-        keys = [f"coalesce({text}, '')" for text in self.texts]
-        nulls = [f"c{index} IS NULL" for index in range(len(self.texts))]
+        keys = [self.columns.key(name) for name in self.columns.names]
+        nulls = [f"c{index} IS NULL" for index in range(len(keys))]
         return f"(SELECT * FROM {self.records} ORDER BY {', '.join(chain(keys, nulls))})"
 
 
@@ -592,10 +682,10 @@ class DuckAppendedQuery(DuckQuery):
         database.source = source
         database.run(f"ALTER {other_kind} records RENAME TO {FURTHER}")
         union = self._union(other, types, _types(database, FURTHER))
-        columns = self._relation.columns
-        values = [f"c{index}" for index in range(len(columns))]
+        columns, own = self._relation.columns, union.columns
+        texts, values = (list(map(each, columns)) for each in (own.bare, own.value))
         try:
-            yield Selected(columns, union.texts, values, union.ordered(shuffled=self._shuffled))
+            yield Selected(columns, texts, values, union.ordered(shuffled=self._shuffled))
         finally:
             # A changed file may be the cause of a failure, or in what was written.
             if source is not None:
@@ -615,7 +705,8 @@ class DuckAppendedQuery(DuckQuery):
         columns = self._relation.columns
         names = ", ".join(f"c{other.position(name)}" for name in columns)
         records = f"(SELECT * FROM {FIRST} UNION ALL SELECT {names} FROM {FURTHER})"
-        return Union(records, tuple(text_of(f"c{index}", kind) for index, kind in enumerate(types)))
+        texts = tuple(text_of(f"c{index}", kind) for index, kind in enumerate(types))
+        return Union(records, replace(self._relation.record_columns, texts=texts))
 
 
 def _check_alike(one: DuckRelation, types: Sequence[str], other: DuckRelation, found: Sequence[str]) -> None:

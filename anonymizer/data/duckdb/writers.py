@@ -31,7 +31,9 @@ from anonymizer.data.relation import (
     check_sum,
     shuffled_rows,
 )
+from anonymizer.data.source import MissingTexts, quoted
 from anonymizer.model.arrays import IntArray
+from anonymizer.model.table import MISSING
 
 SPARE = 384 << 20
 """Bytes for writing; a row group of many columns has to fit."""
@@ -73,7 +75,8 @@ class DuckQuery(ReleaseQuery):
             if separator is None:
                 statement = copy_parquet(rows.columns, rows.values, path, rows.source)
             else:
-                statement = copy_csv(rows.columns, rows.texts, path, separator, rows.source)
+                marker = self._database.missing.marker if self._database.missing is not None else ""
+                statement = copy_csv(rows.columns, rows.texts, path, separator, rows.source, marker)
             self._database.copy(statement, rows.parameters, path)
 
     @abstractmethod
@@ -98,10 +101,16 @@ class DuckCountedQuery(DuckQuery):
     def _selected(self) -> Iterator[Selected]:
         rows, places = self._rows, range(len(self._rows.columns))
         plan = {f"r{place}": _places(rows, place) for place in places}
-        labels = [f"list_extract(?, r{place})" for place in places]
-        texts = [f"CAST({each} AS VARCHAR)" for each in labels]
+        # A list of nulls alone has no type, and a released column of missing values is a text.
+        texts = [f"CAST(list_extract(?, r{place}) AS VARCHAR)" for place in places]
         with self._database.sparing(SPARE), self._database.holding("plan", plan):
-            yield Selected(rows.columns, texts, labels, "plan", [list(each) for each in rows.labels])
+            lists = [_shown(each, self._database) for each in rows.labels]
+            yield Selected(rows.columns, texts, texts, "plan", lists)
+
+
+def _shown(labels: Sequence[str] | Sequence[int], database: Database) -> list[Any]:
+    """Return labels as they are written: that of a missing value is a null if the release has a marker."""
+    return [None if label == MISSING and database.missing is not None else label for label in labels]
 
 
 def _places(rows: CountedRows, column: int) -> Any:
@@ -127,24 +136,40 @@ class RecordColumns:
     position: returns the position of a name.
     texts: SQL for the text of each.
     nullable: returns whether the column at a position has nulls.
+    holds_texts: whether the type of each is text.
+    missing: how missing values are written.
     """
 
     names: Sequence[str]
     position: Callable[[str], int]
     texts: Sequence[str]
     nullable: Callable[[int], bool]
+    holds_texts: Sequence[bool]
+    missing: MissingTexts | None
 
     def column(self, name: str) -> str:
         """Return the name of a column in the database."""
         return f"c{self.position(name)}"
 
+    def value(self, name: str) -> str:
+        """Return SQL for the released value of a column."""
+        return self._shown(name, self.column(name))
+
     def bare(self, name: str) -> str:
-        """Return SQL for the text of a column, null for a null."""
-        return self.texts[self.position(name)]
+        """Return SQL for the released text of a column, null for a null."""
+        return self._shown(name, self.texts[self.position(name)])
+
+    def key(self, name: str) -> str:
+        """Return SQL for the text of a column by which records are sorted."""
+        return f"coalesce({self.bare(name)}, {quoted(self.missing.marker if self.missing else '')})"
+
+    def _shown(self, name: str, value: str) -> str:
+        marked = self.missing is not None and self.holds_texts[self.position(name)]
+        return f"nullif({value}, {quoted(MISSING)})" if marked else value
 
     def text(self, name: str) -> str:
-        """Return SQL for the text of a column, empty for a null."""
-        return f"coalesce({self.bare(name)}, '')"
+        """Return SQL for the text of a column as it was read, empty for a null."""
+        return f"coalesce({self.texts[self.position(name)]}, '')"
 
     def null(self, name: str) -> list[str]:
         """Return SQL that is true for nulls; nothing for a column without nulls."""
@@ -214,7 +239,7 @@ class DuckRecordsQuery(DuckQuery):
             if replaced:
                 keys += [f"r{place}" for place, _ in run]
             else:
-                keys += as_few_keys([self._columns.text(column) for _, column in run])
+                keys += as_few_keys([self._columns.key(column) for _, column in run])
         return keys
 
     @contextmanager
@@ -224,10 +249,14 @@ class DuckRecordsQuery(DuckQuery):
         place = np.full(len(projection.kept), -1, dtype=np.int64)
         place[rows] = np.arange(len(rows), dtype=np.int64)
         replaced = [column for column in projection.columns if column in projection.replacements]
-        labels = [list(projection.replacements[column].labels) for column in replaced]
+        labels = [_shown(projection.replacements[column].labels, self._database) for column in replaced]
         label = "list_extract(?, {} + 1)"
-        texts = _values(projection.columns, replaced, f"CAST({label} AS VARCHAR)", self._columns.bare)
-        values = _values(projection.columns, replaced, label, self._columns.column)
+        text = f"CAST({label} AS VARCHAR)"
+        texts = _values(projection.columns, replaced, text, self._columns.bare)
+        values = _values(projection.columns, replaced, text, self._columns.value)
+        for at, name in enumerate(projection.columns):
+            if name in replaced and isinstance(projection.replacements[name].labels[0], int):
+                values[at] = label.format(f"r{at}")
         with self._database.holding("plan", self._plan(place=place)):
             yield Selected(projection.columns, texts, values, RELEASED, labels)
 
@@ -267,11 +296,15 @@ class DuckRecodedQuery(DuckQuery):
     @contextmanager
     def _selected(self) -> Iterator[Selected]:
         rows = self.rows
-        texts = _values(rows.columns, rows.labels, "CAST(list_extract(?, {}) AS VARCHAR)", self._columns.text)
-        values = _values(rows.columns, rows.labels, "list_extract(?, {})", self._columns.column)
+        label = "CAST(list_extract(?, {}) AS VARCHAR)"
+        texts, values = (
+            _values(rows.columns, rows.labels, label, each)
+            for each in (self._columns.bare, self._columns.value)
+        )
         with self._joined() as (joined, parameters):
             source = shuffled_by_secret(f"({joined})") if self._shuffled else self._sorted(joined)
-            yield Selected(rows.columns, texts, values, source, [*_lists(rows), *parameters])
+            lists = [_shown(each, self._database) for each in _lists(rows)]
+            yield Selected(rows.columns, texts, values, source, [*lists, *parameters])
 
     def check(self, release: Relation) -> None:
         """Compare whole records, as the audit counts some of the columns only."""
@@ -290,7 +323,7 @@ class DuckRecodedQuery(DuckQuery):
             if name in rows.labels:
                 keys.append(f"r{place}")
             else:
-                keys.append(self._columns.text(name))
+                keys.append(self._columns.key(name))
                 nulls += self._columns.null(name)
         return f"(SELECT * FROM ({joined}) ORDER BY {', '.join(keys + nulls)})"
 
