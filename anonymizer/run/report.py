@@ -58,6 +58,12 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
     smallest = smallest_shown(plan.k)
     warnings, with_blanks = [], []
     for column in columns:
+        dates = plan.columns[column.name].dates
+        if column.type is ValueType.DATE and (other := dates.swapped(column.present)) is not None:
+            warnings.append(
+                f"column '{column.name}' is read as {dates}, and {other} fits all its values, too; "
+                "check whether day or month comes first"
+            )
         if column.type is not ValueType.TEXT:
             continue
         differing = differing_by_blanks(column.present)
@@ -71,23 +77,27 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
                 f"column '{column.name}' contains numbers with decimal commas, which are read as text; "
                 "set input.decimal to ','"
             )
-        if _groups_spelled_dates(plan, column):
+        if (harm := _harm_of_spelled_dates(plan, column)) is not None:
             warnings.append(
-                f"column '{column.name}' looks like dates, but is grouped by spelling, not by time; "
-                f"{date_remedy(column.present)}, with `type: date`"
+                f"column '{column.name}' looks like dates, but {harm}; {date_remedy(column.present)}, with "
+                "`type: date`"
             )
     return [*warnings, *padding_warnings([each.name for each in columns if each.padded], with_blanks)]
 
 
-def _groups_spelled_dates(plan: Plan, column: Column) -> bool:
-    """Return whether a column of dates of some form is grouped by the order of its texts."""
-    planned = plan.columns[column.name].hierarchy
-    source = None if planned is None else planned.source
+def _harm_of_spelled_dates(plan: Plan, column: Column) -> str | None:
+    """Return what is wrong with a column of texts that are dates of some form; None if nothing is."""
+    own = plan.columns[column.name]
+    source = None if own.hierarchy is None else own.hierarchy.source
     by_order = isinstance(source, OrderSource) and source.settings.values is None
-    if not (by_order or isinstance(source, AutoSource)):
-        return False
+    if not (own.role is Role.SENSITIVE or by_order or isinstance(source, AutoSource)):
+        return None
     found = reading_of(column.present)
-    return found is not None and found.format.forms != (ISO_FORM,)
+    if found is None or found.format.forms == (ISO_FORM,):
+        return None
+    if own.role is Role.SENSITIVE:
+        return "is counted by spelling: two spellings of one day are two values"
+    return "is grouped by spelling, not by time"
 
 
 def _is_read_as_text(column: Column) -> bool:
