@@ -120,8 +120,7 @@ def public_report(report: Report, k: int | None) -> Report:
     )
     for section, keys in _revealing(content, smallest):
         shown[section] = {key: None if key in keys else value for key, value in shown[section].items()}
-    if _leaves_keys_out(content["config"]):
-        shown["warnings"].append(RECORDS)
+    shown["warnings"] += recipient_warnings(content)
     for entry, own in zip(shown["attacks"], content["attacks"], strict=True):
         details = {key: own["details"][key] for key in PUBLIC_DETAILS if key in own["details"]}
         if details and _of_release_alone(own, content["config"]["attributes"]):
@@ -129,11 +128,15 @@ def public_report(report: Report, k: int | None) -> Report:
     return Report(shown)
 
 
-def _leaves_keys_out(config: Mapping[str, Any]) -> bool:
-    """Return whether a config leaves columns out and does not say that no person has two records."""
+def recipient_warnings(content: Mapping[str, Any]) -> list[str]:
+    """Return the warnings that only the public report has.
+
+    Constraints count records where a config leaves columns out and does not say that no person has two.
+    """
+    config = content["config"]
     roles = {each.get("role") for each in config["attributes"].values()}
     acknowledged = config.get("acknowledge") or ()
-    return not roles.isdisjoint(LEFT_OUT) and "rows-are-persons" not in acknowledged
+    return [] if roles.isdisjoint(LEFT_OUT) or "rows-are-persons" in acknowledged else [RECORDS]
 
 
 def _declared_types(content: Mapping[str, Any]) -> dict[str, Any]:
