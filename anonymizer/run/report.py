@@ -210,7 +210,7 @@ def release_warnings(plan: Plan, found: Found) -> list[str]:
     ]
 
 
-MOST_EXACT = 100
+MOST_EXACT = 30
 """Maximum number of unchanged columns that a run looks at: more would take longer than the run itself."""
 
 
