@@ -212,11 +212,15 @@ class Claims:
         return (below, True) if some else ([key], False)
 
     def _lost(self, unchecked: Sequence[Key]) -> Iterator[Key]:
-        """Yield the missing keys outside unchecked sections."""
+        """Yield the missing keys outside unchecked sections; a missing section is one."""
         covered = set(unchecked)
-        for key in sorted(self._missing, key=dotted_key):
+        for key in sorted({self._first_missing(key) for key in self._missing}, key=dotted_key):
             if not any(key[:length] in covered for length in range(1, len(key) + 1)):
                 yield key
+
+    def _first_missing(self, key: Key) -> Key:
+        shorter = (key[:length] for length in range(1, len(key)))
+        return next((each for each in shorter if self.get(each) is ABSENT), key)
 
 
 def _parts(value: Any) -> Iterator[str | int]:

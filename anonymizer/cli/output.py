@@ -353,8 +353,13 @@ def pipe_progress(write: Callable[[str], None], *, patient: bool = True) -> Iter
 
 @contextmanager
 def progress_monitor(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[RunMonitor]:
-    """Yield a monitor that shows the progress of a run on stderr."""
-    from anonymizer.run.prepare import RunMonitor  # noqa: PLC0415 - --help needs none of it
+    """Yield a monitor that shows the progress of a run on stderr.
+
+    A terminal shows each attack as it ends; a pipe has the attacks once, in the last lines of the run.
+    """
+    from anonymizer.cli.summary import attack_lines  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.report.build import attack_entry  # noqa: PLC0415
+    from anonymizer.run.prepare import RunMonitor  # noqa: PLC0415
 
     if quiet:
         yield RunMonitor(stopped=stopped)
@@ -366,7 +371,6 @@ def progress_monitor(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[Ru
                 progress=lines.progress,
                 phase=lines.phase,
                 say=lines.say,
-                attacked=lambda found: _say_attack(lines.say, found),
                 stopped=stopped,
             )
         return
@@ -376,26 +380,22 @@ def progress_monitor(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[Ru
             """Print a line above the status."""
             console.print(line, soft_wrap=True)
 
+        def say_attack(found: Sequence[AttackResult]) -> None:
+            """Print the results of an attack that ended above the status."""
+            for line in attack_lines([attack_entry(each, 0.0) for each in found]):
+                say(line)
+
         _live.append(status)
         try:
             yield RunMonitor(
                 progress=lambda progress: status.update(progress_line(progress)),
                 phase=status.update,
                 say=say,
-                attacked=lambda found: _say_attack(say, found),
+                attacked=say_attack,
                 stopped=stopped,
             )
         finally:
             _live.remove(status)
-
-
-def _say_attack(say: Callable[[str], None], found: Sequence[AttackResult]) -> None:
-    """Say the results of an attack that ended."""
-    from anonymizer.cli.summary import attack_lines  # noqa: PLC0415 - --help needs none of it
-    from anonymizer.report.build import attack_entry  # noqa: PLC0415
-
-    for line in attack_lines([attack_entry(each, 0.0) for each in found]):
-        say(line)
 
 
 def progress_line(progress: Progress) -> str:

@@ -89,9 +89,14 @@ class DateSource(HierarchySource[DateSettings]):
     Settings = DateSettings
     rule_built = True
 
+    @property
+    def fixed_height(self) -> bool:
+        """Whether a time of day leaves the levels as they are."""
+        return Period.DAY not in self.settings.levels
+
     def depends_on(self, column: Column) -> dict[str, Any]:
         """Return whether the column has times: days are then a level."""
-        if Period.DAY not in self.settings.levels:
+        if self.fixed_height:
             return {}
         return {"times": _timed(self._moments(column))}
 

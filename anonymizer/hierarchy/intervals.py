@@ -52,6 +52,7 @@ class IntervalSource(HierarchySource[IntervalSettings]):
     name: ClassVar[str] = "intervals"
     Settings = IntervalSettings
     rule_built = True
+    fixed_height = True
 
     def depends_on(self, column: Column) -> dict[str, Any]:  # noqa: ARG002 - on none
         """Return nothing: the settings decide."""

@@ -62,6 +62,7 @@ class OrderSource(HierarchySource[OrderSettings]):
     name: ClassVar[str] = "order"
     Settings = OrderSettings
     rule_built = True
+    fixed_height = True
 
     def depends_on(self, column: Column) -> dict[str, Any]:
         """Return the values in order, if the settings do not list them."""

@@ -73,6 +73,11 @@ class ReadySource(HierarchySource[ReadySettings]):
             _respell(tree, column.present, ready.aliases)
         return tree
 
+    @property
+    def fixed_height(self) -> bool:
+        """Whether the shipped hierarchy has the same levels for all data."""
+        return read_ready(self.settings.root).hierarchy.fixed_height
+
     def depends_on(self, column: Column) -> dict[str, Any]:
         """Return the properties of the column that the shipped hierarchy depends on."""
         return read_ready(self.settings.root).hierarchy.depends_on(column)

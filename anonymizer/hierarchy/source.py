@@ -67,6 +67,11 @@ class HierarchySource(ABC, Generic[S]):
         HierarchyError: the settings do not fit the column, or the result is not one tree.
         """
 
+    @property
+    def fixed_height(self) -> bool:
+        """Whether the settings alone decide the number of levels; if not, no level of it is public."""
+        return not self.rule_built
+
     def files(self, folder: Path) -> list[Path]:  # noqa: ARG002 - sources without files need no folder
         """Return the files of the hierarchy."""
         return []
@@ -144,6 +149,8 @@ class FlatSource(HierarchySource[Settings]):
     def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
         """Return every value under the root."""
         return tree_of_rows([column.present])
+
+    fixed_height = True
 
     def depends_on(self, column: Column) -> dict[str, Any]:  # noqa: ARG002 - on none
         """Return nothing: every value is under the root."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -258,6 +258,9 @@ def _reader(form: str, pivot: int) -> Callable[[str], Moment | None]:
 ISO_FORM = "%Y-%m-%d"
 
 
+MONTHS = 12
+
+
 @dataclass(frozen=True)
 class DateFormat:
     """How the dates of a column are written.
@@ -299,6 +302,30 @@ class DateFormat:
             if found is not None:
                 return found
         return None
+
+    def swapped(self, texts: Iterable[str]) -> DateFormat | None:
+        """Return the format with day and month in the other order if it reads all texts, too; else None.
+
+        Parameters
+        ----------
+        texts: of dates, as written or in ISO 8601.
+
+        >>> str(DateFormat(("%m/%d/%Y",)).swapped(["2014-05-12", "3/1/2014"]))
+        '"%d/%m/%Y"'
+        >>> DateFormat(("%m/%d/%Y",)).swapped(["2014-05-13"]), DateFormat(("%Y-%m",)).swapped(["2014-05"])
+        (None, None)
+        """
+        either = (Reading.DAY_FIRST, Reading.MONTH_FIRST)
+        pairs = {"%d": "%m", "%m": "%d"}
+        other = tuple(
+            re.sub("%[dm]", lambda found: pairs[found[0]], form) if _order(form) in either else form
+            for form in self.forms
+        )
+        if other == self.forms:
+            return None
+        moments = (self.read(text) or canonical_moment(text) for text in texts)
+        fits = all(each is None or int(each.text[8:10] or 0) <= MONTHS for each in moments)
+        return replace(self, forms=other) if fits else None
 
     def number(self, text: str) -> float | None:
         """Return the number of a text's moment; None if it is not a date."""
@@ -412,11 +439,13 @@ class DateReading:
     ways: the formats by which part comes first, if several orders fit; the first one is the usual one. With
         one way, the order is decided, or no matter.
     strange: distinct texts that are not dates.
+    others: formats in another order that read all texts too, which other columns decide against.
     """
 
     ways: tuple[DateFormat, ...]
     decided: Reading | None
     strange: tuple[str, ...] = ()
+    others: tuple[DateFormat, ...] = ()
 
     @property
     def format(self) -> DateFormat:
@@ -431,7 +460,9 @@ class DateReading:
     def resolved(self, order: Reading) -> DateReading:
         """Return the reading in one order, if it is among the possible ones."""
         own = [way for way in self.ways if order in map(_order, way.forms)]
-        return DateReading(tuple(own), order, self.strange) if self.ambiguous and own else self
+        if not (self.ambiguous and own):
+            return self
+        return DateReading(tuple(own), order, self.strange, tuple(set(self.ways) - set(own)))
 
 
 MOST_SHAPES = 6

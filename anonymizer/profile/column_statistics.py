@@ -120,6 +120,13 @@ class ColumnFacts:
         """Records of each of ``numbers``, shape (values,), int64."""
         return self._ascending[1]
 
+    @property
+    def ends_in_one_record(self) -> bool:
+        """Whether a single record has the largest, or the smallest, of several numbers in ``values``."""
+        numbers, weights = self._ascending
+        ends = () if len(numbers) == 0 or numbers[0] == numbers[-1] else (numbers[0], numbers[-1])
+        return any(int(weights[numbers == end].sum()) == 1 for end in ends)
+
     @cached_property
     def _ascending(self) -> tuple[FloatArray, IntArray]:
         if not self.type.numeric:
@@ -422,9 +429,31 @@ def with_known_order(columns: Sequence[ColumnFacts]) -> list[ColumnFacts]:
     ]
 
 
-def measure_column(relation: Relation, name: str) -> ColumnFacts:
-    """Return the statistics of one column, its numbers with decimal points."""
-    return _measured(relation, name, relation.profiling.spread(name, SAMPLE, ABSENT), POINT)
+def measure_column(relation: Relation, name: str, numerals: Numerals = POINT) -> ColumnFacts:
+    """Return the statistics of one column."""
+    return _measured(relation, name, relation.profiling.spread(name, SAMPLE, ABSENT), numerals)
+
+
+def single_extremes(relation: Relation, columns: Iterable[ColumnFacts]) -> list[str]:
+    """Return the names of the columns of numbers whose largest or smallest value one record alone has."""
+    absent = {*ABSENT, *BESIDE_NUMBERS}
+    found = []
+    for column in columns:
+        whole = column
+        if column.type.numeric and not column.whole:
+            known = relation.dictionary(column.name)
+            values = tuple((text, records) for text, records in known if text and text not in absent)
+            whole = replace(column, values=values)
+        if whole.ends_in_one_record:
+            found.append(column.name)
+    return found
+
+
+EXTREMES = "one record alone has the largest or the smallest number, which is released exactly"
+"""What is wrong with the columns that ``single_extremes`` names."""
+
+AGAINST_EXTREMES = "round it, or make it a quasi-identifier with hierarchy auto, whose end groups are open"
+"""What helps against single extremes of a column."""
 
 
 def _measured(relation: Relation, name: str, spread: ColumnStatistics, numerals: Numerals) -> ColumnFacts:

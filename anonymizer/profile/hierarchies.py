@@ -274,10 +274,16 @@ def _date(column: ColumnFacts) -> Draft | None:
     written = f" written as {dates}" if dates.forms else ""
     shortest = "year" if len(periods) == len(_COARSE) else periods[0]
     reason = f"dates{written}, by {periods[0]}" + ("" if shortest == periods[0] else f" and {shortest}")
-    question = ""
+    questions = []
     if any("%y" in form for form in dates.forms):
-        question = f"years of two digits: 00 to {dates.pivot:02d} are read as 20.., others as 19..; see pivot"
-    return Draft({"date": {"levels": periods}}, reason, None, date_settings(dates), question)
+        years = f"years of two digits: 00 to {dates.pivot:02d} are read as 20.., others as 19..; see pivot"
+        questions.append(years)
+    if column.dates is not None and column.dates.others:
+        others = " and ".join(map(str, column.dates.others))
+        questions.append(
+            f"day or month first? {others} fits all values, too; other columns of dates have this order"
+        )
+    return Draft({"date": {"levels": periods}}, reason, None, date_settings(dates), "; ".join(questions))
 
 
 _COARSE = ("month", "quarter", "year", "decade")

@@ -24,9 +24,12 @@ from anonymizer.model.arrays import IntArray
 from anonymizer.model.counting import count_keys, group_keys
 from anonymizer.model.table import POINT, Numerals, ValueType
 from anonymizer.profile.column_statistics import (
+    AGAINST_EXTREMES,
+    EXTREMES,
     NEARLY_ALL,
     ColumnFacts,
     measure,
+    single_extremes,
     weight_warnings,
 )
 from anonymizer.profile.detection import findings
@@ -798,7 +801,7 @@ def propose(relation: Relation, decide: Decide = as_proposed, choices: Choices =
             *measured.warnings,
             *_weight_warnings(columns, relation, k),
         ),
-        (*fallback, *_notes(columns, joint, cautious)),
+        (*fallback, *_notes(columns, joint, cautious, relation)),
         _usable_weight(columns, relation),
     )
 
@@ -932,7 +935,10 @@ def _weight_warnings(columns: Sequence[ColumnProposal], relation: Relation, k: i
 
 
 def _notes(
-    columns: Sequence[ColumnProposal], joint: JointUniqueness, cautious: JointUniqueness | None
+    columns: Sequence[ColumnProposal],
+    joint: JointUniqueness,
+    cautious: JointUniqueness | None,
+    relation: Relation,
 ) -> Iterator[str]:
     few = [each.name for each in columns if each.known_to_few]
     if cautious is not None:
@@ -949,6 +955,10 @@ def _notes(
             "extract of the same source can link the records; the config has a line for each that publishes "
             "bands instead."
         )
+    others = (each.facts for each in columns if each.role in EXACT and not each.fingerprint)
+    extremes = single_extremes(relation, others)
+    if extremes:
+        yield f"{listed(extremes)}: {EXTREMES}; {AGAINST_EXTREMES}."
     if not any(each.role is Role.SENSITIVE for each in columns):
         yield (
             "No column is sensitive, so the draft asks for k-anonymity only. Name a sensitive one with "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from pathlib import PurePath
 from textwrap import wrap
 from typing import Any
@@ -28,38 +29,110 @@ _UNCHANGED = {
 }
 """What roles other than quasi-identifier say of a released column; others are unchanged."""
 
-_NUMBERS = (
-    ("20-24", "whole numbers from 20 to 24, both included"),
-    ("-5 to -1", "the same where a column has numbers below zero"),
-    ("[20, 22.5)", "numbers from 20 up to, but without, 22.5; with ] the end is included"),
-    ("<20, 65+", "numbers below 20; 65 and all above"),
-)
-_GROUPS = (
-    ("a..f", "a, f and all values between them in alphabetical order"),
-    ("{a, b}", "one of a and b, unknown which"),
-)
-_BY_SOURCE: Mapping[str, tuple[str, tuple[tuple[str, str], ...]]] = {
-    "intervals": ("numbers in intervals", _NUMBERS),
-    "mask": ("parts of texts", (("01**", "a text that begins with 01; each * hides one character"),)),
-    "date": (
-        "periods of dates",
-        (("2024-05, 2024-Q2, 2024, 2020s", "a month, a quarter, a year, a decade"),),
-    ),
-    "order": ("groups of consecutive values", (*_NUMBERS, *_GROUPS)),
-    "auto": ("groups of values", (*_NUMBERS, *_GROUPS)),
-    "ready": ("groups of a hierarchy", ()),
-    "tree": ("groups of a hierarchy", ()),
-    "file": ("groups of a hierarchy", ()),
-}
-"""What a column with a kind of hierarchy contains, and its forms of values with their meanings."""
+Form = tuple[str, str]
+"""An example of a published value, and its meaning."""
 
-_BY_LABELS = {
-    "interval": ("ranges of values", (("[20, 24]", "values from 20 to 24, both included"), _GROUPS[1])),
-    "set": ("sets of values", (_GROUPS[1],)),
+_WHOLE: Form = ("20-24", "whole numbers from 20 to 24, both included")
+_SIGNED: Form = ("-5 to -1", "whole numbers from -5 to -1, where there are numbers below zero")
+_HALF_OPEN: Form = ("[20, 22.5)", "numbers from 20 up to, but without, 22.5")
+_CLOSED: Form = ("[20, 24]", "values from 20 to 24, both included")
+_OPEN: Form = ("<20, 65+", "numbers below 20; 65 and all above")
+_SPAN: Form = ("a..f", "a, f and all values between them in alphabetical order")
+_SET: Form = ("{a, b}", "one of a and b, unknown which")
+_DATES: Form = ("2024-01-31..2024-05-02", "a date from the first to the second, both included")
+_RARE: Form = ("ab…", "a rare value that begins with ab")
+_PERIODS: Mapping[str, Form] = {
+    "day": ("2024-05-31", "a day"),
+    "month": ("2024-05", "a month"),
+    "quarter": ("2024-Q2", "a quarter"),
+    "year": ("2024", "a year"),
+    "decade": ("2020s", "the ten years from 2020"),
 }
-"""The same by ``labels`` of Mondrian."""
+_MASKED: Mapping[str, Form] = {
+    "right": ("01**", "a text that begins with 01; each * hides one character"),
+    "left": ("**01", "a text that ends with 01; each * hides one character"),
+}
+
+_BY_SOURCE = {
+    "intervals": "numbers in intervals",
+    "mask": "texts with * for each hidden character",
+    "date": "periods of dates",
+    "order": "groups of consecutive values",
+    "auto": "values or groups of values",
+    "ready": "groups of a hierarchy",
+    "tree": "groups of a hierarchy",
+    "file": "groups of a hierarchy",
+}
+"""What a column with a kind of hierarchy contains."""
+
+_STEPS = {"intervals": "width", "order": "sizes", "date": "levels"}
+"""The parameter of a kind of hierarchy that has one item for each level between the values and ``*``."""
+
+_BY_LABELS = {"interval": "ranges of values", "set": "sets of values"}
+"""What a column contains by ``labels`` of Mondrian."""
+
+
+_RANGES = frozenset({_WHOLE, _SIGNED, _HALF_OPEN, _CLOSED})
+"""Forms that begin with a number by which they can be sorted."""
+
+
+_BY_TYPE: Mapping[str, Mapping[str | None, tuple[Form, ...]]] = {
+    "order": {
+        "integer": (_WHOLE, _SIGNED),
+        "number": (_CLOSED,),
+        "date": (_DATES,),
+        "text": (_SPAN, _SET),
+        None: (_WHOLE, _SIGNED, _CLOSED, _SPAN, _SET),
+    },
+    "auto": {
+        "integer": (_WHOLE, _SIGNED, _OPEN),
+        "number": (_HALF_OPEN, _OPEN),
+        "date": (_DATES,),
+        "text": (_SPAN, _SET, _RARE),
+        None: (_WHOLE, _SIGNED, _HALF_OPEN, _OPEN, _SPAN, _SET, _RARE),
+    },
+}
+"""Forms by the declared type of a column; None: a type that is not declared is not public."""
+
+
+def _forms_of(source: str, settings: Any, kind: str | None, level: int | None) -> tuple[Form, ...]:
+    """Return the forms of values that a hierarchy can publish.
+
+    Parameters
+    ----------
+    source: its kind.
+    settings: its parameters.
+    kind: declared type of the column.
+    level: None if it varies or is not public.
+    """
+    if source == "mask":
+        return (_MASKED[settings["from"]],)
+    if source == "date":
+        periods = settings["levels"]
+        return tuple(_PERIODS[each] for each in (periods if level is None else [periods[level - 1]]))
+    if source == "intervals":
+        return _interval_forms(settings, kind)
+    forms = _BY_TYPE.get(source, {}).get(kind, ())
+    return tuple(each for each in forms if each is not _RARE or (settings.get("rare") or 1) > 1)
+
+
+def _interval_forms(settings: Any, kind: str | None) -> tuple[Form, ...]:
+    origin, *widths = (Decimal(str(bound)) for bound in (settings["origin"], *settings["width"]))
+    if kind == "number" or any(bound % 1 for bound in (origin, *widths)):
+        return (_HALF_OPEN,)
+    whole = (_SIGNED,) if origin < 0 else (_WHOLE, _SIGNED)
+    return whole if kind == "integer" else (*whole, _HALF_OPEN)
+
+
+def _mondrian_forms(labels: str, kind: str | None) -> tuple[Form, ...]:
+    """Return the forms of Mondrian's own labels: ranges of numbers and dates, sets of texts."""
+    if labels == "set" or kind == "text":
+        return (_SET,)
+    return (_CLOSED,) if kind else (_CLOSED, _SET)
+
 
 _HIDDEN = ("*", "any value: hidden")
+_HIDDEN_COLUMN = "hidden (*)"
 _MISSING = "<missing>"
 
 
@@ -120,7 +193,7 @@ def _columns(public: Mapping[str, Any]) -> Iterator[str]:
         yield from _item(f"{_shown(name)}: {_content(public, name)[0]}")
 
 
-def _content(public: Mapping[str, Any], name: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+def _content(public: Mapping[str, Any], name: str) -> tuple[str, tuple[Form, ...]]:
     """Return what a column contains, and the forms of its generalized values."""
     settings, algorithm = public["config"]["attributes"][name], public["config"]["algorithm"]
     levels = public["recoding"].get("levels")
@@ -132,13 +205,30 @@ def _content(public: Mapping[str, Any], name: str) -> tuple[str, tuple[tuple[str
     if public["recoding"].get("aggregate") is not None:
         return f"the {public['recoding']['aggregate']} of similar records", ()
     if algorithm["name"] == "mondrian" and algorithm.get("labels") in _BY_LABELS:
-        return _BY_LABELS[algorithm["labels"]]
-    source = next((key for key in settings.get("hierarchy") or () if key in _BY_SOURCE), None)
+        labels = algorithm["labels"]
+        return _BY_LABELS[labels], _mondrian_forms(labels, settings.get("type"))
+    return _along_hierarchy(settings, level, varies=levels is None)
+
+
+def _along_hierarchy(
+    settings: Mapping[str, Any], level: int | None, *, varies: bool
+) -> tuple[str, tuple[Form, ...]]:
+    """Return the same for a column that is recoded along its hierarchy.
+
+    Parameters
+    ----------
+    varies: whether the level varies by record; else it is not public if it is None.
+    """
+    hierarchy = settings.get("hierarchy") or {}
+    source = next((key for key in hierarchy if key in _BY_SOURCE), None)
     if source is None:
-        own = "groups of a hierarchy" if settings.get("hierarchy") else "hidden (*)"
-        return (own if level is not None else "unchanged, or * where that would disclose too much"), ()
-    what, forms = _BY_SOURCE[source]
-    return (f"{what}, level {level}" if level is not None else f"{what}, some finer than others"), forms
+        own = "groups of a hierarchy" if hierarchy else _HIDDEN_COLUMN
+        return ("unchanged, or * where that would disclose too much" if varies else own), ()
+    parameters = hierarchy[source]
+    if level is not None and source in _STEPS and level > len(parameters[_STEPS[source]]):
+        return _HIDDEN_COLUMN, ()
+    shown = ", some finer than others" if varies else "" if level is None else f", level {level}"
+    return _BY_SOURCE[source] + shown, _forms_of(source, parameters, settings.get("type"), level)
 
 
 def _ungeneralized(public: Mapping[str, Any], name: str) -> str:
@@ -176,7 +266,7 @@ def _ranges(public: Mapping[str, Any]) -> str | None:
     """Return a column with ranges of numbers, None without one."""
     columns = public["config"]["attributes"]
     found = (name for name, own in columns.items() if own.get("type") in ("integer", "number"))
-    return next((name for name in found if _NUMBERS[0] in _content(public, name)[1]), None)
+    return next((name for name in found if _RANGES.intersection(_content(public, name)[1])), None)
 
 
 def _reading(public: Mapping[str, Any]) -> Iterator[str]:
@@ -196,6 +286,9 @@ def _reading(public: Mapping[str, Any]) -> Iterator[str]:
     column = _ranges(public)
     if column is not None:
         yield ""
+        open_ended = _OPEN in _content(public, column)[1]
+        without = "* and <20 have none and come" if open_ended else "* has none and comes"
+        yield f"To sort ranges by their lower end; {without} first:"
         config = public["config"]
         yield from _sorting(column, config["output"].get("decimal") or config["input"]["decimal"])
 
@@ -205,7 +298,6 @@ def _sorting(column: str, decimal: str) -> Iterator[str]:
     name = json.dumps(column, ensure_ascii=False)
     pointed = "" if decimal == "." else f'.str.replace("{decimal}", ".")'
     plain = "low" if decimal == "." else f'sub("{decimal}", ".", low, fixed = TRUE)'
-    yield "To sort ranges by their lower end; * and <20 have none and come first:"
     yield f'  low = records[{name}].str.extract(r"^\\[?(-?[0-9]+([{decimal}][0-9]+)?)")[0]'
     yield f"  low = pandas.to_numeric(low{pointed})"
     yield '  records = records.loc[low.sort_values(na_position="first").index]'

@@ -128,7 +128,7 @@ def constraints_grid(report: dict[str, Any], facts: Facts) -> Grid:
                 parameters_of(constraint),
                 number(constraint["measured"]),
                 "holds" if constraint["satisfied"] else "fails",
-                _worst(worst, facts.smallest),
+                _worst(worst, facts.smallest, report["release"]["classes"]),
                 form.recipient if constraint["verifiable_from_release"] else "no",
             )
         )
@@ -146,11 +146,12 @@ def constraints_grid(report: dict[str, Any], facts: Facts) -> Grid:
     )
 
 
-def _worst(worst: Worst | None, smallest: int) -> str:
+def _worst(worst: Worst | None, smallest: int, classes: int) -> str:
     """Return a text on the worst classes with sizes only, as values could reveal individuals."""
     if worst is None:
         return "judged on the whole release"
-    many = f"fewer than {smallest}" if worst.classes is None else f"{worst.classes:,}"
+    # A masked number is at least one.
+    many = masked_count(1 if worst.classes is None else worst.classes, smallest, classes)
     if worst.largest < smallest:
         return f"{many}, of fewer than {smallest} records"
     least = f"fewer than {smallest}" if worst.smallest < smallest else f"{worst.smallest:,}"
@@ -469,7 +470,7 @@ def _tiles(report: dict[str, Any], facts: Facts) -> tuple[Tile, ...]:
         Tile(
             "records kept",
             share,
-            f"{masked_count(suppressed, facts.smallest)} of {source['rows']:,} suppressed",
+            f"{masked_count(suppressed, facts.smallest, source['rows'])} of {source['rows']:,} suppressed",
         ),
         Tile(
             "smallest class",

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
 from anonymizer.attacks.base import ATTACKS, threat_of
+from anonymizer.hierarchy.source import HIERARCHY_SOURCES, FlatSource, HierarchySource, make_source
 from anonymizer.loss.base import LOSS_METRICS, loss_key
 from anonymizer.model.report import Report
 from anonymizer.report.build import PUBLIC_DETAILS
@@ -28,7 +30,7 @@ BY_TYPE = frozenset({"t-closeness"})
 """Models whose measure depends on the type of sensitive values, unless a distance without order is set."""
 
 CLASS_LOSSES = ("discernibility", "average_class_size")
-"""Losses that reveal class sizes; for appended records, sizes of the classes of the new records alone."""
+"""Losses that follow from class sizes; for appended records, from those of the new records alone."""
 
 OBJECTIVE_KEYS = ("objective", "bound", "gap", "best_possible")
 """Keys of the objective and its proof."""
@@ -79,6 +81,7 @@ class _Terms:
             and not any((config.get("budget") or {}).values())
             and config.get("suppression", {}).get("method", "classes") == "classes"
         )
+        of_release = partial(_of_release_alone, attributes=config["attributes"])
         return cls(
             smallest,
             config["objective"]["metric"],
@@ -86,8 +89,8 @@ class _Terms:
             proven,
             bool(release["suppressed_records"] or release["suppressed_cells"]),
             config["attributes"],
-            frozenset(threat_of(each) for each in content["attacks"] if not _of_release_alone(each)),
-            frozenset(what for each, what in contradictions(content) if _of_release_alone(each)),
+            frozenset(threat_of(each) for each in content["attacks"] if not of_release(each)),
+            frozenset(what for each, what in contradictions(content) if of_release(each)),
         )
 
 
@@ -109,23 +112,31 @@ def public_report(report: Report, k: int | None) -> Report:
     """
     content = report.to_dict()
     smallest = smallest_shown(k)
-    shown = _public(content | _declared_types(content), PLACEMENT, content, _Terms.of(content, smallest))
+    shown = _public(
+        content | _declared_types(content) | _fixed_levels(content),
+        PLACEMENT,
+        content,
+        _Terms.of(content, smallest),
+    )
     for section, keys in _revealing(content, smallest):
         shown[section] = {key: None if key in keys else value for key, value in shown[section].items()}
-    if _leaves_keys_out(content["config"]):
-        shown["warnings"].append(RECORDS)
+    shown["warnings"] += recipient_warnings(content)
     for entry, own in zip(shown["attacks"], content["attacks"], strict=True):
         details = {key: own["details"][key] for key in PUBLIC_DETAILS if key in own["details"]}
-        if details and _of_release_alone(own):
+        if details and _of_release_alone(own, content["config"]["attributes"]):
             entry["details"] = {key: _rounded_figure(value) for key, value in details.items()}
     return Report(shown)
 
 
-def _leaves_keys_out(config: Mapping[str, Any]) -> bool:
-    """Return whether a config leaves columns out and does not say that no person has two records."""
+def recipient_warnings(content: Mapping[str, Any]) -> list[str]:
+    """Return the warnings that only the public report has.
+
+    Constraints count records where a config leaves columns out and does not say that no person has two.
+    """
+    config = content["config"]
     roles = {each.get("role") for each in config["attributes"].values()}
     acknowledged = config.get("acknowledge") or ()
-    return not roles.isdisjoint(LEFT_OUT) and "rows-are-persons" not in acknowledged
+    return [] if roles.isdisjoint(LEFT_OUT) or "rows-are-persons" in acknowledged else [RECORDS]
 
 
 def _declared_types(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,6 +150,34 @@ def _declared_types(content: Mapping[str, Any]) -> dict[str, Any]:
     return {"attributes": {**columns, **hidden}} if hidden else {}
 
 
+def _unsaid_levels(content: Mapping[str, Any]) -> set[str]:
+    """Return the quasi-identifiers whose hierarchy has more or fewer levels with other hidden values."""
+    return {
+        name
+        for name, each in content["config"]["attributes"].items()
+        if each.get("role") == "quasi-identifier" and not _source_of(each).fixed_height
+    }
+
+
+def _source_of(settings: Mapping[str, Any]) -> HierarchySource[Any]:
+    """Return the source of the hierarchy of a column in a report."""
+    given = (settings.get("hierarchy") or {}).items()
+    sources = (make_source({key: value}, key) for key, value in given if key in HIERARCHY_SOURCES)
+    return next(sources, FlatSource())
+
+
+def _fixed_levels(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the recoding without levels whose numbers depend on hidden values.
+
+    One suppressed text that is longer adds a level to a mask, so the level of ``*`` changes for all.
+    """
+    recoding, unsaid = content.get("recoding"), _unsaid_levels(content)
+    if not unsaid or not recoding or recoding.get("levels") is None or "grouping" in recoding:
+        return {}  # Anatomy publishes the lowest levels that the config allows.
+    levels = {name: None if name in unsaid else level for name, level in recoding["levels"].items()}
+    return {"recoding": recoding | {"levels": levels}}
+
+
 def unplaced_keys(content: Mapping[str, Any]) -> list[str]:
     """Return the paths of an internal report that ``PLACED`` does not list; they are not public."""
     return [".".join(path) for path in _unplaced(content, PLACEMENT, ())]
@@ -147,11 +186,15 @@ def unplaced_keys(content: Mapping[str, Any]) -> list[str]:
 def _revealing(content: Mapping[str, Any], smallest: int) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield sections with their keys that would reveal a number that is not public."""
     losses = tuple(content["loss"])
+    metric = loss_key(content["config"]["objective"]["metric"])
+    if _unsaid_levels(content):
+        yield "loss", tuple(key for key in losses if key not in CLASS_LOSSES)
+        if metric not in CLASS_LOSSES:
+            yield "search", OBJECTIVE_KEYS
     if is_small_count(content["release"]["suppressed_records"], smallest):
         yield from (("input", ("rows",)), ("loss", losses), ("search", OBJECTIVE_KEYS))
     if "applied" not in content:
         return
-    metric = loss_key(content["config"]["objective"]["metric"])
     if content["applied"]["rows_added"] < smallest:
         yield from (("applied", ("rows_before", "rows_added")), ("input", ("rows",)))
         yield from (("loss", losses), ("search", OBJECTIVE_KEYS))
@@ -233,11 +276,16 @@ def _of_released_values(entry: Mapping[str, Any], terms: _Terms) -> bool:
 
 def _success(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
     """Show the success of an attack only if the recipient can run it; others depend on hidden values."""
-    return _rounded(value, entry, terms) if _of_release_alone(entry) else None
+    return _rounded(value, entry, terms) if _of_release_alone(entry, terms.attributes) else None
 
 
-def _of_release_alone(entry: Mapping[str, Any]) -> bool:
-    return ATTACKS[entry["attack"]].of_release_alone
+def _of_release_alone(entry: Mapping[str, Any], attributes: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Return whether the recipient can run an attack; not along a hierarchy that is built from the input."""
+    if not ATTACKS[entry["attack"]].of_release_alone:
+        return False
+    known = entry["knowledge"]
+    source = _source_of(attributes.get(known.get("sensitive"), {}))
+    return "level" not in known or isinstance(source, FlatSource) or not source.rule_built
 
 
 def _strongest(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:

@@ -115,13 +115,15 @@ def number(value: Any, digits: int = 4) -> str:
     return f"{value:,.{digits}g}" if abs(value) < 10**digits else f"{value:,.0f}"
 
 
-def masked_count(count: int, smallest: int) -> str:
-    """Return a count as text, masked if it is too small to be shown.
+def masked_count(count: int, smallest: int, of: int) -> str:
+    """Return a count out of a total as text, masked if it is too small to be shown.
 
-    >>> masked_count(0, 5), masked_count(4, 5), masked_count(1200, 5)
-    ('0', 'fewer than 5', '1,200')
+    >>> masked_count(0, 5, 9), masked_count(4, 5, 9), masked_count(1200, 5, 1200), masked_count(2, 11, 3)
+    ('0', 'fewer than 5', '1,200', 'some')
     """
-    return f"fewer than {smallest}" if 0 < count < smallest else f"{count:,}"
+    if not 0 < count < smallest:
+        return f"{count:,}"
+    return f"fewer than {smallest:,}" if smallest <= of else "some"
 
 
 def parameters_of(constraint: Mapping[str, Any]) -> str:

@@ -635,9 +635,9 @@ def _plain_number(text: str, kind: type[int] | type[float] | None = None) -> flo
 
 
 JUDGED = ("input", "attributes", "constraints", "reference", "suppression", "output")
-"""Sections of a config that state the promises of a release; most others concern the search."""
+"""Sections of a config that state the promises of a release."""
 
-OF_PLUG_INS = ("algorithm", "attacks")
+OF_PLUG_INS = ("algorithm", "objective", "attacks", "utility")
 """Sections that may name plug-ins which only the publisher has installed; they are skipped then."""
 
 LEFT_OUT = "optional keys that config leaves out"

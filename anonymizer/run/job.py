@@ -451,7 +451,7 @@ def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: Ru
     kept = task.stored(found) if sink.titles else None
     applied = task.entry(found)
     differing = [applied["difference"]] if applied and applied["difference"] else []
-    useless = [] if applied else release_warnings(found)
+    useless = [] if applied else release_warnings(task.plan, found)
     parts = replace(
         parts,
         recoding_file=recoding_entry(kept),

@@ -64,11 +64,13 @@ class RepeatedKey:
 
         >>> RepeatedKey("id", 6127, 19609, 136, 2476).warning(5)[:83]
         "column 'id' repeats: 6,127 values in 19,609 records; k counts records, not people: "
+        >>> RepeatedKey("id", 20, 40, 2, 3).warning(11)[74:122]
+        ': some of 3 classes hold fewer than 11 of its va'
         """
         what = f"column '{self.name}' repeats: {self.persons:,} values in {self.records:,} records"
         counted = f"{'k counts' if k else 'constraints count'} records, not people"
         if self.below is not None and self.classes is not None:
-            below = masked_count(self.below, smallest_shown(k))
+            below = masked_count(self.below, smallest_shown(k), self.classes)
             counted += f": {below} of {self.classes:,} classes hold fewer than {k or 2} of its values"
         return f"{what}; {counted}; {REMEDY}"
 

@@ -10,6 +10,7 @@ from anonymizer.config.attribute import Role
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CsvDialect
 from anonymizer.data.table import date_remedy
+from anonymizer.errors import listed
 from anonymizer.hierarchy.auto import AutoSource
 from anonymizer.hierarchy.order import OrderSource
 from anonymizer.model.dates import ISO_FORM, reading_of
@@ -17,11 +18,15 @@ from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Report
 from anonymizer.model.table import COMMA, Column, ValueType
 from anonymizer.profile.column_statistics import (
+    AGAINST_EXTREMES,
     DIFFER_BY_BLANKS,
+    EXTREMES,
     SAMPLE,
     begins_or_ends_with_blank,
     differing_by_blanks,
+    measure_column,
     padding_warnings,
+    single_extremes,
     weight_warnings,
     writing_of,
 )
@@ -41,7 +46,7 @@ from anonymizer.report.facts import Facts, useless_columns
 from anonymizer.report.legend import legend
 from anonymizer.report.page import page
 from anonymizer.report.public import public_report
-from anonymizer.report.wording import useless_warnings
+from anonymizer.report.wording import masked_count, useless_warnings
 from anonymizer.run.assessment import Verified
 from anonymizer.run.diagnose import Diagnosis
 from anonymizer.run.earlier_release import StoredRecoding
@@ -58,6 +63,12 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
     smallest = smallest_shown(plan.k)
     warnings, with_blanks = [], []
     for column in columns:
+        dates = plan.columns[column.name].dates
+        if column.type is ValueType.DATE and (other := dates.swapped(column.present)) is not None:
+            warnings.append(
+                f"column '{column.name}' is read as {dates}, and {other} fits all its values, too; "
+                "check whether day or month comes first"
+            )
         if column.type is not ValueType.TEXT:
             continue
         differing = differing_by_blanks(column.present)
@@ -71,23 +82,27 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
                 f"column '{column.name}' contains numbers with decimal commas, which are read as text; "
                 "set input.decimal to ','"
             )
-        if _groups_spelled_dates(plan, column):
+        if (harm := _harm_of_spelled_dates(plan, column)) is not None:
             warnings.append(
-                f"column '{column.name}' looks like dates, but is grouped by spelling, not by time; "
-                f"{date_remedy(column.present)}, with `type: date`"
+                f"column '{column.name}' looks like dates, but {harm}; {date_remedy(column.present)}, with "
+                "`type: date`"
             )
     return [*warnings, *padding_warnings([each.name for each in columns if each.padded], with_blanks)]
 
 
-def _groups_spelled_dates(plan: Plan, column: Column) -> bool:
-    """Return whether a column of dates of some form is grouped by the order of its texts."""
-    planned = plan.columns[column.name].hierarchy
-    source = None if planned is None else planned.source
+def _harm_of_spelled_dates(plan: Plan, column: Column) -> str | None:
+    """Return what is wrong with a column of texts that are dates of some form; None if nothing is."""
+    own = plan.columns[column.name]
+    source = None if own.hierarchy is None else own.hierarchy.source
     by_order = isinstance(source, OrderSource) and source.settings.values is None
-    if not (by_order or isinstance(source, AutoSource)):
-        return False
+    if not (own.role is Role.SENSITIVE or by_order or isinstance(source, AutoSource)):
+        return None
     found = reading_of(column.present)
-    return found is not None and found.format.forms != (ISO_FORM,)
+    if found is None or found.format.forms == (ISO_FORM,):
+        return None
+    if own.role is Role.SENSITIVE:
+        return "is counted by spelling: two spellings of one day are two values"
+    return "is grouped by spelling, not by time"
 
 
 def _is_read_as_text(column: Column) -> bool:
@@ -186,10 +201,38 @@ def warnings_of(plan: Plan, prepared: Prepared) -> list[str]:
     ]
 
 
-def release_warnings(found: Found) -> list[str]:
-    """Return the warnings about columns of a release that say next to nothing."""
+def release_warnings(plan: Plan, found: Found) -> list[str]:
+    """Return the warnings about columns of a release that say next to nothing, or too much."""
     merged = found.promised.merged
-    return [*useless_warnings(useless_columns(merged), len(merged.table.quasi_identifiers))]
+    return [
+        *_exact_warnings(plan, found),
+        *useless_warnings(useless_columns(merged), len(merged.table.quasi_identifiers)),
+    ]
+
+
+MOST_EXACT = 30
+"""Maximum number of unchanged columns that a run looks at: more would take longer than the run itself."""
+
+
+def _exact_warnings(plan: Plan, found: Found) -> Iterator[str]:
+    """Yield the warnings about columns that are released unchanged, unless the records are out of core."""
+    if found.prepared.problem.source is not None:
+        return
+    relation = found.prepared.encoded.relation
+    roles = {name: plan.columns[name].role for name in plan.released(relation.columns)}
+    exact = [name for name, role in roles.items() if role in (Role.SENSITIVE, Role.INSENSITIVE)][:MOST_EXACT]
+    extremes = single_extremes(relation, (measure_column(relation, name, plan.numerals) for name in exact))
+    if extremes:
+        yield f"{listed(extremes)}: {EXTREMES}; {AGAINST_EXTREMES}"
+    insensitive = [name for name in exact if roles[name] is Role.INSENSITIVE]
+    unique = relation.profiling.in_small_classes(insensitive, 2)[0] if len(insensitive) > 1 else 0
+    if unique:
+        number = masked_count(unique, smallest_shown(plan.k), relation.rows)
+        yield (
+            f"{listed(insensitive)} are released unchanged and together single out {number} of "
+            f"{relation.rows:,} records for anybody who knows them; make those that others may know "
+            "quasi-identifiers"
+        )
 
 
 def _unattacked(names: Sequence[str]) -> list[str]:

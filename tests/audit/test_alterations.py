@@ -138,7 +138,7 @@ def setitem(place: Any, key: str | int, value: Any) -> None:
 
 
 def alterations(report: dict[str, Any]) -> Iterator[Alteration]:
-    """Give a report with each figure altered, and with each key dropped."""
+    """Give a report with each figure altered, each key dropped, and each mapping with a further key."""
     for key in leaves(report):
         value = at(report, key)
         for other in other_values(value):
@@ -146,6 +146,9 @@ def alterations(report: dict[str, Any]) -> Iterator[Alteration]:
     for key in {leaf[:length] for leaf in leaves(report) for length in range(1, len(leaf) + 1)}:
         if isinstance(key[-1], str):
             yield Alteration(key, "dropped", operator.delitem)
+    for key in {leaf[:length] for leaf in leaves(report) for length in range(len(leaf) + 1)}:
+        if isinstance(at(report, key), dict):
+            yield Alteration((*key, "further"), "added", partial(setitem, value=1))
 
 
 def at(report: Any, key: Key) -> Any:

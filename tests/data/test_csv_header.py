@@ -11,12 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from anonymizer.data.csv import SAMPLE_CHARACTERS, name_columns, read_header
+from anonymizer.data.csv import SAMPLE_CHARACTERS, detect_separator, name_columns, read_header
 from anonymizer.data.open import open_csv, open_file, open_frame
 from anonymizer.data.source import CsvDialect
 from anonymizer.errors import DataError
 from tests.data.files import rows, write
 from tests.helpers.messages import exchange
+
+
+@given(
+    st.sampled_from(["a", '"a"', '"a ""b"""', "\na"]),
+    st.lists(st.text('a;,|\t"\n ', max_size=9), min_size=1, max_size=4),
+)
+def test_the_separator_of_one_column_does_not_depend_on_its_values(header: str, lines: list[str]) -> None:
+    """The release has the separator of the input, and the values may be suppressed."""
+    assert detect_separator("\n".join([header, *lines, ""])) == ","
 
 
 @pytest.mark.parametrize(

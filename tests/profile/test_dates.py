@@ -9,9 +9,11 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 
+import anonymizer as an
 from anonymizer.cli.main import main
 from anonymizer.model.table import ValueType
 from anonymizer.profile.column_statistics import with_known_order
@@ -142,3 +144,50 @@ def test_questions_are_shown_everywhere(tmp_path: Path, capsys: pytest.CaptureFi
     assert found["doubtful"]
     assert '"%d/%m/%Y" and "%m/%d/%Y"' in found["reason"]
     assert {line.split(",")[0] for line in released(tmp_path)[1:]} <= {"2014", "2010s", "*"}
+
+
+def test_an_order_that_another_column_decides_is_asked_about(tmp_path: Path) -> None:
+    """Beside ``5/13/2014``, ``5/3/2014`` is read with the month first, but its own values do not say so."""
+    rows = [f"{day:%m/%d/%Y},{later:%m/%d/%Y}" for day, later in zip(EARLY, TWO_YEARS, strict=False)]
+    (tmp_path / "list.csv").write_text("\n".join(["seen,born", *rows, ""]), encoding="utf-8")
+    assert main(["init", str(tmp_path / "list.csv"), "-o", str(tmp_path / "list.yaml")]) == 0
+    text = (tmp_path / "list.yaml").read_text(encoding="utf-8")
+    assert yaml.safe_load(text)["attributes"]["seen"]["format"] == "%m/%d/%Y"
+    comments = " ".join(text.replace("#", " ").split())
+    assert comments.count("day or month first?") == 1
+    assert 'day or month first? "%d/%m/%Y" fits all values, too; other columns of dates' in comments
+
+
+@pytest.mark.parametrize(("days", "warned"), [(EARLY, True), (TWO_YEARS, False)])
+@pytest.mark.parametrize("role", ["quasi-identifier", "sensitive"])
+def test_a_format_that_fits_in_the_other_order_too(
+    days: Sequence[Any], role: str, *, warned: bool, tmp_path: Path
+) -> None:
+    frame = pd.DataFrame({"seen": [f"{day:%m/%d/%Y}" for day in days], "sex": "f"})
+    attributes = {
+        "seen": {"role": role, "type": "date", "format": "%m/%d/%Y"},
+        "sex": {"role": "quasi-identifier"},
+    }
+    config = {"attributes": attributes, "constraints": [{"model": "k-anonymity", "k": 2}]}
+    warnings = an.anonymize(frame, config).report.to_dict()["warnings"]
+    expected = (
+        'column \'seen\' is read as "%m/%d/%Y", and "%d/%m/%Y" fits all its values, too; check '
+        "whether day or month comes first"
+    )
+    assert (expected in warnings) is warned
+
+
+def test_sensitive_dates_without_a_declaration() -> None:
+    """``05/13/2014`` and ``5/13/2014`` are two values for l-diversity unless the column is one of dates."""
+    frame = pd.DataFrame({"seen": ["05/13/2014", "5/13/2014"] * 4, "sex": "f"})
+    attributes = {"seen": {"role": "sensitive"}, "sex": {"role": "quasi-identifier"}}
+    config: dict[str, Any] = {"attributes": attributes, "constraints": [{"model": "l-diversity", "l": 2}]}
+    warnings = an.anonymize(frame, config).report.to_dict()["warnings"]
+    expected = (
+        "column 'seen' looks like dates, but is counted by spelling: two spellings of one day are two "
+        'values; set `format: "%m/%d/%Y"`, with `type: date`'
+    )
+    assert expected in warnings
+    attributes["seen"] |= {"type": "date", "format": "%m/%d/%Y"}
+    with pytest.raises(an.Infeasible):
+        an.anonymize(frame, config)

@@ -36,7 +36,7 @@ def test_a_legend_names_columns_forms_and_commands(tmp_path: Path) -> None:
     text = legend_of(job)
     assert columns_of(text) == {
         "age": "numbers in intervals, level 2",
-        "zip": "parts of texts, level 2",
+        "zip": "texts with * for each hidden character",
         "sex": "unchanged",
         "diagnosis": "unchanged (sensitive)",
         "note": "unchanged",
@@ -122,7 +122,7 @@ def test_parquet_and_odd_names_of_columns(tmp_path: Path) -> None:
     }
     assert job.run("--quiet").code == 0
     text = legend_of(job)
-    assert '  "zip\\ncode": parts of texts' in text
+    assert '  "zip\\ncode": texts with *' in text
     assert '  "s": unchanged' in text
     assert "read_csv" not in text
     assert "Generalized columns are texts" in text
@@ -152,3 +152,49 @@ def test_weights_that_are_not_released_are_not_named(tmp_path: Path) -> None:
         assert job.run("--quiet").code == 0
         assert ("note" in columns_of(legend_of(job))) == released
         assert call("audit", job.release).code == 0
+
+
+def forms_of(public: dict[str, Any], name: str, **settings: Any) -> set[str]:
+    """Return the forms in the legend of a release whose column ``name`` has other settings."""
+    changed = json.loads(json.dumps(public))
+    own = changed["config"]["attributes"]
+    for other in own:
+        own[other] = {"role": "insensitive"}
+    level = settings.pop("level", None)
+    own[name] = {"role": "quasi-identifier", **settings}
+    changed["recoding"]["levels"] = {name: level}
+    section = legend(changed).partition("Values:\n")[2].partition("\n\n")[0]
+    return {line.strip().split(": ")[0] for line in section.splitlines() if not line.startswith(" " * 6)}
+
+
+@pytest.mark.parametrize(
+    ("settings", "forms"),
+    [
+        ({"type": "text", "hierarchy": {"auto": {}}}, {"a..f", "{a, b}"}),
+        ({"type": "text", "hierarchy": {"auto": {"rare": 10}}}, {"a..f", "{a, b}", "ab…"}),
+        ({"type": "integer", "hierarchy": {"auto": {"rare": 10}}}, {"20-24", "-5 to -1", "<20, 65+"}),
+        ({"type": "number", "hierarchy": {"auto": {}}}, {"[20, 22.5)", "<20, 65+"}),
+        ({"type": "date", "hierarchy": {"auto": {}}}, {"2024-01-31..2024-05-02"}),
+        ({"type": "text", "hierarchy": {"order": {"sizes": [2, 4]}}, "level": 1}, {"a..f", "{a, b}"}),
+        ({"type": "number", "hierarchy": {"order": {"sizes": [2, 4]}}, "level": 2}, {"[20, 24]"}),
+        ({"type": "text", "hierarchy": {"order": {"sizes": [2, 4]}}, "level": 3}, set()),
+        ({"hierarchy": {"intervals": {"width": [5], "origin": 0}}}, {"20-24", "-5 to -1", "[20, 22.5)"}),
+        (
+            {"type": "integer", "hierarchy": {"intervals": {"width": [5], "origin": -5}}, "level": 1},
+            {"-5 to -1"},
+        ),
+        ({"hierarchy": {"intervals": {"width": [0.5, 5], "origin": 0}}, "level": 2}, {"[20, 22.5)"}),
+        ({"hierarchy": {"intervals": {"width": [5], "origin": 0}}, "level": 2}, set()),
+        ({"hierarchy": {"mask": {"from": "left"}}}, {"**01"}),
+        ({"hierarchy": {"date": {"levels": ["month", "year"]}}, "level": 2}, {"2024"}),
+        ({"hierarchy": {"date": {"levels": ["day", "decade"]}}}, {"2024-05-31", "2020s"}),
+        ({"hierarchy": {"file": "a.csv"}, "level": 1}, set()),
+    ],
+)
+def test_forms_are_those_that_a_column_can_have(
+    settings: dict[str, Any], forms: set[str], tmp_path: Path
+) -> None:
+    job = Job(tmp_path).rows(people(20))
+    assert job.run("--quiet").code == 0
+    public = json.loads(job.public_report.read_text(encoding="utf-8"))
+    assert forms_of(public, "zip", **settings) == {*forms, "*", "<missing>"}

@@ -19,6 +19,7 @@ import anonymizer as an
 from anonymizer.attacks.vulnerability import VulnerabilityAttack
 from anonymizer.model.report import Report
 from anonymizer.report.distribution import share_step
+from anonymizer.report.legend import legend
 from anonymizer.report.public import RECORDS, public_report, unplaced_keys
 from tests.helpers.slow import slow_but
 from tests.run.commands import CONFIG, Done, Job, call, people
@@ -50,7 +51,7 @@ def test_it_lacks_what_would_help_an_attacker(tmp_path: Path) -> None:
 
 
 def test_losses_that_depend_on_hidden_values_are_not_shown(tmp_path: Path) -> None:
-    job = Job(tmp_path).rows(people(400))
+    job = Job(tmp_path).rows(people(400)).attribute("zip", role="quasi-identifier", type="text")
     assert job.run().code == 0
     public = json.loads(job.public_report.read_text(encoding="utf-8"))
     assert (public["loss"]["loss"], public["loss"]["ncp"], public["search"]["objective"]) == (None,) * 3
@@ -556,3 +557,64 @@ def test_a_measure_does_not_tell_the_kind_of_a_suppressed_value(
     assert one["constraints"] == other["constraints"]
     assert (one["constraints"][1]["measured"] is not None) is shown
     assert one["constraints"][0]["measured"] is not None
+
+
+DAYS = [f"2024-0{1 + each % 2}-1{each % 3}" for each in range(60)]
+WORDS = [f"{chr(0x4E00 + each)}{each:02}" for each in range(64)]
+
+
+@pytest.mark.parametrize("metric", ["loss", "height", "precision"])
+@pytest.mark.parametrize(
+    ("hierarchy", "values", "hidden"),
+    [
+        ({"date": {}}, [*DAYS, "1970-05-05"], "1970-05-05T10:30:00"),
+        ({"mask": {"from": "right"}}, [*WORDS, "777"], "7777777"),
+        ({"mask": {"from": "right", "steps": [1, 3, 5]}}, [*WORDS, "777"], "7777777"),
+        ({"auto": {}}, [*WORDS, "777"], WORDS[0]),
+    ],
+)
+def test_a_suppressed_value_that_changes_the_number_of_levels_does_not_show(
+    hierarchy: dict[str, Any], values: list[str], hidden: str, metric: str
+) -> None:
+    """A time makes days a level, a longer text a level of a mask, another value one of groups."""
+    rows = len(values)
+    frame = pd.DataFrame(
+        {"q": values, "far": ["x"] * (rows - 1) + ["y"], "s": ["ab"[each % 2] for each in range(rows)]}
+    )
+    config = {
+        "attributes": {
+            "q": {"role": "quasi-identifier", "hierarchy": hierarchy},
+            "far": {"role": "quasi-identifier", "levels": {"max": 0}},
+            "s": {"role": "sensitive"},
+        },
+        "constraints": [{"model": "k-anonymity", "k": 20}],
+        "suppression": {"limit": 0.02},
+        "objective": {"metric": metric},
+    }
+    one, other = pairs(frame, config, rows - 1, q=hidden)
+    assert legend(files(one)) == legend(files(other))
+    assert one == other
+    assert one["recoding"]["levels"] == {"q": None, "far": 0}
+
+
+def files(public: dict[str, Any]) -> dict[str, Any]:
+    """Return a public report as of a release in a file."""
+    return public | {"release": public["release"] | {"path": "r.csv", "separator": ",", "encoding": "utf-8"}}
+
+
+def test_similarity_along_a_hierarchy_from_the_input_is_not_shown() -> None:
+    ages = [str(20 + each % 2) for each in range(40)]
+    pay = [str(100 * (1 + each % 7)) for each in range(40)]
+    frame = pd.DataFrame({"q": [*ages, "90"], "pay": [*pay, "0"]})
+    config = {
+        "attributes": {
+            "q": {"role": "quasi-identifier", "levels": {"max": 0}},
+            "pay": {"role": "sensitive", "type": "integer", "hierarchy": {"auto": {"rare": 2}}},
+        },
+        "constraints": [{"model": "k-anonymity", "k": 5}],
+        "suppression": {"limit": 0.05},
+        "attacks": [{"attack": "similarity", "level": 1}],
+    }
+    one, other = pairs(frame, config, 40, pay="99999")
+    assert one == other
+    assert one["attacks"][0]["success"] is None

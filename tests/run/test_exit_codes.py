@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from anonymizer.report.public import RECORDS
 from anonymizer.run.prepare import RunMonitor
 from tests.run.commands import ROOT, Job, call, people, read_rows, snapshot, spawn
 
@@ -27,11 +28,13 @@ def test_0_a_process_of_its_own_releases_and_says_what_to_give(tmp_path: Path) -
         "report.public.json",
         "README.txt",
     ]
+    assert f"Warning for the recipient: {RECORDS}" in done.out.splitlines()
     assert keep.split() == [
         "Keep:",
         f"{job.output}/",
         "report.json",
         "report.html",
+        "recoding.json",
         "(internal)",
     ]
     shared = {"share/release.csv", "share/report.public.json", "share/README.txt"}

@@ -284,3 +284,49 @@ def test_advice_suits_every_algorithm(tmp_path: Path, algorithm: str) -> None:
         case = useless(tmp_path, algorithm={"name": algorithm})
     done = case.run()
     assert done.code == 0, done.err
+
+
+def exact_columns(folder: Path, top: str) -> Case:
+    """Return 30 records of three classes with unchanged columns, the pay of one record being ``top``."""
+    pay = [f"{1000 + each % 5}.5" for each in range(29)] + [top]
+    columns = {
+        "age": [str(20 + each % 3) for each in range(30)],
+        "pay": pay,
+        "size": [str(each % 10) for each in range(30)],
+        "colour": ["ab"[each // 10 % 2] for each in range(30)],
+    }
+    attributes = {"age": QI, "pay": {"role": "sensitive"}}
+    attributes |= {name: {"role": "insensitive"} for name in ("size", "colour")}
+    config = {
+        "attributes": attributes,
+        "constraints": [{"model": "k-anonymity", "k": 5}],
+    }
+    return Case(folder, columns, config)
+
+
+EXTREME = (
+    "pay: one record alone has the largest or the smallest number, which is released exactly; round it, or "
+    "make it a quasi-identifier with hierarchy auto, whose end groups are open"
+)
+
+
+@pytest.mark.parametrize(("top", "warned"), [("9000", True), ("1.5", True), ("1004.5", False)])
+def test_a_single_extreme_that_is_released_exactly(top: str, *, warned: bool, tmp_path: Path) -> None:
+    case = exact_columns(tmp_path, top)
+    assert case.run().code == 0
+    assert (EXTREME in case.warnings()) is warned
+    assert not any("one record alone" in each for each in case.public_warnings)
+    done = call("init", tmp_path / "data.csv", "--qi", "age", "--sensitive", "pay")
+    assert (f"{EXTREME}." in done.out) is warned
+
+
+def test_unchanged_columns_that_single_out_records_together(tmp_path: Path) -> None:
+    """Size and colour: ten values twice and ten once; neither alone has a value of one record."""
+    case = exact_columns(tmp_path, "9000")
+    assert case.run().code == 0
+    expected = (
+        "size and colour are released unchanged and together single out 10 of 30 records for anybody who "
+        "knows them; make those that others may know quasi-identifiers"
+    )
+    assert expected in case.warnings()
+    assert not any("single out" in each for each in case.public_warnings)
