@@ -84,6 +84,7 @@ def content(**counts: Any) -> dict[str, Any]:
     return {
         "schema": 1,
         "status": "satisfied",
+        "warnings": [],
         "config": {"seed": 1, "input": {"path": "x"}, "attributes": {}, "objective": {"metric": "loss"}},
         "input": {"path": "x", "sha256": "y", "rows": 100, "columns": 3},
         "release": {**release, "classes": 9, **counts},
