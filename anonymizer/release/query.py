@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +31,10 @@ from anonymizer.data.relation import (
 from anonymizer.data.source import PARQUET_FILES, CsvDialect
 from anonymizer.model.arrays import CodeArray, IntArray, ranks_of
 from anonymizer.model.counting import Packing, add_up, count, rank
+from anonymizer.model.number_columns import NumberColumns
 from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.recoding import PublishedColumn, Recoding, SharedRecoding
+from anonymizer.model.table import POINT_SIGN
 
 
 def copy_table(query: ReleaseQuery, path: Path, dialect: CsvDialect) -> None:
@@ -71,8 +75,55 @@ def rows_of_records(
     return rows
 
 
+@dataclass(frozen=True, eq=False)
+class _Written:
+    """The recoded columns as they are written: labels, or numbers in their place.
+
+    Attributes
+    ----------
+    columns: all columns of the release, in their order.
+    recoded: by name.
+    numbers: columns that are stored as numbers.
+    """
+
+    columns: tuple[str, ...]
+    recoded: Mapping[str, PublishedColumn]
+    numbers: frozenset[str]
+
+    @classmethod
+    def of(cls, recoding: Recoding, columns: Sequence[str], decimal: str | None) -> _Written:
+        """Return some columns of a recoding; parameters are as for ``project``."""
+        attributes = recoding.table.quasi_identifiers
+        numbered = {each.name: each.number_columns for each in attributes if each.number_columns is not None}
+        recoded: dict[str, PublishedColumn] = {}
+        for published in recoding.published():
+            own = numbered.get(published.name)
+            parts = [published] if own is None else _in_numbers(own, published, decimal or POINT_SIGN)
+            if published.name in columns:
+                recoded |= {each.name: each for each in parts}
+        names = [numbered[name].columns if name in numbered else (name,) for name in columns]
+        stored = frozenset(name for own in numbered.values() for name in own.columns)
+        written = tuple(chain.from_iterable(names))
+        return cls(written, recoded, stored if decimal is None else frozenset())
+
+
+def _in_numbers(own: NumberColumns, published: PublishedColumn, decimal: str) -> list[PublishedColumn]:
+    """Return the columns of numbers that are released in place of labels."""
+    texts = [own.written(label, decimal) for label in published.labels]
+    columns = []
+    for name, labels in zip(own.columns, zip(*texts, strict=True), strict=True):
+        places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
+        place = np.array([places[label] for label in labels], dtype=np.int32)
+        columns.append(PublishedColumn(name, tuple(places), place[published.codes]))
+    return columns
+
+
 def project(
-    relation: Relation, combination: CodeArray, recoding: Recoding, columns: Sequence[str]
+    relation: Relation,
+    combination: CodeArray,
+    recoding: Recoding,
+    columns: Sequence[str],
+    decimal: str | None = None,
 ) -> Projection:
     """Return the projection of the input to a release, its columns in the order of the input.
 
@@ -80,25 +131,27 @@ def project(
     ----------
     combination: distinct row of each record in the searched table, shape (records,).
     columns: that are released, recoded or unchanged.
+    decimal: sign of numbers in texts; None for a release that stores numbers as such.
     """
     released = tuple(sorted(columns, key=relation.position))
-    return project_rows(rows_of_records(relation, combination, recoding, released), recoding, released)
+    rows = rows_of_records(relation, combination, recoding, released)
+    return project_rows(rows, recoding, released, decimal)
 
 
-def project_rows(rows: CodeArray, recoding: Recoding, columns: Sequence[str]) -> Projection:
+def project_rows(
+    rows: CodeArray, recoding: Recoding, columns: Sequence[str], decimal: str | None = None
+) -> Projection:
     """Return the projection of the input to a release.
 
     Parameters
     ----------
     rows: row of the recoding's table for each record, shape (records,).
     columns: that are released, in the order of the input.
+    decimal: as for ``project``.
     """
-    replacements = {
-        published.name: _replacement(published, rows)
-        for published in recoding.published()
-        if published.name in columns
-    }
-    return Projection(tuple(columns), replacements, ~recoding.removed[rows])
+    written = _Written.of(recoding, columns, decimal)
+    replacements = {name: _replacement(published, rows) for name, published in written.recoded.items()}
+    return Projection(written.columns, replacements, ~recoding.removed[rows], written.numbers)
 
 
 def _replacement(published: PublishedColumn, rows: CodeArray) -> Replacement:
@@ -161,7 +214,11 @@ def _codes(texts: Sequence[str | None], labels: Sequence[str]) -> CodeArray:
 
 
 def counted_rows(
-    relation: Relation, recoding: Recoding, positions: Mapping[str, CodeArray], columns: Sequence[str]
+    relation: Relation,
+    recoding: Recoding,
+    positions: Mapping[str, CodeArray],
+    columns: Sequence[str],
+    decimal: str | None = None,
 ) -> CountedRows | None:
     """Return the distinct published rows, sorted, with their counts.
 
@@ -169,15 +226,17 @@ def counted_rows(
     ----------
     positions: codes of the texts in the dictionary of each sensitive attribute, shape (texts,).
     columns: that are released.
+    decimal: as for ``project``.
 
     Returns
     -------
     None if the release does not follow from the recoding's table: the table lacks a column, or a code means
     several texts or a value that is not a text.
     """
-    released, recoding = sorted(columns, key=relation.position), recoding.merged
-    known = {published.name: published for published in recoding.published()}
-    for name in released:
+    recoding = recoding.merged
+    written = _Written.of(recoding, sorted(columns, key=relation.position), decimal)
+    known = dict(written.recoded)
+    for name in written.columns:
         if name not in known:
             unchanged = _unchanged(relation, recoding, name, positions)
             if unchanged is None:
@@ -185,16 +244,17 @@ def counted_rows(
             known[name] = unchanged
     kept = ~recoding.removed
     packing = Packing(int(kept.sum()))
-    for name in released:
+    for name in written.columns:
         published = known[name]
         packing.add(_sorted_labels(published)[1][published.codes[kept]], len(published.labels))
     groups, distinct = rank(packing.take_keys())
     codes = packing.unpack(distinct)
     return CountedRows(
-        tuple(released),
-        tuple(tuple(sorted(known[name].labels)) for name in released),
-        tuple(codes[:, place] for place in range(len(released))),
+        written.columns,
+        tuple(tuple(sorted(known[name].labels)) for name in written.columns),
+        tuple(codes[:, place] for place in range(len(written.columns))),
         count(groups.astype(np.int64), recoding.table.counts[kept], len(distinct)),
+        written.numbers,
     )
 
 
@@ -223,21 +283,29 @@ def _unchanged(
     return PublishedColumn(name, tuple(texts), by_code[recoding.table.sensitive_codes(name)])
 
 
-def recoded_rows(recoding: Recoding, codings: Sequence[Coding], columns: Sequence[str]) -> RecodedRows:
+def recoded_rows(
+    recoding: Recoding, codings: Sequence[Coding], columns: Sequence[str], decimal: str | None = None
+) -> RecodedRows:
     """Return the published labels of each row of a recoding's table.
 
     Parameters
     ----------
     codings: codes of the records, one for each column of that table.
     columns: released ones, in the order of the input.
+    decimal: as for ``project``.
     """
     table = recoding.table
     found = ByCodes(tuple(codings), table.codes)
-    return _rows(recoding, found, columns, np.arange(len(table.counts)), table.counts)
+    written = _Written.of(recoding, columns, decimal)
+    return _rows(recoding, found, written, np.arange(len(table.counts)), table.counts)
 
 
 def regions_rows(
-    recoding: Recoding, codings: Sequence[Coding], columns: Sequence[str], regions: PlacedRows | None
+    recoding: Recoding,
+    codings: Sequence[Coding],
+    columns: Sequence[str],
+    regions: PlacedRows | None,
+    decimal: str | None = None,
 ) -> RecodedRows:
     """Return the published labels of each region of a recoding.
 
@@ -247,6 +315,7 @@ def regions_rows(
     columns: released ones, in the order of the input.
     regions: of the distinct rows in the engine, numbered as in the recoding, which may have one more region
         of suppressed records.
+    decimal: as for ``project``.
     """
     assert isinstance(recoding, SharedRecoding), "an algorithm that cuts finds regions"
     region_of = recoding.region_of
@@ -255,17 +324,18 @@ def regions_rows(
     rest = int(region_of[kept_suppressed[0]]) if len(kept_suppressed) else None
     _, first = np.unique(region_of, return_index=True)
     counts = count(region_of, recoding.table.counts, len(first))
-    return _rows(recoding, ByRegion(tuple(codings), regions, rest), columns, first, counts)
+    found, written = ByRegion(tuple(codings), regions, rest), _Written.of(recoding, columns, decimal)
+    return _rows(recoding, found, written, first, counts)
 
 
 def _rows(
-    recoding: Recoding, found: ByCodes | ByRegion, columns: Sequence[str], rows: IntArray, counts: IntArray
+    recoding: Recoding, found: ByCodes | ByRegion, written: _Written, rows: IntArray, counts: IntArray
 ) -> RecodedRows:
     """Return the published labels of some rows of a recoding's table."""
     labels: dict[str, tuple[str, ...]] = {}
     places: dict[str, CodeArray] = {}
-    for published in recoding.published():
-        if published.name in columns:
-            labels[published.name], own = _sorted_labels(published)
-            places[published.name] = own[published.codes[rows]]
-    return RecodedRows(found, counts, ~recoding.removed[rows], tuple(columns), labels, places)
+    for name, published in written.recoded.items():
+        labels[name], own = _sorted_labels(published)
+        places[name] = own[published.codes[rows]]
+    kept = ~recoding.removed[rows]
+    return RecodedRows(found, counts, kept, written.columns, labels, places, written.numbers)

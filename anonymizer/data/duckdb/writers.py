@@ -100,8 +100,9 @@ class DuckCountedQuery(DuckQuery):
         plan = {f"r{place}": _places(rows, place) for place in places}
         labels = [f"list_extract(?, r{place})" for place in places]
         texts = [f"CAST({each} AS VARCHAR)" for each in labels]
+        values = _as_numbers(rows.columns, labels, rows.numbers)
         with self._database.sparing(SPARE), self._database.holding("plan", plan):
-            yield Selected(rows.columns, texts, labels, "plan", [list(each) for each in rows.labels])
+            yield Selected(rows.columns, texts, values, "plan", [list(each) for each in rows.labels])
 
 
 def _places(rows: CountedRows, column: int) -> Any:
@@ -228,6 +229,7 @@ class DuckRecordsQuery(DuckQuery):
         label = "list_extract(?, {} + 1)"
         texts = _values(projection.columns, replaced, f"CAST({label} AS VARCHAR)", self._columns.bare)
         values = _values(projection.columns, replaced, label, self._columns.column)
+        values = _as_numbers(projection.columns, values, projection.numbers)
         with self._database.holding("plan", self._plan(place=place)):
             yield Selected(projection.columns, texts, values, RELEASED, labels)
 
@@ -269,6 +271,7 @@ class DuckRecodedQuery(DuckQuery):
         rows = self.rows
         texts = _values(rows.columns, rows.labels, "CAST(list_extract(?, {}) AS VARCHAR)", self._columns.text)
         values = _values(rows.columns, rows.labels, "list_extract(?, {})", self._columns.column)
+        values = _as_numbers(rows.columns, values, rows.numbers)
         with self._joined() as (joined, parameters):
             source = shuffled_by_secret(f"({joined})") if self._shuffled else self._sorted(joined)
             yield Selected(rows.columns, texts, values, source, [*_lists(rows), *parameters])
@@ -356,6 +359,14 @@ class DuckRecodedQuery(DuckQuery):
             region = f"* REPLACE (coalesce(region, {rest}) AS region)"
             every = f"SELECT {region} FROM {records} LEFT JOIN {placed} {using}"
             yield f"({every}) JOIN {table} USING (region)"
+
+
+def _as_numbers(columns: Sequence[str], values: Sequence[str], numbers: Collection[str]) -> list[str]:
+    """Return SQL for the value of each column, given SQL for its value or label; an empty label is a null."""
+    return [
+        f"CAST(nullif({value}, '') AS DOUBLE)" if name in numbers else value
+        for name, value in zip(columns, values, strict=True)
+    ]
 
 
 def _replaced(rows: RecodedRows) -> list[int]:
