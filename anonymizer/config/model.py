@@ -125,12 +125,9 @@ def _conflicts_with_labels(config: Config) -> Iterator[tuple[str, str]]:
         elif config.engine.name not in set(EngineName):
             yield name, f"'{form}' is not written by engine {config.engine.name}; accepted: range"
         for column in NumberColumns(name, form).columns:
-            if column != name and column.casefold() in present:
-                other = present[column.casefold()]
-                yield (
-                    name,
-                    f"'{form}' releases a column '{column}', and there is a column '{other}'; rename it",
-                )
+            other = present.get(column.casefold(), name)
+            if other != name:
+                yield name, f"'{form}' releases a column '{column}', but '{other}' is a column; rename it"
 
 
 class Reference(StrEnum):

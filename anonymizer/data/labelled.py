@@ -22,10 +22,12 @@ class ReadNumbers:
     ----------
     own: their columns.
     empty: label of empty fields.
+    excluded: whether the upper ends do not belong to their intervals.
     """
 
     own: NumberColumns
     empty: str
+    excluded: bool = False
 
 
 class LabelledRelation(Relation):
@@ -47,7 +49,8 @@ class LabelledRelation(Relation):
         self._numbers = numbers
         self._decimal = decimal
         self.name, self.rows, self.sha256 = stored.name, stored.rows, stored.sha256
-        self.separator = stored.separator
+        self.separator, self.renamed = stored.separator, stored.renamed
+        self.index_columns = stored.index_columns
         self.columns = tuple(self._named(stored.columns))
 
     def _named(self, columns: Sequence[str]) -> list[str]:
@@ -141,3 +144,17 @@ class LabelledRelation(Relation):
     def close(self) -> None:
         """Close the release as stored."""
         self._stored.close()
+
+
+def labelled(table: Relation, numbers: Mapping[str, ReadNumbers], decimal: str | None) -> Relation:
+    """Return a release with labels in place of numbers, itself without such numbers.
+
+    Parameters
+    ----------
+    decimal: sign of numbers in texts; None for a point.
+
+    Raises
+    ------
+    DataError: as for ``LabelledRelation``.
+    """
+    return LabelledRelation(table, numbers, decimal or POINT_SIGN) if numbers else table

@@ -246,12 +246,12 @@ def _in_numbers(
     )
     if column.missing is not None and (hides or several):
         raise ValueError(
-            f"missing values and '{SUPPRESSED}' would both be empty; use labels: range, or algorithm: lattice "
-            "with suppression.method: classes and keep_rows: false"
+            f"missing values and '{SUPPRESSED}' would both be empty; use labels: range, or algorithm: "
+            "lattice with suppression.method: classes and keep_rows: false"
         )
     if Published.INTERVALS in published and own.form is NumberLabels.MIDPOINT:
         raise ValueError(
-            "two intervals can have one midpoint; use labels: low-high, or algorithm: lattice with a hierarchy"
+            "two intervals between values can have one midpoint; use labels: low-high, or algorithm: lattice"
         )
     texts = (*spelled, *column.texts[len(spelled) :])
     values, labels = attribute.node_values, list(tree.labels)
@@ -259,15 +259,16 @@ def _in_numbers(
     if published == {Published.INTERVALS}:
         usable[:] = False
     nodes = np.flatnonzero(usable).tolist()
-    open_ends: dict[bool, str] = {}
+    included: dict[str, str] = {}
+    excluded: dict[str, str] = {}
     for node in nodes:
         labels[node], found = _label_in_numbers(attribute, own, node)
         if found is not None and found.high is not None and found.low != found.high:
-            open_ends.setdefault(found.closed, tree.labels[node])
-    if own.form is NumberLabels.LOW_HIGH and len(open_ends) > 1:
+            (included if found.closed else excluded)[labels[node]] = tree.labels[node]
+    if own.form is NumberLabels.LOW_HIGH and included and excluded:
         raise ValueError(
-            f"the upper end of '{open_ends[True]}' is included, that of '{open_ends[False]}' is not; use one "
-            "kind of label, or labels: range"
+            f"the upper end of '{min(included.values())}' is included, that of '{min(excluded.values())}' is "
+            "not; use one kind of label, or labels: range"
         )
     taken = {labels[node] for node in nodes}
     for node in np.flatnonzero(~usable).tolist():
@@ -277,7 +278,7 @@ def _in_numbers(
         attribute,
         column=replace(column, texts=texts, numerals=POINT),
         hierarchy=replace(tree, labels=tuple(labels)),
-        number_columns=replace(own, closed=False not in open_ends),
+        number_columns=replace(own, excluded=frozenset(excluded)),
     )
     _refuse_equal(attribute, changed, nodes, published)
     return changed

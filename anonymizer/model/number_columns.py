@@ -98,7 +98,7 @@ def interval_of(label: str, decimal: str) -> Interval | None:
             ends = [exact(end.replace(decimal, ".")) for end in found.groups()]
             known = [end for end in ends if end is not None]
             if len(known) == len([end for end in found.groups() if end]) and known == sorted(known):
-                return Interval(*ends, closed)
+                return Interval(ends[0], ends[1], closed)
     return None
 
 
@@ -123,12 +123,12 @@ class NumberColumns:
     ----------
     name: of the quasi-identifier.
     form: ``midpoint`` or ``low-high``.
-    closed: whether the upper ends belong to their intervals.
+    excluded: labels of intervals to which the upper end does not belong.
     """
 
     name: str
     form: NumberLabels
-    closed: bool = True
+    excluded: frozenset[str] = frozenset()
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from anonymizer.config.document import distinct_keys
 from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
-from anonymizer.data.labelled import ReadNumbers
+from anonymizer.data.labelled import ReadNumbers, labelled
 from anonymizer.data.relation import Projection, Relation, changed
 from anonymizer.data.source import CsvDialect, is_url, sha256_of
 from anonymizer.data.table import read_columns
@@ -62,7 +62,7 @@ from anonymizer.run.adversary import read_release
 from anonymizer.run.audit_checks import CHECKS, AuditCase, missing_cells
 from anonymizer.run.plan import Plan, plan_of
 from anonymizer.run.prepare import prepare_table
-from anonymizer.run.shape import attribute_in_groups, labelled, numbers_entry, numbers_of
+from anonymizer.run.shape import attribute_in_groups, numbers_entry, numbers_of
 from anonymizer.run.source import open_as, open_release
 from anonymizer.search.anatomy import renumbered
 from anonymizer.search.base import SearchProblem
@@ -909,6 +909,8 @@ def _labelled(relation: Relation, config: Config, reported: ReportClaims, claims
         if settings.labels is not NumberLabels.RANGE:
             own, entry = NumberColumns(name, settings.labels), reported.release.numbers.get(name)
             claims.compare(("release", "numbers", name, "columns"), list(own.columns))
+            if settings.labels is NumberLabels.MIDPOINT:
+                claims.compare(("release", "numbers", name, "high"), None)
             numbers[name] = ReadNumbers(own, SUPPRESSED if entry is None else entry.empty)
     claims.expect(("release",), ("numbers",) if numbers else ())
     labels = labelled(relation, numbers, config.input.numerals.decimal)

@@ -7,7 +7,7 @@ for all shapes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from anonymizer.audit.comparison import misassigned_records, mismatched_records
 from anonymizer.config.attribute import Role
 from anonymizer.config.search import EngineName
 from anonymizer.data.frames import FrameRelation
-from anonymizer.data.labelled import LabelledRelation, ReadNumbers
+from anonymizer.data.labelled import ReadNumbers, labelled
 from anonymizer.data.relation import EngineRelation, Relation, ReleaseQuery
 from anonymizer.data.source import CSV_FILES
 from anonymizer.errors import AuditFailed, DataError, InputError
@@ -30,9 +30,10 @@ from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCounts
 from anonymizer.model.counting import count
+from anonymizer.model.number_columns import NumberLabels
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import GROUP, GroupRecoding, Recoding
-from anonymizer.model.table import MISSING, POINT_SIGN, SUPPRESSED
+from anonymizer.model.table import MISSING, SUPPRESSED
 from anonymizer.release.anatomy import pair_columns, pair_named, project_pair
 from anonymizer.release.query import counted_rows, project, recoded_rows, regions_rows, single_shuffled
 from anonymizer.run.adversary import read_release, scene_of_run
@@ -229,36 +230,29 @@ class TableShape(Shape):
 
 
 def numbers_of(recoding: Recoding) -> dict[str, ReadNumbers]:
-    """Return how the numbers are read that a recoding releases in place of labels, by quasi-identifier."""
-    attributes = recoding.table.quasi_identifiers
+    """Return how the numbers are read that a recoding releases in place of labels, by quasi-identifier.
+
+    Values of removed records have no effect.
+    """
+    attributes, kept = recoding.table.quasi_identifiers, ~recoding.removed
     if all(attribute.number_columns is None for attribute in attributes):
         return {}
-    return {
-        attribute.name: ReadNumbers(own, MISSING if MISSING in published.labels else SUPPRESSED)
-        for attribute, published in zip(attributes, recoding.published(), strict=True)
-        if (own := attribute.number_columns) is not None
-    }
+    numbers = {}
+    for attribute, published in zip(attributes, recoding.published(), strict=True):
+        own = attribute.number_columns
+        if own is not None:
+            labels = {published.labels[code] for code in np.unique(published.codes[kept])}
+            empty = MISSING if MISSING in labels else SUPPRESSED
+            numbers[attribute.name] = ReadNumbers(own, empty, not labels.isdisjoint(own.excluded))
+    return numbers
 
 
 def numbers_entry(read: ReadNumbers) -> dict[str, Any]:
     """Return the entry of a quasi-identifier in ``release.numbers`` of the report."""
-    own = read.own
-    high = "included" if own.closed else "excluded"
-    return {"columns": list(own.columns), "empty": read.empty, "high": high if len(own.columns) > 1 else None}
-
-
-def labelled(table: Relation, numbers: Mapping[str, ReadNumbers], decimal: str | None) -> Relation:
-    """Return a release with labels in place of numbers.
-
-    Parameters
-    ----------
-    decimal: sign of numbers in texts.
-
-    Raises
-    ------
-    DataError: it lacks a column of numbers.
-    """
-    return LabelledRelation(table, numbers, decimal or POINT_SIGN) if numbers else table
+    high = None
+    if read.own.form is NumberLabels.LOW_HIGH:
+        high = "excluded" if read.excluded else "included"
+    return {"columns": list(read.own.columns), "empty": read.empty, "high": high}
 
 
 def released_query(
