@@ -119,7 +119,10 @@ def _conflicts_with_labels(config: Config) -> Iterator[tuple[str, str]]:
         if algorithm not in IN_NUMBERS:
             yield name, f"'{form}' needs algorithm {', '.join(IN_NUMBERS)}; found {algorithm}"
         elif getattr(config.algorithm.settings, "labels", None) == "set":
-            yield name, f"'{form}' needs intervals, and algorithm mondrian with labels: set releases sets"
+            yield (
+                name,
+                f"'{form}' needs intervals, but algorithm.labels is 'set'; accepted: hierarchy, interval",
+            )
         elif config.apply is not None:
             yield name, f"'{form}' cannot be appended to an earlier release; accepted: range"
         elif config.engine.name not in set(EngineName):

@@ -322,9 +322,12 @@ def _label_in_numbers(
     found = found.of_whole_numbers() if column.type is ValueType.INTEGER else found
     named = own.label(found)
     if named is None:
+        what = "needs more digits than numbers of 64 bits hold"
+        if found.low is None or found.high is None:
+            what = "has an open end, so it has no midpoint"
         raise ValueError(
-            f"'{label}' of its hierarchy has no midpoint that numbers of 64 bits hold; use labels: low-high "
-            "or range"
+            f"'{label}' of its hierarchy {what}; use another hierarchy, such as intervals, or "
+            f"{'labels: low-high or range' if own.form is NumberLabels.MIDPOINT else 'labels: range'}"
         )
     return named, found
 
