@@ -31,7 +31,6 @@ from anonymizer.data.relation import (
 from anonymizer.data.source import PARQUET_FILES, CsvDialect
 from anonymizer.model.arrays import CodeArray, IntArray, ranks_of
 from anonymizer.model.counting import Packing, add_up, count, rank
-from anonymizer.model.number_columns import NumberColumns
 from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.recoding import PublishedColumn, Recoding, SharedRecoding
 from anonymizer.model.table import POINT_SIGN
@@ -93,22 +92,19 @@ class _Written:
     @classmethod
     def of(cls, recoding: Recoding, columns: Sequence[str], decimal: str | None) -> _Written:
         """Return some columns of a recoding; parameters are as for ``project``."""
-        attributes = recoding.table.quasi_identifiers
-        numbered = {each.name: each.number_columns for each in attributes if each.number_columns is not None}
-        recoded: dict[str, PublishedColumn] = {}
-        for published in recoding.published():
-            own = numbered.get(published.name)
-            parts = [published] if own is None else _in_numbers(own, published, decimal or POINT_SIGN)
-            if published.name in columns:
-                recoded |= {each.name: each for each in parts}
-        names = [numbered[name].columns if name in numbered else (name,) for name in columns]
-        stored = frozenset(name for own in numbered.values() for name in own.columns)
-        written = tuple(chain.from_iterable(names))
-        return cls(written, recoded, stored if decimal is None else frozenset())
+        known = {each.name: each for each in recoding.published() if each.name in columns}
+        parts = {name: _in_numbers(each, decimal or POINT_SIGN) for name, each in known.items()}
+        recoded = {each.name: each for own in parts.values() for each in own}
+        numbers = [each.name for name, own in parts.items() if known[name].numbers for each in own]
+        written = [[each.name for each in parts[name]] if name in parts else [name] for name in columns]
+        return cls(tuple(chain(*written)), recoded, frozenset(numbers if decimal is None else ()))
 
 
-def _in_numbers(own: NumberColumns, published: PublishedColumn, decimal: str) -> list[PublishedColumn]:
-    """Return the columns of numbers that are released in place of labels."""
+def _in_numbers(published: PublishedColumn, decimal: str) -> list[PublishedColumn]:
+    """Return the columns of numbers that are released in place of labels; else the column itself."""
+    own = published.numbers
+    if own is None:
+        return [published]
     texts = [own.written(label, decimal) for label in published.labels]
     columns = []
     for name, labels in zip(own.columns, zip(*texts, strict=True), strict=True):

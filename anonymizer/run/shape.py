@@ -234,16 +234,15 @@ def numbers_of(recoding: Recoding) -> dict[str, ReadNumbers]:
 
     Values of removed records have no effect.
     """
-    attributes, kept = recoding.table.quasi_identifiers, ~recoding.removed
-    if all(attribute.number_columns is None for attribute in attributes):
+    if all(attribute.number_columns is None for attribute in recoding.table.quasi_identifiers):
         return {}
-    numbers = {}
-    for attribute, published in zip(attributes, recoding.published(), strict=True):
-        own = attribute.number_columns
+    numbers, kept = {}, ~recoding.removed
+    for published in recoding.published():
+        own = published.numbers
         if own is not None:
             labels = {published.labels[code] for code in np.unique(published.codes[kept])}
             empty = MISSING if MISSING in labels else SUPPRESSED
-            numbers[attribute.name] = ReadNumbers(own, empty, not labels.isdisjoint(own.excluded))
+            numbers[published.name] = ReadNumbers(own, empty, not labels.isdisjoint(own.excluded))
     return numbers
 
 
