@@ -270,6 +270,11 @@ def _in_numbers(
             f"the upper end of '{min(included.values())}' is included, that of '{min(excluded.values())}' is "
             "not; use one kind of label, or labels: range"
         )
+    if Published.INTERVALS in published and excluded:
+        raise ValueError(
+            f"the upper end of '{min(excluded.values())}' is not included, and that of intervals between "
+            "values is, of which the algorithm may release either; name algorithm: lattice, local or mondrian"
+        )
     taken = {labels[node] for node in nodes}
     for node in np.flatnonzero(~usable).tolist():
         if labels[node] in taken:

@@ -22,7 +22,13 @@ AGES = {"intervals": {"width": [10, 20, 40]}}
 WIDE = {"role": "quasi-identifier", "hierarchy": {"intervals": {"width": [10, 20]}}, "levels": {"min": 1}}
 """No two nodes have one midpoint."""
 
-ENDS = {"lattice": {}, "local": {}, "mondrian": {}, "interval": {"name": "mondrian", "labels": "interval"}}
+ENDS = {
+    "lattice": {},
+    "local": {},
+    "mondrian": {},
+    "auto": {},
+    "interval": {"name": "mondrian", "labels": "interval"},
+}
 
 
 def job_of(folder: Path, labels: str, by: str = "lattice", **sections: Any) -> Job:
@@ -231,6 +237,34 @@ def test_missing_values_beside_hidden_ones_are_refused(
     done = job.run()
     assert done.code == 2
     assert exchange(suppression, done.err, tmp_path) == message
+
+
+def test_missing_values_that_never_meet_hidden_ones_are_empty(tmp_path: Path) -> None:
+    job = job_of(tmp_path, "low-high", "local", suppression={"limit": 0.2}).rows(with_missing(0.3))
+    job.config["attributes"]["age"]["levels"] = {"max": 2}
+    assert ("", "") in {(row["age_low"], row["age_high"]) for row in released(job)}
+    assert job.report()["release"]["numbers"]["age"]["empty"] == "<missing>"
+    assert audit_release(job.release, job.output / "report.json").verified
+
+
+def test_ends_that_may_be_included_or_not_are_refused(tmp_path: Path, message: SnapshotAssertion) -> None:
+    job = job_of(tmp_path, "low-high", "auto")
+    job.attribute("age", role="quasi-identifier", type="number", hierarchy=AGES, labels="low-high")
+    job.attribute("zip", role="quasi-identifier", type="number")
+    done = job.run()
+    assert done.code == 2
+    assert exchange("auto, and another number without a hierarchy", done.err, tmp_path) == message
+
+
+def test_nothing_is_appended_to_numbers(tmp_path: Path, message: SnapshotAssertion) -> None:
+    job = job_of(tmp_path, "midpoint")
+    released(job)
+    del job.config["attributes"]["age"]["labels"]
+    job.config["apply"] = str(job.output / "report.json")
+    job.path = "next.json"
+    done = job.run()
+    assert done.code == 2
+    assert exchange("a release of midpoints, and a config of ranges", done.err, tmp_path) == message
 
 
 def test_numbers_of_too_many_digits_are_refused(tmp_path: Path, message: SnapshotAssertion) -> None:
