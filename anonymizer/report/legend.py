@@ -159,9 +159,10 @@ def _in_numbers(public: Mapping[str, Any], name: str) -> str:
         return f"numbers, not made coarser; {empty}"
     if own["high"] is None:
         return f"the middle of an interval that the value lies in; {empty}"
+    ends = "both included" if own["high"] == "included" else "the upper one excluded unless both are equal"
     return (
-        "lower and upper end of an interval that the value lies in, the lower end included, the upper end "
-        f"{own['high']} unless both are equal; one empty: no such end; both {empty}"
+        f"lower and upper end of an interval that the value lies in, {ends}; one empty: no such end; "
+        f"both {empty}"
     )
 
 
