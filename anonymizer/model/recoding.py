@@ -301,6 +301,9 @@ def levels_by_name(attributes: Sequence[QuasiIdentifier], levels: Sequence[int])
 def value_labels(attribute: QuasiIdentifier) -> list[str]:
     """Return the labels of the nodes, leaves spelled as the column spells its values, shape (nodes,)."""
     labels = list(attribute.hierarchy.labels)
+    if attribute.number_columns is not None:
+        # Labels of numbers are the same at all levels, and distinct where they may be published.
+        return labels
     for text, node in zip(attribute.column.texts, attribute.nodes(0).tolist(), strict=True):
         labels[node] = text
     return labels

@@ -247,6 +247,20 @@ def test_missing_values_that_never_meet_hidden_ones_are_empty(tmp_path: Path) ->
     assert audit_release(job.release, job.output / "report.json").verified
 
 
+def test_a_group_of_one_value_above_the_lowest_level_is_that_number(tmp_path: Path) -> None:
+    ages = [str(20 + place % 39) if place % 3 else "59" for place in range(60)]
+    rows = [(name, age, *rest) for age, (name, _, *rest) in zip(ages, people(), strict=True)]
+    job = job_of(tmp_path, "low-high", "local").rows(rows).constraints({"model": "k-anonymity", "k": 2})
+    job.attribute(
+        "age",
+        role="quasi-identifier",
+        hierarchy=tree("20-58", "59", cut=59),
+        levels={"min": 1},
+        labels="low-high",
+    )
+    assert ("59", "59") in {(row["age_low"], row["age_high"]) for row in released(job)}
+
+
 def test_ends_that_may_be_included_or_not_are_refused(tmp_path: Path, message: SnapshotAssertion) -> None:
     job = job_of(tmp_path, "low-high", "auto")
     job.attribute("age", role="quasi-identifier", type="number", hierarchy=AGES, labels="low-high")
