@@ -26,6 +26,7 @@ from anonymizer.config.plugin_sections import hierarchy_sources, parse_settings,
 from anonymizer.config.section import SETTINGS, Section, problem, refusal, shown
 from anonymizer.errors import HierarchyError, suggestion
 from anonymizer.model.dates import PIVOT, DateFormat, format_problem
+from anonymizer.model.number_columns import NumberLabels
 from anonymizer.model.table import ValueType
 from anonymizer.plugins import Exact, WholeNumber
 
@@ -169,6 +170,7 @@ _ALLOWED_ROLES: dict[str, tuple[Role, ...]] = {
     "hierarchy": _COUNTED,
     "weight": (Role.QUASI_IDENTIFIER,),
     "levels": (Role.QUASI_IDENTIFIER,),
+    "labels": (Role.QUASI_IDENTIFIER,),
     "distance": (Role.SENSITIVE,),
     "release": (Role.WEIGHT,),
 }
@@ -222,6 +224,11 @@ class AttributeSettings(Section):
         default=Decimal(1), description="weight of the attribute in the aggregated loss"
     )
     levels: LevelRange | None = Field(default=None, description="levels that the search may use")
+    labels: NumberLabels = Field(
+        default=NumberLabels.RANGE,
+        description="how groups of numbers are released: as their labels, such as 20-29, or for analysis as "
+        "one column with their midpoints, or as two columns NAME_low and NAME_high",
+    )
     distance: Distance | None = Field(
         default=None, description="ground distance for t-closeness; default: ordered for numbers and dates"
     )
@@ -294,6 +301,9 @@ class AttributeSettings(Section):
 
     @classmethod
     def config_form(cls, own: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields without the keys that the role does not accept."""
+        """Return the fields without the keys that the role does not accept, and without default labels."""
         role = own["role"]
-        return {key: value for key, value in own.items() if role in _ALLOWED_ROLES.get(key, tuple(Role))}
+        unused = {key for key, roles in _ALLOWED_ROLES.items() if role not in roles}
+        if own["labels"] == NumberLabels.RANGE:
+            unused.add("labels")
+        return {key: value for key, value in own.items() if key not in unused}

@@ -30,6 +30,7 @@ from anonymizer.config.plugin_sections import AttackSettings, ConstraintSettings
 from anonymizer.config.search import (
     AlgorithmSettings,
     BudgetSettings,
+    EngineName,
     EngineSettings,
     Method,
     ObjectiveSettings,
@@ -37,6 +38,7 @@ from anonymizer.config.search import (
 )
 from anonymizer.config.section import Section, problem, refusal
 from anonymizer.errors import suggestion
+from anonymizer.model.number_columns import NumberColumns, NumberLabels
 from anonymizer.model.table import Numerals
 from anonymizer.plugins import FilePath, WholeNumber
 
@@ -101,6 +103,37 @@ def _conflicts_with_apply(config: Config) -> Iterator[tuple[tuple[str, ...], str
         yield ("utility",), what
     if config.output.table is not None:
         yield ("output", "table"), "with apply, the release is a file; set output.path instead"
+
+
+IN_NUMBERS = ("auto", "lattice", "local", "mondrian")
+"""Algorithms whose generalized values can be released as numbers."""
+
+
+def _conflicts_with_labels(config: Config) -> Iterator[tuple[str, str]]:
+    """Yield each column whose ``labels`` the rest of the config contradicts, and the message about it."""
+    present = {name.casefold(): name for name in config.attributes}
+    algorithm = config.algorithm.name
+    for name, settings in config.attributes.items():
+        form = settings.labels
+        if form is NumberLabels.RANGE:
+            continue
+        if algorithm not in IN_NUMBERS:
+            yield name, f"'{form}' needs algorithm {', '.join(IN_NUMBERS)}; found {algorithm}"
+        elif getattr(config.algorithm.settings, "labels", None) == "set":
+            yield (
+                name,
+                f"'{form}' needs intervals, but algorithm.labels is 'set'; accepted: hierarchy, interval",
+            )
+        elif config.apply is not None:
+            yield name, f"'{form}' cannot be appended to an earlier release; accepted: range"
+        elif config.engine.name not in set(EngineName):
+            yield name, f"'{form}' is not written by engine {config.engine.name}; accepted: range"
+        elif config.output.missing:
+            yield name, f"'{form}' leaves fields of '{name}' empty; with output.missing accepted: ''"
+        for column in NumberColumns(name, form).columns:
+            other = present.get(column.casefold(), name)
+            if other != name:
+                yield name, f"'{form}' releases a column '{column}', but '{other}' is a column; rename it"
 
 
 class Reference(StrEnum):
@@ -279,6 +312,13 @@ class Config(Section):
         found = (
             [] if self.apply is None else [problem(what, path) for path, what in _conflicts_with_apply(self)]
         )
+        if found:
+            raise refusal(found)
+        return self
+
+    @model_validator(mode="after")
+    def _suits_labels(self) -> Self:
+        found = [problem(what, ("attributes", name, "labels")) for name, what in _conflicts_with_labels(self)]
         if found:
             raise refusal(found)
         return self

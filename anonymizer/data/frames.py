@@ -256,7 +256,8 @@ class FrameQuery(ReleaseQuery):
     def frame(self) -> pandas.DataFrame:
         """Return the records as a DataFrame with a new index.
 
-        Recoded columns keep their type if all released texts are values of the column, else they are text.
+        Recoded columns keep their type if all released texts are values of the column, else they are text;
+        numbers in place of labels are float64.
         Unchanged columns keep their type. Unused categories are removed.
         """
         import pandas as pd  # noqa: PLC0415 - not needed for files
@@ -266,7 +267,10 @@ class FrameQuery(ReleaseQuery):
         released = {}
         for column in projection.columns:
             replacement = projection.replacements.get(column)
-            if replacement is not None:
+            if column in projection.numbers and replacement is not None:
+                labels = np.array([float(label or "nan") for label in replacement.labels], dtype=np.float64)
+                released[column] = pd.Series(labels[replacement.codes[rows]])
+            elif replacement is not None:
                 released[column] = _published(relation, replacement, rows, column)
             else:
                 kept = relation.frame.iloc[rows, relation.position(column)]

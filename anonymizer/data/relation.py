@@ -40,7 +40,7 @@ class ReleaseQuery(ABC):
         """Write the rows: with a separator as UTF-8 CSV with a header, gzipped for ``.gz``; else as Parquet.
 
         In CSV, texts are quoted if necessary, and nulls are the marker of the relation, or empty fields. In
-        Parquet, recoded columns are texts, and unchanged columns have their own type and nulls.
+        Parquet, recoded columns are texts or numbers, and unchanged columns have their own type and nulls.
 
         Raises
         ------
@@ -144,12 +144,14 @@ class CountedRows:
     labels: distinct texts of each column, sorted by code point.
     codes: positions in ``labels``, an array of shape (rows,), int32 for each column.
     counts: records of each row, shape (rows,), int64, at least 1.
+    numbers: columns whose labels are stored as numbers of 64 bits, an empty one as a null.
     """
 
     columns: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     codes: tuple[CodeArray, ...]
     counts: IntArray
+    numbers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +197,7 @@ class RecodedRows:
     columns: released columns, in their order.
     labels: distinct texts of each replaced column, sorted by code point.
     places: position in ``labels`` for each row, shape (rows,), int32, by replaced column.
+    numbers: as for ``CountedRows``.
     """
 
     found: ByCodes | ByRegion
@@ -203,6 +206,7 @@ class RecodedRows:
     columns: tuple[str, ...]
     labels: Mapping[str, tuple[str, ...]]
     places: Mapping[str, CodeArray]
+    numbers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,14 +250,16 @@ class Projection:
 
     Attributes
     ----------
-    columns: released columns, in the order of the input; new ones after them.
+    columns: released columns, in the order of the input; new ones after them, or in place of another.
     replacements: by replaced or new column; the other columns are released unchanged.
     kept: which records are released, shape (records,), bool.
+    numbers: as for ``CountedRows``.
     """
 
     columns: tuple[str, ...]
     replacements: Mapping[str, Replacement]
     kept: BoolArray
+    numbers: frozenset[str] = frozenset()
 
 
 def shuffled_rows(projection: Projection) -> IntArray:
@@ -351,6 +357,11 @@ class Relation(Closing):
     index_columns: tuple[str, ...] = ()
     renamed: tuple[str, ...] = ()
     marker: str | None = None
+
+    @property
+    def stored(self) -> Relation:
+        """The same records as they are stored: itself, unless numbers are read as labels."""
+        return self
 
     @property
     def header_warnings(self) -> list[str]:

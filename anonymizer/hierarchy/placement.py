@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from enum import Enum, StrEnum
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,25 @@ from anonymizer.errors import HierarchyError, plural
 from anonymizer.hierarchy.graph import Node, Tree, compile_tree
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.arrays import CodeArray, freeze
-from anonymizer.model.table import MISSING, Column, Hierarchy, QuasiIdentifier, SensitiveAttribute
+from anonymizer.model.number_columns import (
+    Interval,
+    NumberColumns,
+    NumberLabels,
+    exact,
+    interval_of,
+    number_text,
+)
+from anonymizer.model.recoding import distinct_nodes
+from anonymizer.model.table import (
+    MISSING,
+    POINT,
+    SUPPRESSED,
+    Column,
+    Hierarchy,
+    QuasiIdentifier,
+    SensitiveAttribute,
+    ValueType,
+)
 
 NAMED = 5
 """Values that a message names before it counts the rest."""
@@ -180,3 +199,163 @@ def _published_as_missing(hierarchy: Hierarchy, leaf: int, name: str) -> Hierarc
             raise HierarchyError(f"{name}: level {level} has another node '{MISSING}'; rename it")
         labels[node] = MISSING
     return replace(hierarchy, labels=tuple(labels))
+
+
+class Published(Enum):
+    """What a search may publish of a quasi-identifier."""
+
+    LEVEL = 1
+    """The nodes of one level."""
+    NODES = 2
+    """Nodes of several levels."""
+    INTERVALS = 3
+    """Intervals between any two values."""
+
+
+def in_numbers(
+    attribute: QuasiIdentifier, form: NumberLabels, published: Collection[Published], *, hides: bool
+) -> QuasiIdentifier:
+    """Return a quasi-identifier whose labels are those of ``NumberColumns``.
+
+    Two nodes that may both be published never have the same numbers, so that equivalence classes of the
+    release are those of the nodes.
+
+    Parameters
+    ----------
+    hides: whether cells may be suppressed, or suppressed records stay.
+
+    Raises
+    ------
+    HierarchyError: naming the column, a label and a remedy.
+    """
+    try:
+        return _in_numbers(attribute, NumberColumns(attribute.name, form), published, hides=hides)
+    except ValueError as error:
+        raise HierarchyError(f"attributes.{attribute.name}.labels: '{form}': {error}") from None
+
+
+def _in_numbers(
+    attribute: QuasiIdentifier, own: NumberColumns, published: Collection[Published], *, hides: bool
+) -> QuasiIdentifier:
+    column, tree = attribute.column, attribute.hierarchy
+    if not column.type.numeric:
+        raise ValueError(f"the column's type is {column.type}; set type: integer or number, or labels: range")
+    spelled = [_spelled(text, column.numerals.plain(text)) for text in column.present]
+    several = Published.INTERVALS in published or (
+        Published.NODES in published and attribute.maximum == tree.height
+    )
+    if column.missing is not None and (hides or several):
+        raise ValueError(
+            f"missing values and '{SUPPRESSED}' would both be empty; use labels: range, or algorithm: "
+            "lattice with suppression.method: classes and keep_rows: false"
+        )
+    if Published.INTERVALS in published and own.form is NumberLabels.MIDPOINT:
+        raise ValueError(
+            "two intervals between values can have one midpoint; use labels: low-high, or algorithm: lattice"
+        )
+    texts = (*spelled, *column.texts[len(spelled) :])
+    values, labels = attribute.node_values, list(tree.labels)
+    usable = (values.covered > 0) & (tree.level >= attribute.minimum) & (tree.level <= attribute.maximum)
+    if published == {Published.INTERVALS}:
+        usable[:] = False
+    nodes = np.flatnonzero(usable).tolist()
+    included: dict[str, str] = {}
+    excluded: dict[str, str] = {}
+    for node in nodes:
+        labels[node], found = _label_in_numbers(attribute, own, node)
+        if found is not None and found.high is not None and found.low != found.high:
+            (included if found.closed else excluded)[labels[node]] = tree.labels[node]
+    if own.form is NumberLabels.LOW_HIGH and included and excluded:
+        raise ValueError(
+            f"the upper end of '{min(included.values())}' is included, that of '{min(excluded.values())}' is "
+            "not; use one kind of label, or labels: range"
+        )
+    if Published.INTERVALS in published and excluded:
+        raise ValueError(
+            f"the upper end of '{min(excluded.values())}' is not included, and that of intervals between "
+            "values is, of which the algorithm may release either; name algorithm: lattice, local or mondrian"
+        )
+    taken = {labels[node] for node in nodes}
+    for node in np.flatnonzero(~usable).tolist():
+        if labels[node] in taken:
+            labels[node] += " (unused)"
+    changed = replace(
+        attribute,
+        column=replace(column, texts=texts, numerals=POINT),
+        hierarchy=replace(tree, labels=tuple(labels)),
+        number_columns=replace(own, excluded=frozenset(excluded)),
+    )
+    _refuse_equal(attribute, changed, nodes, published)
+    return changed
+
+
+def _spelled(text: str, plain: str | None) -> str:
+    """Return a value as the release writes it."""
+    number = exact(plain or "")
+    spelled = None if number is None else number_text(number)
+    if spelled is None:
+        raise ValueError(f"'{text}' has more digits than numbers of 64 bits hold; use labels: range")
+    return spelled
+
+
+def _label_in_numbers(
+    attribute: QuasiIdentifier, own: NumberColumns, node: int
+) -> tuple[str, Interval | None]:
+    """Return the label of a node that covers values, and its interval; None if it is released as empty."""
+    tree, values, column = attribute.hierarchy, attribute.node_values, attribute.column
+    label, ends = tree.labels[node], [float(values.low[node]), float(values.high[node])]
+    if np.isnan(ends[0]):
+        return MISSING, None
+    found = interval_of(label, column.numerals.decimal)
+    if tree.level[node] == 0:
+        value = exact(repr(ends[0]))
+        found = Interval(value, value)
+    if found is None or values.mixed[node]:
+        if tree.last_leaf[node] - tree.first_leaf[node] == tree.leaves:
+            return SUPPRESSED, None
+        what = "is not an interval of numbers" if found is None else "covers missing values too"
+        raise ValueError(
+            f"'{label}' of its hierarchy {what}; accepted: labels such as 20-29, [20, 22.5), <20 and 65+, or "
+            "labels: range"
+        )
+    for end in ends:
+        if not found.holds(exact(repr(end)) or Fraction(0)):
+            raise ValueError(
+                f"'{label}' of its hierarchy covers {end:g}, which is not in it; correct the hierarchy, or "
+                "use labels: range"
+            )
+    found = found.of_whole_numbers() if column.type is ValueType.INTEGER else found
+    named = own.label(found)
+    if named is None:
+        what = "needs more digits than numbers of 64 bits hold"
+        if found.low is None or found.high is None:
+            what = "has an open end, so it has no midpoint"
+        raise ValueError(
+            f"'{label}' of its hierarchy {what}; use another hierarchy, such as intervals, or "
+            f"{'labels: low-high or range' if own.form is NumberLabels.MIDPOINT else 'labels: range'}"
+        )
+    return named, found
+
+
+def _refuse_equal(
+    before: QuasiIdentifier, after: QuasiIdentifier, nodes: Sequence[int], published: Collection[Published]
+) -> None:
+    """Check that nodes which may be published together differ in their numbers.
+
+    Raises
+    ------
+    ValueError: two do not.
+    """
+    canonical = distinct_nodes(after)[0] if Published.NODES in published else None
+    first: dict[tuple[int, str], int] = {}
+    for node in nodes:
+        level = int(after.hierarchy.level[node]) if canonical is None else 0
+        own = node if canonical is None else int(canonical[node])
+        label = after.hierarchy.labels[own]
+        other = first.setdefault((level, label), own)
+        if other != own:
+            names = " and ".join(f"'{before.hierarchy.labels[each]}'" for each in (other, own))
+            raise ValueError(
+                f"{names} of its hierarchy would both be {label}; use labels: low-high"
+                f"{'' if canonical is None else ', algorithm: lattice'} or labels: range"
+            )

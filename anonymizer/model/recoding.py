@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, freeze
 from anonymizer.model.counting import Packing, add_up, count, group_rows
+from anonymizer.model.number_columns import NumberColumns
 from anonymizer.model.table import SUPPRESSED, PublishedValues, QuasiIdentifier, Table
 
 FATES = 3
@@ -106,11 +107,13 @@ class PublishedColumn:
     name: of the column.
     labels: the distinct published texts, in any order.
     codes: position in ``labels`` for each row of the table, shape (combinations,), int32.
+    numbers: that are released in place of the labels; None to release the labels.
     """
 
     name: str
     labels: tuple[str, ...]
     codes: CodeArray
+    numbers: NumberColumns | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +174,8 @@ class Recoding(ABC):
                 if SUPPRESSED not in labels:
                     labels.append(SUPPRESSED)
                 codes[kept_suppressed] = labels.index(SUPPRESSED)
-            columns.append(PublishedColumn(attribute.name, tuple(labels), codes))
+            numbers = attribute.number_columns
+            columns.append(PublishedColumn(attribute.name, tuple(labels), codes, numbers))
         return tuple(columns)
 
     def class_columns(self) -> tuple[PublishedColumn, ...]:
@@ -297,6 +301,9 @@ def levels_by_name(attributes: Sequence[QuasiIdentifier], levels: Sequence[int])
 def value_labels(attribute: QuasiIdentifier) -> list[str]:
     """Return the labels of the nodes, leaves spelled as the column spells its values, shape (nodes,)."""
     labels = list(attribute.hierarchy.labels)
+    if attribute.number_columns is not None:
+        # Labels of numbers are the same at all levels, and distinct where they may be published.
+        return labels
     for text, node in zip(attribute.column.texts, attribute.nodes(0).tolist(), strict=True):
         labels[node] = text
     return labels

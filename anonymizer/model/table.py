@@ -16,6 +16,7 @@ import numpy as np
 
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.model.dates import ISO, DateFormat
+from anonymizer.model.number_columns import NumberColumns
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,6 +318,7 @@ class QuasiIdentifier:
     minimum, maximum: generalization levels of a search, both included.
     by_range: whether the loss of a published value is by the range of numbers that it covers: a numeric
         column without a hierarchy in the config.
+    number_columns: the numbers that are released in place of its labels; None to release the labels.
     """
 
     column: Column
@@ -326,6 +328,7 @@ class QuasiIdentifier:
     minimum: int = 0
     maximum: int = 0
     by_range: bool = False
+    number_columns: NumberColumns | None = None
 
     @cached_property
     def node_values(self) -> PublishedValues:

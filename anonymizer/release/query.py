@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +34,7 @@ from anonymizer.model.arrays import CodeArray, IntArray, ranks_of
 from anonymizer.model.counting import Packing, add_up, count, rank
 from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.recoding import PublishedColumn, Recoding, SharedRecoding
-from anonymizer.model.table import MISSING
+from anonymizer.model.table import MISSING, POINT_SIGN
 
 
 def copy_table(query: ReleaseQuery, path: Path, dialect: CsvDialect) -> None:
@@ -73,8 +75,52 @@ def rows_of_records(
     return rows
 
 
+@dataclass(frozen=True, eq=False)
+class _Written:
+    """The recoded columns as they are written: labels, or numbers in their place.
+
+    Attributes
+    ----------
+    columns: all columns of the release, in their order.
+    recoded: by name.
+    numbers: columns that are stored as numbers.
+    """
+
+    columns: tuple[str, ...]
+    recoded: Mapping[str, PublishedColumn]
+    numbers: frozenset[str]
+
+    @classmethod
+    def of(cls, recoding: Recoding, columns: Sequence[str], decimal: str | None) -> _Written:
+        """Return some columns of a recoding; parameters are as for ``project``."""
+        known = {each.name: each for each in recoding.published() if each.name in columns}
+        parts = {name: _in_numbers(each, decimal or POINT_SIGN) for name, each in known.items()}
+        recoded = {each.name: each for own in parts.values() for each in own}
+        numbers = [each.name for name, own in parts.items() if known[name].numbers for each in own]
+        written = [[each.name for each in parts[name]] if name in parts else [name] for name in columns]
+        return cls(tuple(chain(*written)), recoded, frozenset(numbers if decimal is None else ()))
+
+
+def _in_numbers(published: PublishedColumn, decimal: str) -> list[PublishedColumn]:
+    """Return the columns of numbers that are released in place of labels; else the column itself."""
+    own = published.numbers
+    if own is None:
+        return [published]
+    texts = [own.written(label, decimal) for label in published.labels]
+    columns = []
+    for name, labels in zip(own.columns, zip(*texts, strict=True), strict=True):
+        places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
+        place = np.array([places[label] for label in labels], dtype=np.int32)
+        columns.append(PublishedColumn(name, tuple(places), place[published.codes]))
+    return columns
+
+
 def project(
-    relation: Relation, combination: CodeArray, recoding: Recoding, columns: Sequence[str]
+    relation: Relation,
+    combination: CodeArray,
+    recoding: Recoding,
+    columns: Sequence[str],
+    decimal: str | None = None,
 ) -> Projection:
     """Return the projection of the input to a release, its columns in the order of the input.
 
@@ -82,14 +128,19 @@ def project(
     ----------
     combination: distinct row of each record in the searched table, shape (records,).
     columns: that are released, recoded or unchanged.
+    decimal: sign of numbers in texts; None for a release that stores numbers as such.
     """
     released = tuple(sorted(columns, key=relation.position))
     rows = rows_of_records(relation, combination, recoding, released)
-    return project_rows(rows, recoding, released, relation.marker)
+    return project_rows(rows, recoding, released, relation.marker, decimal)
 
 
 def project_rows(
-    rows: CodeArray, recoding: Recoding, columns: Sequence[str], marker: str | None
+    rows: CodeArray,
+    recoding: Recoding,
+    columns: Sequence[str],
+    marker: str | None,
+    decimal: str | None = None,
 ) -> Projection:
     """Return the projection of the input to a release.
 
@@ -98,13 +149,13 @@ def project_rows(
     rows: row of the recoding's table for each record, shape (records,).
     columns: that are released, in the order of the input.
     marker: of the relation.
+    decimal: as for ``project``.
     """
+    written = _Written.of(recoding, columns, decimal)
     replacements = {
-        published.name: _replacement(published, rows, marker)
-        for published in recoding.published()
-        if published.name in columns
+        name: _replacement(published, rows, marker) for name, published in written.recoded.items()
     }
-    return Projection(tuple(columns), replacements, ~recoding.removed[rows])
+    return Projection(written.columns, replacements, ~recoding.removed[rows], written.numbers)
 
 
 def _replacement(published: PublishedColumn, rows: CodeArray, marker: str | None) -> Replacement:
@@ -175,7 +226,11 @@ def _codes(texts: Sequence[str | None], labels: Sequence[str]) -> CodeArray:
 
 
 def counted_rows(
-    relation: Relation, recoding: Recoding, positions: Mapping[str, CodeArray], columns: Sequence[str]
+    relation: Relation,
+    recoding: Recoding,
+    positions: Mapping[str, CodeArray],
+    columns: Sequence[str],
+    decimal: str | None = None,
 ) -> CountedRows | None:
     """Return the distinct published rows, sorted, with their counts.
 
@@ -183,15 +238,17 @@ def counted_rows(
     ----------
     positions: codes of the texts in the dictionary of each sensitive attribute, shape (texts,).
     columns: that are released.
+    decimal: as for ``project``.
 
     Returns
     -------
     None if the release does not follow from the recoding's table: the table lacks a column, or a code means
     several texts or a value that is not a text.
     """
-    released, recoding = sorted(columns, key=relation.position), recoding.merged
-    known = {published.name: published for published in recoding.published()}
-    for name in released:
+    recoding = recoding.merged
+    written = _Written.of(recoding, sorted(columns, key=relation.position), decimal)
+    known = dict(written.recoded)
+    for name in written.columns:
         if name not in known:
             unchanged = _unchanged(relation, recoding, name, positions)
             if unchanged is None:
@@ -199,7 +256,7 @@ def counted_rows(
             known[name] = unchanged
     kept = ~recoding.removed
     packing, texts = Packing(int(kept.sum())), []
-    for name in released:
+    for name in written.columns:
         published = known[name]
         labels, places = _sorted_labels(published, relation.marker)
         texts.append(labels)
@@ -207,10 +264,11 @@ def counted_rows(
     groups, distinct = rank(packing.take_keys())
     codes = packing.unpack(distinct)
     return CountedRows(
-        tuple(released),
+        written.columns,
         tuple(texts),
-        tuple(codes[:, place] for place in range(len(released))),
+        tuple(codes[:, place] for place in range(len(written.columns))),
         count(groups.astype(np.int64), recoding.table.counts[kept], len(distinct)),
+        written.numbers,
     )
 
 
@@ -240,7 +298,11 @@ def _unchanged(
 
 
 def recoded_rows(
-    recoding: Recoding, codings: Sequence[Coding], columns: Sequence[str], marker: str | None
+    recoding: Recoding,
+    codings: Sequence[Coding],
+    columns: Sequence[str],
+    marker: str | None,
+    decimal: str | None = None,
 ) -> RecodedRows:
     """Return the published labels of each row of a recoding's table.
 
@@ -249,10 +311,12 @@ def recoded_rows(
     codings: codes of the records, one for each column of that table.
     columns: released ones, in the order of the input.
     marker: of the relation.
+    decimal: as for ``project``.
     """
     table = recoding.table
     found = ByCodes(tuple(codings), table.codes)
-    return _rows(recoding, found, columns, np.arange(len(table.counts)), table.counts, marker)
+    written = _Written.of(recoding, columns, decimal)
+    return _rows(recoding, found, written, np.arange(len(table.counts)), table.counts, marker)
 
 
 def regions_rows(
@@ -261,6 +325,7 @@ def regions_rows(
     columns: Sequence[str],
     regions: PlacedRows | None,
     marker: str | None,
+    decimal: str | None = None,
 ) -> RecodedRows:
     """Return the published labels of each region of a recoding.
 
@@ -271,6 +336,7 @@ def regions_rows(
     regions: of the distinct rows in the engine, numbered as in the recoding, which may have one more region
         of suppressed records.
     marker: of the relation.
+    decimal: as for ``project``.
     """
     assert isinstance(recoding, SharedRecoding), "an algorithm that cuts finds regions"
     region_of = recoding.region_of
@@ -279,13 +345,14 @@ def regions_rows(
     rest = int(region_of[kept_suppressed[0]]) if len(kept_suppressed) else None
     _, first = np.unique(region_of, return_index=True)
     counts = count(region_of, recoding.table.counts, len(first))
-    return _rows(recoding, ByRegion(tuple(codings), regions, rest), columns, first, counts, marker)
+    found, written = ByRegion(tuple(codings), regions, rest), _Written.of(recoding, columns, decimal)
+    return _rows(recoding, found, written, first, counts, marker)
 
 
 def _rows(
     recoding: Recoding,
     found: ByCodes | ByRegion,
-    columns: Sequence[str],
+    written: _Written,
     rows: IntArray,
     counts: IntArray,
     marker: str | None,
@@ -293,8 +360,8 @@ def _rows(
     """Return the published labels of some rows of a recoding's table."""
     labels: dict[str, tuple[str, ...]] = {}
     places: dict[str, CodeArray] = {}
-    for published in recoding.published():
-        if published.name in columns:
-            labels[published.name], own = _sorted_labels(published, marker)
-            places[published.name] = own[published.codes[rows]]
-    return RecodedRows(found, counts, ~recoding.removed[rows], tuple(columns), labels, places)
+    for name, published in written.recoded.items():
+        labels[name], own = _sorted_labels(published, marker)
+        places[name] = own[published.codes[rows]]
+    kept = ~recoding.removed[rows]
+    return RecodedRows(found, counts, kept, written.columns, labels, places, written.numbers)

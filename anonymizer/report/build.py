@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -87,6 +87,8 @@ class ReleaseFacts:
     ----------
     separator, encoding: of a file of text; None for others.
     sensitive_table: of an Anatomy release; None for others.
+    numbers: quasi-identifiers that are released as numbers, with their columns, what an empty field means,
+        and whether upper ends are included.
     """
 
     path: str | None = None
@@ -99,12 +101,14 @@ class ReleaseFacts:
     separator: str | None = None
     encoding: str | None = None
     sensitive_table: SecondFile | None = None
+    numbers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry in plain types; ``sensitive_table`` only if there is one."""
+        """Return the entry in plain types; ``sensitive_table`` and ``numbers`` only if there are some."""
         content = asdict(self)
-        if self.sensitive_table is None:
-            del content["sensitive_table"]
+        for key in ("sensitive_table", "numbers"):
+            if not content[key]:
+                del content[key]
         return content
 
 

@@ -190,7 +190,8 @@ def _columns(public: Mapping[str, Any]) -> Iterator[str]:
     for name, settings in public["config"]["attributes"].items():
         if settings["role"] in LEFT_OUT or settings.get("release") is False:
             continue
-        yield from _item(f"{_shown(name)}: {_content(public, name)[0]}")
+        names = _numbers(public).get(name, {"columns": [name]})["columns"]
+        yield from _item(f"{', '.join(map(_shown, names))}: {_content(public, name)[0]}")
 
 
 def _content(public: Mapping[str, Any], name: str) -> tuple[str, tuple[Form, ...]]:
@@ -198,8 +199,8 @@ def _content(public: Mapping[str, Any], name: str) -> tuple[str, tuple[Form, ...
     settings, algorithm = public["config"]["attributes"][name], public["config"]["algorithm"]
     levels = public["recoding"].get("levels")
     level = None if levels is None else levels.get(name)
-    if settings["role"] != "quasi-identifier":
-        return _UNCHANGED.get(settings["role"], "unchanged"), ()
+    if settings["role"] != "quasi-identifier" or name in _numbers(public):
+        return _UNCHANGED.get(settings["role"]) or _in_numbers(public, name), ()
     if level == 0:
         return _ungeneralized(public, name), ()
     if public["recoding"].get("aggregate") is not None:
@@ -229,6 +230,30 @@ def _along_hierarchy(
         return _HIDDEN_COLUMN, ()
     shown = ", some finer than others" if varies else "" if level is None else f", level {level}"
     return _BY_SOURCE[source] + shown, _forms_of(source, parameters, settings.get("type"), level)
+
+
+def _numbers(public: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the columns that contain numbers in place of intervals."""
+    numbers: Mapping[str, Any] = public["release"].get("numbers", {})
+    return numbers
+
+
+def _in_numbers(public: Mapping[str, Any], name: str) -> str:
+    """Return what the columns of a quasi-identifier in numbers contain; others are unchanged."""
+    own, level = _numbers(public).get(name), (public["recoding"].get("levels") or {}).get(name)
+    if own is None:
+        return "unchanged"
+    missing = own["empty"] == _MISSING
+    empty = "empty: the value was missing in the original" if missing else "empty: any value, hidden"
+    if level == 0:
+        return f"numbers, not made coarser; {empty}"
+    if own["high"] is None:
+        return f"the middle of an interval that the value lies in; {empty}"
+    ends = "both included" if own["high"] == "included" else "the upper one excluded unless both are equal"
+    return (
+        f"lower and upper end of an interval that the value lies in, {ends}; one empty: no such end; "
+        f"both {empty}"
+    )
 
 
 def _ungeneralized(public: Mapping[str, Any], name: str) -> str:
@@ -271,7 +296,9 @@ def _ranges(public: Mapping[str, Any]) -> str | None:
 
 def _reading(public: Mapping[str, Any]) -> Iterator[str]:
     if not _is_text(public):
-        yield from _paragraph("Generalized columns are texts; the others have the types of the original.")
+        numbers = ", numbers in place of intervals excepted" if _numbers(public) else ""
+        others = "the others have the types of the original."
+        yield from _paragraph(f"Generalized columns are texts{numbers}; {others}")
         return
     name, release = json.dumps(_name(public)), public["release"]
     separator, encoding = json.dumps(release["separator"]), release["encoding"]

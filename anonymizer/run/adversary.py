@@ -20,6 +20,7 @@ from anonymizer.attacks.generalized_values import meanings_of
 from anonymizer.audit.classes import value_codes
 from anonymizer.config.attribute import Role
 from anonymizer.data.frames import NAME as FRAME
+from anonymizer.data.labelled import ReadNumbers, labelled
 from anonymizer.data.relation import Groups, Relation
 from anonymizer.data.source import is_url
 from anonymizer.data.table import Encoded, encode, read_columns
@@ -28,8 +29,9 @@ from anonymizer.model.adversary import AdversaryView, Links, Original, Published
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.counting import ascending, count, numbered
+from anonymizer.model.number_columns import UNKNOWN, NumberColumns, NumberLabels
 from anonymizer.model.recoding import COUNT, GROUP, Recoding
-from anonymizer.model.table import POINT, SensitiveAttribute
+from anonymizer.model.table import POINT, SUPPRESSED, SensitiveAttribute
 from anonymizer.release.folder import PUBLIC_REPORT
 from anonymizer.run.plan import Plan, check_weight_columns, weights_of
 from anonymizer.run.prepare import Prepared
@@ -59,6 +61,8 @@ def adversary_from_files(
     """
     for each in (release, second):
         _refuse_half(plan, each)
+    release = with_labels(plan, release)
+    second = None if second is None else with_labels(plan, second)
     table = read_release(plan, release, weights)
     own = None if original is None else original_of_files(plan, table, release, original)
     if second is None:
@@ -66,6 +70,23 @@ def adversary_from_files(
     other = read_release(plan, second)
     same = None if original is None else original_of_files(plan, other, second, original)
     return AdversaryView(table, other, own, same)
+
+
+def with_labels(plan: Plan, relation: Relation) -> Relation:
+    """Return a release with labels in place of the numbers that a config asks for.
+
+    An empty field is what the public report next to the release says; without one, it is any value.
+    """
+    if relation.stored is not relation:
+        return relation
+    reported, numbers = _reported(relation, "release", "numbers"), {}
+    for name, column in plan.columns.items():
+        own = NumberColumns(name, column.labels)
+        if column.labels is not NumberLabels.RANGE and set(own.columns) <= set(relation.columns):
+            entry = reported.get(name)
+            empty = entry.get("empty") if isinstance(entry, Mapping) else None
+            numbers[name] = ReadNumbers(own, empty if empty in UNKNOWN else SUPPRESSED)
+    return labelled(relation, numbers, plan.numerals.decimal)
 
 
 def _refuse_half(plan: Plan, relation: Relation | None) -> None:
@@ -191,7 +212,7 @@ def original_of_files(
     own = _sensitive_codes(attributes, encoded.codes[:, len(names) :])
     shared = plan.quasi_identifiers({name: read[name].column for name in names})
     labels = [table.labels[table.names.index(each.name)] for each in shared]
-    levels = _reported_levels(release)
+    levels = _reported(release, "recoding", "levels")
     known = [levels.get(each.name) for each in shared]
     heights = [each.hierarchy.height for each in shared]
     known = [
@@ -214,18 +235,18 @@ def original_of_files(
     )
 
 
-def _reported_levels(release: Relation) -> Mapping[str, Any]:
-    """Return the levels in the public report next to a released file; empty if it is of another file."""
+def _reported(release: Relation, section: str, key: str) -> Mapping[str, Any]:
+    """Return an entry of the public report next to a released file; empty if it is of another file."""
     path = Path(release.name).with_name(PUBLIC_REPORT)
     if release.sha256 is None or is_url(release.name) or not path.is_file():
         return {}
     try:
         report = json.loads(path.read_bytes())
         own = report["release"]["sha256"] == release.sha256
-        levels = report["recoding"]["levels"] if own else None
+        found = report[section][key] if own else None
     except (OSError, ValueError, LookupError, TypeError):
         return {}
-    return levels if isinstance(levels, Mapping) else {}
+    return found if isinstance(found, Mapping) else {}
 
 
 def _shared(table: PublishedTable, relation: Relation) -> tuple[str, ...]:

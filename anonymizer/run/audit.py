@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from anonymizer.config.document import distinct_keys
 from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
+from anonymizer.data.labelled import ReadNumbers, labelled
 from anonymizer.data.open import OPTIONS
 from anonymizer.data.relation import Projection, Relation, changed
 from anonymizer.data.source import CsvDialect, is_url, sha256_of
@@ -36,6 +37,7 @@ from anonymizer.model.adversary import AdversaryView, Links, PublishedTable, Val
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.classes import Classes, SensitiveCodes, released
 from anonymizer.model.counting import count
+from anonymizer.model.number_columns import NumberColumns, NumberLabels, exact
 from anonymizer.model.recoding import (
     COUNT,
     GROUP,
@@ -45,7 +47,14 @@ from anonymizer.model.recoding import (
     Recoding,
     distinct_nodes,
 )
-from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, SensitiveAttribute, Table, ValueType
+from anonymizer.model.table import (
+    SUPPRESSED,
+    Numerals,
+    QuasiIdentifier,
+    SensitiveAttribute,
+    Table,
+    ValueType,
+)
 from anonymizer.privacy.base import Constraint
 from anonymizer.release.anatomy import find_anatomy_files
 from anonymizer.release.folder import PUBLIC_REPORT, RECODING, release_separator
@@ -55,7 +64,7 @@ from anonymizer.run.audit_checks import CHECKS, AuditCase, missing_cells
 from anonymizer.run.engine import reading_release
 from anonymizer.run.plan import Plan, plan_of
 from anonymizer.run.prepare import prepare_table
-from anonymizer.run.shape import attribute_in_groups
+from anonymizer.run.shape import attribute_in_groups, numbers_entry, numbers_of
 from anonymizer.run.source import open_as, open_release
 from anonymizer.search.anatomy import renumbered
 from anonymizer.search.base import SearchProblem
@@ -359,6 +368,8 @@ def _check_losses(case: AuditCase, problem: SearchProblem, matched: _Matched) ->
             return True
     for name in claims.section(("recoding", "levels")):
         claims.agree(("recoding", "levels", name))
+    for name, read in numbers_of(recoding).items():
+        claims.compare(("release", "numbers", name), numbers_entry(read))
     losses = all_losses(released(recoding, case.plan.k))
     if not _certain(matched, recoding):
         del losses["nonuniform_entropy"]
@@ -550,6 +561,12 @@ class ReportedTable(BaseModel):
     sha256: str
 
 
+class ReportedNumbers(BaseModel):
+    """The numbers in place of the labels of a quasi-identifier."""
+
+    empty: Literal["*", "<missing>"]
+
+
 class ReportedRelease(ReportedText):
     """The released file; counts that the public report hides are None."""
 
@@ -557,6 +574,7 @@ class ReportedRelease(ReportedText):
     rows: int | None
     classes: int | None
     sensitive_table: ReportedTable | None = None
+    numbers: dict[str, ReportedNumbers] = Field(default_factory=dict)
 
 
 class ReportedAttribute(BaseModel):
@@ -730,7 +748,7 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
                 for check in CHECKS:
                     with _noting(found):
                         check(case)
-                if not all(map(partial(_is_as_written, dialect=dialect), case.relations, files)):
+                if not all(map(partial(_is_as_written, dialect=dialect), relations, files)):
                     found.not_checked.append(AROUND_VALUES)
                 found.not_checked += _of_types(case)
                 with _noting(found):
@@ -862,10 +880,10 @@ def _counted(
     claims: Claims,
 ) -> AuditCase | None:
     """Count a release in one table; None if it has other columns than expected."""
-    (relation,) = relations
+    (stored,) = relations
+    relation, plan = _labelled(stored, config, reported, claims), plan_of(config)
     if not _as_expected(relation, _released(config), found):
         return None
-    plan = plan_of(config)
     names = plan.among(relation.columns, Role.SENSITIVE)
     attributes = _sensitive(plan, relation, names, reported, found)
     classes = count_classes(relation, config.with_role(Role.QUASI_IDENTIFIER), attributes)
@@ -881,7 +899,48 @@ def _counted(
         return AdversaryView(read_release(_of_release(plan, attributes), relation, plan.weights))
 
     notes, measured = found.findings, found.constraints
-    return AuditCase(claims, config, plan, relations, classes, judged, own, look, measured, notes)
+    return AuditCase(claims, config, plan, [relation], classes, judged, own, look, measured, notes)
+
+
+def _labelled(relation: Relation, config: Config, reported: ReportClaims, claims: Claims) -> Relation:
+    """Return a release with labels in place of the numbers that the config of the report asks for.
+
+    Raises
+    ------
+    InputError: it has other columns than the report says, or a text in their place.
+    """
+    numbers = {}
+    for name, settings in config.attributes.items():
+        if settings.labels is not NumberLabels.RANGE:
+            own, entry = NumberColumns(name, settings.labels), reported.release.numbers.get(name)
+            claims.compare(("release", "numbers", name, "columns"), list(own.columns))
+            if settings.labels is NumberLabels.MIDPOINT:
+                claims.compare(("release", "numbers", name, "high"), None)
+            numbers[name] = ReadNumbers(own, SUPPRESSED if entry is None else entry.empty)
+    claims.expect(("release",), ("numbers",) if numbers else ())
+    labels = labelled(relation, numbers, config.input.numerals.decimal)
+    for name, each in numbers.items():
+        _check_numbers(relation, each.own, config.input.numerals)
+        if each.empty not in {label for label, _ in labels.dictionary(name)}:
+            claims.compare(("release", "numbers", name, "empty"), SUPPRESSED)
+    return labels
+
+
+def _check_numbers(relation: Relation, own: NumberColumns, numerals: Numerals) -> None:
+    """Check that the columns of a quasi-identifier in numbers have numbers and empty fields only.
+
+    Raises
+    ------
+    InputError: they do not.
+    """
+    for column in own.columns:
+        stored = not relation.is_text(column)
+        texts = [text for text, _ in relation.dictionary(column) if text]
+        plain = (text if stored else text.replace(numerals.decimal, ".") for text in texts)
+        strange = next((text for text in plain if exact(text) is None), None)
+        if strange is not None or (relation.separator is None and not stored):
+            what = "texts" if strange is None else f"'{strange}'"
+            raise InputError(f"{relation.name}: column '{column}' should contain numbers, found {what}")
 
 
 def _counted_pair(

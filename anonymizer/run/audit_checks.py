@@ -28,6 +28,7 @@ from anonymizer.loss.base import loss_key
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes
+from anonymizer.model.number_columns import NumberLabels
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import MISSING, SUPPRESSED
 from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
@@ -193,7 +194,7 @@ def check_order(case: AuditCase) -> None:
     if case.config.output.order.value != "sorted" or not all(each.ordered for each in case.relations):
         return
     for relation in case.relations:
-        if not rows_ascend(relation, (GROUP, COUNT) if case.in_groups else ()):
+        if not rows_ascend(relation.stored, (GROUP, COUNT) if case.in_groups else ()):
             what = 'the report says "sorted", found rows in another order, which can disclose hidden values'
             case.claims.refute(key, what)
             return
@@ -421,7 +422,7 @@ def check_levels(case: AuditCase) -> None:
         if case.appended:
             continue
         settings = config.attributes[name].hierarchy
-        if not config.attributes[name].dates.days:  # the column may have months or years itself
+        if not _has_known_labels(config.attributes[name]):
             continue
         source = FlatSource() if settings is None else settings.build()
         if level is None and not (claims.internal or source.fixed_height):
@@ -449,6 +450,11 @@ def check_levels(case: AuditCase) -> None:
             )
         elif len(possible) == 1:
             claims.agree(("recoding", "levels", name))
+
+
+def _has_known_labels(settings: AttributeSettings) -> bool:
+    """Return whether the hierarchy's labels are published; a date may be a month or a year itself."""
+    return settings.dates.days and settings.labels is NumberLabels.RANGE
 
 
 def _has_wrong_stars(case: AuditCase, name: str, level: Any, source: HierarchySource[Any]) -> bool:

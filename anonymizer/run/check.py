@@ -21,7 +21,7 @@ from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.base import PRIVACY_MODELS, CountedConstraint, ReleaseConstraint
 from anonymizer.release.anatomy import AnatomyFiles
-from anonymizer.run.adversary import original_of_files, read_release
+from anonymizer.run.adversary import original_of_files, read_release, with_labels
 from anonymizer.run.plan import Plan, probes
 from anonymizer.run.prepare import countable_constraints, in_order, unmeasured
 from anonymizer.run.repeated_keys import check_warnings
@@ -90,6 +90,7 @@ def check_config(relation: Relation, plan: Plan) -> Check:
     ------
     InputError: the file lacks a quasi-identifier or a sensitive column of the config.
     """
+    relation = with_labels(plan, relation)
     for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         for name in plan.with_role(role):
             relation.position(name)

@@ -31,6 +31,7 @@ from anonymizer.data.table import Key, ReadColumn, key_of, recoded_as
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, plural, suggestion
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.number_columns import NumberLabels
 from anonymizer.model.outcome import CutTree, Outcome
 from anonymizer.model.recoding import FullDomainRecoding, NodeRecoding, Recoding
 from anonymizer.model.report import Report
@@ -782,6 +783,10 @@ def _attributes(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
                 key == "type" and own.get(key) == previous.types.get(name)
             ):
                 yield ConfigProblem(f"{where}.{key}", _differs(own.get(key), other.get(key)))
+        before = previous.config.attributes[name].labels
+        if before is not NumberLabels.RANGE:
+            what = f"the earlier run released '{before}', to which no records can be appended"
+            yield ConfigProblem(f"{where}.labels", f"{what}; run on all records without apply")
         if plan.digest(name) != previous.hierarchies.get(name):
             what = "differs from the hierarchy of the earlier run (SHA-256)"
             yield ConfigProblem(f"{where}.hierarchy", f"{what}; use that one, or run without apply")

@@ -436,9 +436,10 @@ def publish(plan: Plan, shape: Shape, found: Found, sink: Sink, watch: RunMonito
         sink.write(queries, found.prepared.encoded.relation)
         watch.phase("reading back and verifying")
         with auditing():
-            tables = [stack.enter_context(table) for table in sink.read_back()]
+            read = [stack.enter_context(table) for table in sink.read_back()]
+            tables = [shape.read(table, found) for table in read]
             verified = assess(plan, shape, tables, found, watch)
-            for query, table in zip(queries, tables, strict=True):
+            for query, table in zip(queries, read, strict=True):
                 query.check(table)
     return verified
 

@@ -28,14 +28,17 @@ from anonymizer.errors import DataError, InputError, suggestion
 from anonymizer.hierarchy.placement import (
     LevelRange,
     Placement,
+    Published,
     Unknown,
     build_quasi_identifier,
     build_sensitive_attribute,
+    in_numbers,
 )
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.dates import DateFormat
+from anonymizer.model.number_columns import NumberLabels
 from anonymizer.model.table import (
     COMMA,
     POINT,
@@ -57,6 +60,7 @@ from anonymizer.privacy.base import (
     TableModel,
 )
 from anonymizer.run.engine import EngineLimits, limits_of
+from anonymizer.search.auto import without_levels
 from anonymizer.search.base import SearchAlgorithm, SuppressionMethod
 from anonymizer.system import same_file
 from anonymizer.utility.base import Measure
@@ -111,6 +115,7 @@ class PlannedColumn:
     levels: that a search may use.
     distance: for t-closeness; None for the default of its type.
     released: whether the release has the column.
+    labels: how intervals of numbers are released.
     """
 
     role: Role
@@ -121,6 +126,7 @@ class PlannedColumn:
     levels: LevelRange
     distance: str | None
     released: bool
+    labels: NumberLabels
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,11 +297,28 @@ class Plan:
         ----------
         sources: of hierarchies by name, in place of the config's.
         """
-        return tuple(
+        found = [
             self._quasi_identifier(column, self.columns[name], sources.get(name))
             for name, column in columns.items()
             if self.columns[name].role is Role.QUASI_IDENTIFIER
+        ]
+        published = self._published(found)
+        hides = self.keep_rows or self.suppression is SuppressionMethod.CELLS
+        forms = [self.columns[each.name].labels for each in found]
+        return tuple(
+            each if form is NumberLabels.RANGE else in_numbers(each, form, published, hides=hides)
+            for each, form in zip(found, forms, strict=True)
         )
+
+    def _published(self, attributes: Sequence[QuasiIdentifier]) -> frozenset[Published]:
+        """Return what the algorithm may publish of each quasi-identifier."""
+        name = self.algorithm.name
+        if name == "lattice" or (name == "auto" and self.suppression is not SuppressionMethod.CLASSES):
+            return frozenset({Published.LEVEL})
+        if name == "auto" and without_levels(attributes):
+            return frozenset({Published.NODES, Published.INTERVALS})
+        by_interval = getattr(self.algorithm.settings, "labels", None) == "interval"
+        return frozenset({Published.INTERVALS if by_interval else Published.NODES})
 
     def _quasi_identifier(
         self, column: Column, planned: PlannedColumn, source: HierarchySource[Any] | None
@@ -420,7 +443,8 @@ def _column(
     weight = float(settings.weight)
     released = settings.released
     dates = settings.dates
-    return PlannedColumn(settings.role, settings.type, dates, hierarchy, weight, levels, distance, released)
+    role, kind, labels = settings.role, settings.type, settings.labels
+    return PlannedColumn(role, kind, dates, hierarchy, weight, levels, distance, released, labels)
 
 
 def writes_to_input_database(config: Config) -> bool:

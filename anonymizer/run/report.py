@@ -52,7 +52,7 @@ from anonymizer.run.diagnose import Diagnosis
 from anonymizer.run.earlier_release import StoredRecoding
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import Prepared
-from anonymizer.run.shape import Audited, Found
+from anonymizer.run.shape import Audited, Found, numbers_entry, numbers_of
 
 
 def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
@@ -150,6 +150,7 @@ def release_facts(
         separator=None if dialect is None else dialect.separator,
         encoding=None if dialect is None else dialect.encoding,
         sensitive_table=None if second is None else SecondFile(other, second.sha256, second.rows),
+        numbers={name: numbers_entry(each) for name, each in numbers_of(found.recoding).items()},
     )
 
 

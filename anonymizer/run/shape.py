@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,14 +21,19 @@ from anonymizer.audit.classes import classes_of, count_reference, measure
 from anonymizer.audit.comparison import misassigned_records, mismatched_records
 from anonymizer.config.attribute import Role
 from anonymizer.config.search import EngineName
+from anonymizer.data.frames import FrameRelation
+from anonymizer.data.labelled import ReadNumbers, labelled
 from anonymizer.data.relation import EngineRelation, Relation, ReleaseQuery
+from anonymizer.data.source import CSV_FILES
 from anonymizer.errors import AuditFailed, DataError, InputError
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCounts
 from anonymizer.model.counting import count
+from anonymizer.model.number_columns import NumberLabels
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import GROUP, GroupRecoding, Recoding
+from anonymizer.model.table import MISSING, SUPPRESSED
 from anonymizer.release.anatomy import pair_columns, pair_named, project_pair
 from anonymizer.release.query import counted_rows, project, recoded_rows, regions_rows, single_shuffled
 from anonymizer.run.adversary import read_release, scene_of_run
@@ -144,6 +149,15 @@ class Shape(ABC):
         DataError: a value is not in the input, or the tables do not belong together.
         """
 
+    def read(self, table: Relation, found: Found) -> Relation:  # noqa: ARG002 - of any release
+        """Return a table that was read back with labels in place of the numbers that were written for them.
+
+        Raises
+        ------
+        DataError: it lacks a column of numbers.
+        """
+        return table
+
     def check_sizes(self, release: Relation, classes: Classes, found: Found) -> None:
         """Check that the classes have the sizes that the search counted.
 
@@ -181,6 +195,12 @@ class TableShape(Shape):
     def __init__(self, plan: Plan, relation: Relation) -> None:
         self._plan = plan
         self.columns = [plan.released(relation.columns)]
+        as_text = not isinstance(relation, FrameRelation) and CSV_FILES.named(plan.output or "")
+        self._decimal = plan.numerals.decimal if as_text else None
+
+    def read(self, table: Relation, found: Found) -> Relation:
+        """Return the table with labels in place of numbers."""
+        return labelled(table, numbers_of(found.recoding), self._decimal)
 
     def queries(
         self,
@@ -188,7 +208,7 @@ class TableShape(Shape):
         scratch: Path | None,  # noqa: ARG002 - the input's engine needs none
     ) -> tuple[ReleaseQuery, ...]:
         """Return the table, from the frequency table alone if the release follows from it."""
-        return (released_query(found, self.columns[0], shuffled=self._plan.shuffled),)
+        return (released_query(found, self.columns[0], self._decimal, shuffled=self._plan.shuffled),)
 
     def count(self, tables: Tables, found: Found) -> ReadBack:
         """Count the table by quasi-identifiers and sensitive attributes."""
@@ -209,32 +229,74 @@ class TableShape(Shape):
         return scene_of_run(self._plan, found.prepared, found.recoding, tables[0], self._plan.weights)
 
 
-def released_query(found: Found, columns: Sequence[str], *, shuffled: bool) -> ReleaseQuery:
-    """Return the release of an input in one table."""
+def numbers_of(recoding: Recoding) -> dict[str, ReadNumbers]:
+    """Return how the numbers are read that a recoding releases in place of labels, by quasi-identifier.
+
+    Values of removed records have no effect.
+    """
+    if all(attribute.number_columns is None for attribute in recoding.table.quasi_identifiers):
+        return {}
+    numbers, kept = {}, ~recoding.removed
+    for published in recoding.published():
+        own = published.numbers
+        if own is not None:
+            labels = {published.labels[code] for code in np.unique(published.codes[kept])}
+            empty = MISSING if MISSING in labels else SUPPRESSED
+            numbers[published.name] = ReadNumbers(own, empty, not labels.isdisjoint(own.excluded))
+    return numbers
+
+
+def numbers_entry(read: ReadNumbers) -> dict[str, Any]:
+    """Return the entry of a quasi-identifier in ``release.numbers`` of the report."""
+    high = None
+    if read.own.form is NumberLabels.LOW_HIGH:
+        high = "excluded" if read.excluded else "included"
+    return {"columns": list(read.own.columns), "empty": read.empty, "high": high}
+
+
+def released_query(
+    found: Found, columns: Sequence[str], decimal: str | None = None, *, shuffled: bool
+) -> ReleaseQuery:
+    """Return the release of an input in one table.
+
+    Parameters
+    ----------
+    decimal: sign of numbers in texts; None for a release that stores numbers as such.
+    """
     prepared, recoding = found.prepared, found.recoding
     relation = prepared.encoded.relation
     if isinstance(relation, EngineRelation):
-        rows = counted_rows(relation, recoding, prepared.positions, columns)
+        rows = counted_rows(relation, recoding, prepared.positions, columns, decimal)
         if rows is not None:
             return relation.counted_query(single_shuffled(rows) if shuffled else rows)
     # The records of a distinct row are divided between its parts in memory, where they have an order.
     in_memory = prepared.engine.name == EngineName.MEMORY or recoding.owner is not None
     if isinstance(relation, EngineRelation) and not (relation.ordered and in_memory):
-        return joined_query(relation, found, columns, shuffled=shuffled)
-    projection = project(relation, prepared.rows(recoding), recoding, columns)
+        return joined_query(relation, found, columns, decimal, shuffled=shuffled)
+    projection = project(relation, prepared.rows(recoding), recoding, columns, decimal)
     return relation.records_query(projection, shuffled=shuffled)
 
 
 def joined_query(
-    relation: EngineRelation, found: Found, columns: Sequence[str], *, shuffled: bool
+    relation: EngineRelation,
+    found: Found,
+    columns: Sequence[str],
+    decimal: str | None = None,
+    *,
+    shuffled: bool,
 ) -> ReleaseQuery:
-    """Return the release as a join of the records to their recoding in the engine."""
+    """Return the release as a join of the records to their recoding in the engine.
+
+    Parameters
+    ----------
+    decimal: as for ``released_query``.
+    """
     prepared, recoding = found.prepared, found.recoding
     if prepared.problem.placing:
         codings = [read.coding for read in prepared.encoded.columns]
-        rows = regions_rows(recoding, codings, columns, found.outcome.ends, relation.marker)
+        rows = regions_rows(recoding, codings, columns, found.outcome.ends, relation.marker, decimal)
     else:
-        rows = recoded_rows(recoding, prepared.codings(recoding), columns, relation.marker)
+        rows = recoded_rows(recoding, prepared.codings(recoding), columns, relation.marker, decimal)
     return relation.recoded_query(rows, shuffled=shuffled)
 
 

@@ -48,6 +48,8 @@ JOBS: dict[str, dict[str, Any]] = {
     "cells": {"suppression": {"limit": 0.1, "method": "cells"}, "attacks": ["wildcard"]},
     "mondrian": {"algorithm": {"name": "mondrian"}, "attacks": ATTACKS},
     "local": {"algorithm": {"name": "local"}, "attacks": ATTACKS},
+    "midpoint": {"suppression": {"limit": 0.1, "keep_rows": True}},
+    "low-high": {"suppression": {"limit": 0.1, "method": "cells"}},
     "microaggregation": {"algorithm": {"name": "microaggregation"}},
     "anatomy": {
         "algorithm": {"name": "anatomy"},
@@ -78,6 +80,8 @@ class Alteration:
 def made_release(folder: Path, name: str) -> Job:
     job = Job(folder)
     job.config.update(deepcopy(JOBS[name]))
+    if name in ("midpoint", "low-high"):
+        job.config["attributes"]["age"]["labels"] = name
     if name == "microaggregation":
         for column in MEANS:
             job.attribute(column, role="insensitive")

@@ -12,6 +12,13 @@ from anonymizer.config.load import load_config
 from tests.config.examples import SMALL, attribute, constrained, problems_of, small
 from tests.helpers.messages import exchange
 
+
+def in_numbers(labels: str, *others: str, **sections: Any) -> dict[str, Any]:
+    attributes = {name: {"role": "insensitive"} for name in others}
+    age = {"role": "quasi-identifier", "labels": labels}
+    return small(attributes={"age": age, "illness": {"role": "sensitive"}, **attributes}, **sections)
+
+
 REFUSED: list[tuple[dict[str, Any], str]] = [
     (constrained({"model": "k-anonymity", "k": 0}), "constraints[0].k"),
     (constrained({"model": "k-anonymity", "k": 1.5}), "constraints[0].k"),
@@ -71,6 +78,17 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (attribute(role="sensitive", distance="hierarchical"), "attributes.x.distance"),
     (attribute(role="quasi-identifier", levels={"min": 2, "max": 1}), "attributes.x.levels"),
     (attribute(role="quasi-identifier", levels={"min": -1}), "attributes.x.levels.min"),
+    (attribute(role="quasi-identifier", labels="middle"), "attributes.x.labels"),
+    (attribute(role="sensitive", labels="midpoint"), "attributes.x.labels"),
+    (in_numbers("low-high", "AGE_low"), "attributes.age.labels"),
+    (in_numbers("midpoint", algorithm={"name": "microaggregation"}), "attributes.age.labels"),
+    (
+        in_numbers("midpoint", algorithm={"name": "anatomy"}, constraints=[{"model": "l-diversity", "l": 2}]),
+        "attributes.age.labels",
+    ),
+    (in_numbers("low-high", algorithm={"name": "mondrian", "labels": "set"}), "attributes.age.labels"),
+    (in_numbers("low-high", apply="report.json"), "attributes.age.labels"),
+    (in_numbers("low-high", output={"missing": "NA"}), "attributes.age.labels"),
     (small(input={"separator": ",,"}), "input.separator"),
     (small(input={"encoding": "utf9"}), "input.encoding"),
     (small(input={"encoding": "base64"}), "input.encoding"),

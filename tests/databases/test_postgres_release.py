@@ -14,7 +14,7 @@ import pytest
 import anonymizer.run.assessment as assessment
 import anonymizer.run.job as job
 import anonymizer.run.report as flow
-from tests.databases.jobs import contents, expected, filled, report, run
+from tests.databases.jobs import config, contents, expected, filled, report, run
 from tests.databases.server import Server
 from tests.run.commands import Done, call, snapshot, spawn
 
@@ -72,6 +72,19 @@ def test_missing_values_are_nulls_in_all_columns(server: Server, tmp_path: Path)
     server.run("DROP TABLE gaps")
     assert done.code == 0, done.err
     assert released(server) == [(None, None, None)] * 5
+
+
+def test_numbers_in_place_of_labels_are_numbers(server: Server, tmp_path: Path) -> None:
+    attributes = config()["attributes"]
+    attributes["age"] = {**attributes["age"], "labels": "low-high"}
+    done = run(tmp_path, input=server.source, output=server.target(), attributes=attributes)
+    assert done.code == 0, done.err
+    types = server.run(
+        "SELECT attname::text, format_type(atttypid, NULL) FROM pg_attribute "
+        "WHERE attrelid = 'released'::regclass AND attname LIKE 'age%' ORDER BY attnum"
+    )
+    assert types == [("age_low", "double precision"), ("age_high", "double precision")]
+    assert report(tmp_path)["release"]["numbers"]["age"]["columns"] == ["age_low", "age_high"]
 
 
 def test_a_query_and_names_to_be_quoted(server: Server, tmp_path: Path) -> None:

@@ -101,11 +101,13 @@ class DuckCountedQuery(DuckQuery):
     def _selected(self) -> Iterator[Selected]:
         rows, places = self._rows, range(len(self._rows.columns))
         plan = {f"r{place}": _places(rows, place) for place in places}
+        labels = [f"list_extract(?, r{place})" for place in places]
         # A list of nulls alone has no type, and a released column of missing values is a text.
-        texts = [f"CAST(list_extract(?, r{place}) AS VARCHAR)" for place in places]
+        texts = [f"CAST({each} AS VARCHAR)" for each in labels]
+        values = _as_numbers(rows.columns, texts, rows.numbers)
         with self._database.sparing(SPARE), self._database.holding("plan", plan):
             lists = [_shown(each, self._database) for each in rows.labels]
-            yield Selected(rows.columns, texts, texts, "plan", lists)
+            yield Selected(rows.columns, texts, values, "plan", lists)
 
 
 def _shown(labels: Sequence[str] | Sequence[int], database: Database) -> list[Any]:
@@ -257,6 +259,7 @@ class DuckRecordsQuery(DuckQuery):
         for at, name in enumerate(projection.columns):
             if name in replaced and isinstance(projection.replacements[name].labels[0], int):
                 values[at] = label.format(f"r{at}")
+        values = _as_numbers(projection.columns, values, projection.numbers)
         with self._database.holding("plan", self._plan(place=place)):
             yield Selected(projection.columns, texts, values, RELEASED, labels)
 
@@ -301,6 +304,7 @@ class DuckRecodedQuery(DuckQuery):
             _values(rows.columns, rows.labels, label, each)
             for each in (self._columns.bare, self._columns.value)
         )
+        values = _as_numbers(rows.columns, values, rows.numbers)
         with self._joined() as (joined, parameters):
             source = shuffled_by_secret(f"({joined})") if self._shuffled else self._sorted(joined)
             lists = [_shown(each, self._database) for each in _lists(rows)]
@@ -389,6 +393,14 @@ class DuckRecodedQuery(DuckQuery):
             region = f"* REPLACE (coalesce(region, {rest}) AS region)"
             every = f"SELECT {region} FROM {records} LEFT JOIN {placed} {using}"
             yield f"({every}) JOIN {table} USING (region)"
+
+
+def _as_numbers(columns: Sequence[str], values: Sequence[str], numbers: Collection[str]) -> list[str]:
+    """Return SQL for the value of each column, given SQL for its value or label; an empty label is a null."""
+    return [
+        f"CAST(nullif({value}, '') AS DOUBLE)" if name in numbers else value
+        for name, value in zip(columns, values, strict=True)
+    ]
 
 
 def _replaced(rows: RecodedRows) -> list[int]:
