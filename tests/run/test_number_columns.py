@@ -288,3 +288,13 @@ def test_numbers_of_too_many_digits_are_refused(tmp_path: Path, message: Snapsho
     done = job.run()
     assert done.code == 2
     assert exchange("ages beyond 2**53", done.err.replace(str(tmp_path), "DIR"), tmp_path) == message
+
+
+def test_one_marker_for_missing_values_and_numbers(tmp_path: Path) -> None:
+    """The marker of texts beside columns of numbers is an empty field, which audits read."""
+    job = job_of(tmp_path, "low-high", output={"path": "release.csv", "missing": ""})
+    job.rows([(*row[:2], "" if place % 20 == 0 else row[2], *row[3:]) for place, row in enumerate(people())])
+    rows = released(job)
+    assert {row["zip"] for row in rows} & {"<missing>"} == set()
+    assert audit_release(job.release).findings == []
+    assert audit_release(job.release, job.output / "report.json").findings == []
