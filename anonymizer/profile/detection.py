@@ -149,6 +149,9 @@ COORDINATES_DISTINCT = 0.5
 _SPREAD = 5.0
 """Minimum distance of the median from 0, in degrees, if no name is evidence for coordinates."""
 
+_EXTENT = 1.0
+"""Maximum extent of all numbers by their median, if no name is evidence: records are of one country."""
+
 
 class Coordinates(Detector):
     """Degrees of latitude or longitude, in a column each or in pairs."""
@@ -164,10 +167,16 @@ class Coordinates(Detector):
             return None
         named = names_any(column.name, COORDINATE_TERMS)
         found = share(column, (_DECIMAL if named else _PRECISE).fullmatch)
-        far = abs(float(np.median(column.numbers))) >= _SPREAD
-        if found.value < MOSTLY or not (named or (far and column.distinctness >= COORDINATES_DISTINCT)):
+        if found.value < MOSTLY or not (named or self._like_degrees(column)):
             return None
         return Finding(self.name, str(found), certain=named, general=True)
+
+    @staticmethod
+    def _like_degrees(column: ColumnFacts) -> bool:
+        """Return whether numbers are as different and as close together as places of a country."""
+        middle = abs(float(np.median(column.numbers)))
+        near = float(np.ptp(column.numbers)) <= _EXTENT * middle
+        return middle >= _SPREAD and near and column.distinctness >= COORDINATES_DISTINCT
 
     @staticmethod
     def _in_range(column: ColumnFacts) -> bool:

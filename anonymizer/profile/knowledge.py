@@ -34,6 +34,10 @@ class Ground(StrEnum):
     KEY = "key of a person or household"
 
 
+LONG_ENOUGH = 6
+"""Minimum length of several words written as one that are found inside of others."""
+
+
 @lru_cache(maxsize=4096)
 def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a column's name, in lower case and without accents.
@@ -91,7 +95,8 @@ def _patterns(term: str) -> list[str]:
     within = "" if left or right else r"(?=[^|]*\|[^|]*\|)"
     found = [f"{left}{bare}{right}{within}"]
     if r"\ " in bare:
-        found.append(joined)
+        # Few letters in a row are also parts of other words: "hba" is in "math background".
+        found.append(joined if len(joined) >= LONG_ENOUGH else rf"[ |]{joined}[ |]")
     return found
 
 
@@ -128,7 +133,8 @@ SURVEY_WEIGHT = Subject(
     Ground.WEIGHT,
     Role.WEIGHT,
     {
-        "en": "sample weight, hh weight, svywt, weight final, final wt, base weight, pop weight, "
+        "en": "bsrw*, bootwt*, bsw*, repw*, "
+        "sample weight, hh weight, svywt, weight final, final wt, base weight, pop weight, "
         "population weight, frequency weight, freqweight, weight var, poststrat*, raking weight, "
         "calibrated weight, sampling weight, survey weight, final weight, finalwgt, fnlwgt, "
         "instance weight, person weight, design weight, analysis weight, post stratification weight, "
@@ -262,7 +268,8 @@ SEXUAL_LIFE = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "affair, affairs, extramarital, sex ever, sex age, sex num*, same sex, sexual*, sex orient*, "
+        "en": "birth control, "
+        "affair, affairs, extramarital, sex ever, sex age, sex num*, same sex, sexual*, sex orient*, "
         "orientation, sex partner*, lgb*, condom*, contracept*, abortion*",
         "de": "sexuell*, sexualleben, verhuetung",
         "fr": "sexuel*, contraception",
@@ -280,7 +287,8 @@ EVENT_DATE = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "*birth, *birth*, mobirth, yrbirth, date, dates, admission date, admidate, discharge date, "
+        "en": "yrdth, modth, dadth, "
+        "*birth, *birth*, mobirth, yrbirth, date, dates, admission date, admidate, discharge date, "
         "disdate, *deathmon*, *deathday*, date of death, death date, death month, death day, "
         "death year, year of death, birth year, year of birth, yob, birthyear, birth month, "
         "month of birth, birth, born, timestamp, survey year, interview year, datetime",
@@ -296,6 +304,7 @@ EVENT_DATE = Subject(
         "sv": "fodelsear, fodelsedatum",
         "tr": "dogum yili, dogum tarihi, tarih, tarihi",
     },
+    Words("birth weight, birth order, birth defect*, birth rate, birth length, birth control, birthplace"),
 )
 MONEY = Subject(
     "money",
@@ -333,6 +342,7 @@ MONEY = Subject(
         "sv": "*inkomst*, skuld*, skatt*, hyra, formogenhet, sparande, pension",
         "tr": "gelir*, maas*, ucret*, borc*, vergi*, kira, servet, tasarruf*, hane geliri",
     },
+    Words("life balance"),
 )
 RESULTS = Subject(
     "results or an outcome",
@@ -367,13 +377,16 @@ RESULTS = Subject(
         "sv": "=dod, avliden, dodsorsak, betyg*, =prov, resultat*, poang*",
         "tr": "olum, olum nedeni, not ortalamasi, sinav*, sonuc*, puan*, basari",
     },
+    Words("years since last promotion"),
 )
 CONDUCT = Subject(
     "conduct",
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "crime*, criminal*, offence*, offense*, convict*, arrest*, sentence*, verdict*, fraud, "
+        "en": "homicide*, murder*, shooting*, robbery, robberies, theft*, assault*, burglar*, rape, "
+        "kidnap*, arson, manslaughter, "
+        "crime*, criminal*, offence*, offense*, convict*, arrest*, sentence*, verdict*, fraud, "
         "violation*, complaint*, recid, *recid*, priors, prior arrests, felony, fel, misd, juv, "
         "charge, jail*, prison*, custody, parole, probation, punish*, cheat*, bully*, weapon*, "
         "police, disciplinary, illegal*, deviant*",
@@ -393,7 +406,18 @@ HEALTH = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "a 1 c, a 1 cresult, result of lab, vax*, blood type, blood group, bloodtype, vaccinated, "
+        "en": "*poison*, pesticide*, drowning, hanging, flu, influenza, grippe, pneumon*, bronchi*, "
+        "*itis, *carcinoma*, *lymphoma*, melanoma*, leukemi*, leukaemi*, anemia, anaemia, "
+        "ischem*, ischaem*, infarct*, fracture*, sepsis, hemorrhag*, placebo, haemorrhag*, "
+        "chemo*, radiotherapy, measles, masern, mumps, rubella, polio, pertussis, smallpox, "
+        "cholera, dengue, tetanus, migraine, cirrhosis, thrombo*, embol*, gout, psoriasis, "
+        "eczema, aspirin, ibuprofen, paracetamol, antibiotic*, statin*, insulin, steroid*, "
+        "methadone, opiate*, amphetamine*, ecstasy, lsd, crack, marijuana, hashish, smoker*, "
+        "smoked, ex smoker*, nonsmoker*, non smoker*, former smoker*, grippe*, krebs, "
+        "herzinfarkt, schlaganfall, cardiac, renal, hepatic, hbp, *smk, smk*, *ulcer*, *fever*, "
+        "*cough*, nervous break*, nerves, headache*, weak heart, bronch, heart fail*, "
+        "rx, bleed*, "
+        "a 1 c, a 1 cresult, result of lab, vax*, blood type, blood group, bloodtype, vaccinated, "
         "trt, treat, treated, tx, induced, spontaneous, ptl, abort*, gravid*, npreg, bw low, ui, "
         "ecog*, karno*, tumor size, ulcer, thickness, hist, histology, receptor, er, pgr, nodes, "
         "menopaus*, ascites, hepato*, edema, spiders, cough, fever, vomit*, chills, pain, aches, "
@@ -413,7 +437,8 @@ HEALTH = Subject(
         "*alcohol*, alc, dalc, walc, drink*, diabet*, *asthma*, stroke, hypertens*, depress*, "
         "suicid*, marij*, cannabis, cocaine, heroin, opioid*, docvis, hospvis, doctor visit*, "
         "hospital visit*, hospital stay*, mdvis, physlm, chronic, comorbid*, stage, obes*, allerg*, "
-        "hearing, blind, mgus, biopsy, metasta*, infect*",
+        "hearing, blind, mgus, biopsy, metasta*, infect*, cesd, ces d, phq #, gad 7, bdi, hamd, "
+        "madrs, mmse, moca, pcs, mcs, sf 36, sf 12, eq 5 d, qol, substance*, detox*, overdose*, rehab*",
         "de": "blutgruppe, *krankheit*, krankenkasse, impfstatus, *behinder*, arztbesuch*, pflege*, "
         "pflegegrad, *krank*, befund*, diagnos*, therapie*, behandlung*, behinder*, gesund*, "
         "schwanger*, medikament*, raucher*, rauchen, operation*, impf*, sucht*, unfall*, depressi*",
@@ -539,7 +564,8 @@ FAMILY = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "kids*, kids lt 6, kidslt 6, kidsge 6, numkids, nkids, hmarried, marr, maried, numdep, "
+        "en": "=size, "
+        "kids*, kids lt 6, kidslt 6, kidsge 6, numkids, nkids, hmarried, marr, maried, numdep, "
         "ndeps, dependent, marstat, mstatus, mar stat, personal status, sib sp, sibsp, parch, "
         "parity, birth order, birthorder, firstborn, hhkid*, n adults, adults, nadults, live alone, "
         "lives alone, yrs married, yrsmarried, years married, rate marriage, family size, momed, "
@@ -569,7 +595,9 @@ JOB = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "classk, schid*, schoolid, school id, exper, expersq, experience, yrs experience, "
+        "en": "years exp, yrs exp, work exp, "
+        "*employment, "
+        "classk, schid*, schoolid, school id, exper, expersq, experience, yrs experience, "
         "years at company, yearsat*, total working years, tenure, ten, years in current role, "
         "num companies worked, numcompanies*, hired date, lfp, inlf, labor force, labour force, "
         "unem, whrswk, hrs*, hushrs, hrswk, wkswork*, wks, bluecol*, whitecol*, blue collar, "
@@ -615,7 +643,8 @@ SEEN = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "height, heightcm, height cm, bmxht, stature, eye, eyes, hair, skin, handedness, car, "
+        "en": "ht, "
+        "height, heightcm, height cm, bmxht, stature, eye, eyes, hair, skin, handedness, car, "
         "vehicle, pet",
         "de": "koerpergroesse, groesse, augenfarbe, haarfarbe, =auto",
         "fr": "taille, yeux, cheveux, voiture",

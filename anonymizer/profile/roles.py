@@ -18,9 +18,12 @@ from anonymizer.profile.hierarchies import match_listed, named_for
 from anonymizer.profile.knowledge import (
     ANSWER,
     BARE_WEIGHT,
+    BELIEFS,
+    CONDUCT,
     HEALTH,
     MONEY,
     RESULTS,
+    SEXUAL_LIFE,
     SURVEY_WEIGHT,
     Ground,
     subject_of,
@@ -117,6 +120,19 @@ def _dated(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
     return RoleProposal(Role.QUASI_IDENTIFIER, Ground.OUTSIDE, f"{_values(column)}, dates")
 
 
+def _said_by_values(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
+    """Texts that are mostly about health, beliefs, conduct or sexual life are sensitive."""
+    if column.type is not ValueType.TEXT or subject_of(column.name) not in (None, ANSWER):
+        return None
+    least = max(2, len(column.texts) / 2)
+    for subject in (HEALTH, SEXUAL_LIFE, CONDUCT, RESULTS, BELIEFS):
+        said = sum(subject.named(text) for text in column.texts)
+        if said >= least:
+            reason = f"{_values(column)}, {said:,} of them about {subject.what}"
+            return RoleProposal(subject.role, subject.ground, reason)
+    return None
+
+
 def _named(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
     """The first subject with a word in the name of the column decides."""
     subject = subject_of(column.name)
@@ -178,8 +194,8 @@ def _known_to_few(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal:
 
 
 RULES: tuple[Callable[[ColumnFacts, Sequence[Finding]], RoleProposal | None], ...] = (
-    *(_without_information, _survey_weight, _detected, _dated, _named, _years, _listed, _different_texts),
-    *(_many_texts, _known_to_few),
+    *(_without_information, _survey_weight, _detected, _dated, _said_by_values, _named, _years, _listed),
+    *(_different_texts, _many_texts, _known_to_few),
 )
 """The rules in their order; the last one applies to every column."""
 

@@ -47,6 +47,10 @@ _BY_SOURCE: Mapping[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     ),
     "order": ("groups of consecutive values", (*_NUMBERS, *_GROUPS)),
     "auto": ("groups of values", (*_NUMBERS, *_GROUPS)),
+    "frequency": (
+        "frequent values, the others merged",
+        (("other (12 values)", "one of the 12 least frequent values of the original, unknown which"),),
+    ),
     "ready": ("groups of a hierarchy", ()),
     "tree": ("groups of a hierarchy", ()),
     "file": ("groups of a hierarchy", ()),

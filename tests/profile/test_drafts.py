@@ -13,7 +13,18 @@ from anonymizer.config.attribute import HierarchySettings
 from anonymizer.data.open import open_csv
 from anonymizer.model.table import ValueType
 from anonymizer.profile.column_statistics import measure
-from anonymizer.profile.hierarchies import LEVELS, HierarchyDrafter, drafts, nice, widths_of
+from anonymizer.profile.hierarchies import (
+    LEVELS,
+    NO_ANSWER,
+    HierarchyDrafter,
+    _ranks,
+    _words,
+    drafts,
+    nice,
+    ordered_by_meaning,
+    widths_of,
+)
+from anonymizer.profile.knowledge import words_of
 from tests.data.files import write
 from tests.profile.columns import column
 
@@ -64,8 +75,28 @@ STATES = ["Texas", "Ohio", "Utah", "Iowa", "Maine"]
         ("walls", [1, 2, 3], None),
         ("gain", [0] * 500 + [*range(1, 90)] + [10**6 + n for n in range(10)], {"auto": {}}),
         ("product", [f"A{n:03d}" for n in range(30)], {"mask": {"from": "right"}}),
-        ("colour", ["red", "green", "blue", "grey"], {"auto": {"rare": 10}}),
-        ("colour", ["red", "green", "blue", "grey"] * 10, {"auto": {}}),
+        ("colour", ["red", "green", "blue", "grey"] * 10, {"frequency": {}}),
+        ("education", range(6), {"intervals": {"width": [2, 4]}}),
+        ("isced", range(6), {"ready": "education"}),
+        ("work_in_school", [0, 1], None),
+        ("occupation", range(1, 10), {"intervals": {"width": [2, 4], "origin": 1}}),
+        ("state", [*range(1, 17)] * 9, {"frequency": {}}),
+        ("state", ["CA", "NY", "TX", "OH"], {"ready": "us-state"}),
+        ("birthplace", [f"{n}.0" for n in range(1, 57)] * 9, {"frequency": {}}),
+        ("region", [*range(1, 17)] * 9, {"frequency": {}}),
+        ("town_size", [*range(1, 17)] * 9, {"intervals": {"width": [5, 10, 20], "origin": 1}}),
+        ("colour", ["red 1", "green 2", "blue 3", "grey 4"], {"auto": {"rare": 10}}),
+        ("colour", ["red 1", "green 2", "blue 3", "grey 4"] * 10, {"auto": {}}),
+        (
+            "visits",
+            ["Often", "never", "Sometimes", "rarely"],
+            {"order": {"sizes": [2], "values": ["never", "rarely", "Sometimes", "Often"]}},
+        ),
+        (
+            "level",
+            ["high", "low", "Very_High", "medium", "don't know"],
+            {"order": {"sizes": [2], "values": ["low", "medium", "high", "Very_High"]}, "unknown": "top"},
+        ),
         (
             "rate",
             [f"{n / 100:.2f}" for n in range(100)],
@@ -78,6 +109,42 @@ def test_what_is_drafted(name: str, values: list[object], expected: object) -> N
     assert draft.hierarchy == expected
     if draft.hierarchy is not None:
         HierarchySettings.model_validate(dict(draft.hierarchy)).build()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "primary, secondary, tertiary",
+        "Grundschule, Realschule, Abitur, Hochschule",
+        "Below_College, College, Bachelor, Master, Doctor",
+        "less than high school, high school, some college, bachelor, graduate",
+        "never, rarely, sometimes, often, always",
+        "nie, selten, manchmal, oft, immer",
+        "jamais, rarement, parfois, souvent, toujours",
+        "strongly disagree, disagree, neither, agree, strongly agree",
+        "sehr unzufrieden, unzufrieden, zufrieden, sehr zufrieden",
+        "poor, fair, good, very good, excellent",
+        "never, yearly, monthly, weekly, daily",
+        "child, teenager, adult, elderly",
+        "Jan, Feb, Mar, Apr, May, Jun, Jul, Aug, Sep, Oct, Nov, Dec",
+        "Montag, Dienstag, Mittwoch, Donnerstag, Freitag, Samstag, Sonntag",
+        "AsstProf, AssocProf, Prof",
+        "I, II, III, IV, V",
+    ],
+)
+def test_words_of_a_scale_are_in_the_order_of_their_meaning(words: str) -> None:
+    ordered = words.split(", ")
+    assert ordered_by_meaning(sorted(ordered)) == ordered
+
+
+@pytest.mark.parametrize("words", ["red, green, blue", "yes, no, never", "low, red, high", "often, always"])
+def test_other_words_have_no_order(words: str) -> None:
+    assert ordered_by_meaning(words.split(", ")) is None
+
+
+def test_words_of_scales_are_spelled_as_columns_are_read() -> None:
+    for words in (*map(list, _ranks()), list(_words(NO_ANSWER))):
+        assert [" ".join(words_of(word)) for word in words] == words
 
 
 def test_numbers_without_levels_are_codes() -> None:
@@ -109,5 +176,5 @@ def test_a_draft_that_cannot_be_built_makes_room_for_the_next(tmp_path: Path) ->
     with open_csv(path) as relation:
         found = measure(relation)
         best = [draft.hierarchy for draft in drafts(found.columns[0])]
-        assert best[:2] == [{"ready": "country", "unknown": "top"}, {"auto": {}}]
+        assert best[:2] == [{"ready": "country", "unknown": "top"}, {"frequency": {}}]
         assert HierarchyDrafter(relation, found.missing).draft(found.columns[0]).hierarchy in best

@@ -134,3 +134,52 @@ def test_names_without_words_have_no_subject() -> None:
     assert words_of("...") == ()
     assert subject_of("...") is None
     assert subject_of("人口") is None
+
+
+def test_parts_of_words_are_no_reason() -> None:
+    assert subject_of("Developer_with_stats_math_background") is None
+    for name in ("WorkLifeBalance", "work_life_balance", "YearsSinceLastPromotion"):
+        assert proposal(name, values("1-5")).role is not Role.SENSITIVE
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("c7", "alcohol, cocaine, heroin"),
+        ("type", "influenza, pneumonia, asthma, other"),
+        ("item 7", "Arthritis, Krebs, Schlaganfall"),
+        ("method", "Pesticide, Other poison, Hanging, Drowning, Others, unspecified"),
+        ("group", "republican, democrat, independent"),
+        ("kind", "catholic, protestant, muslim, none"),
+        ("c7", "smoker, ex-smoker, never"),
+    ],
+)
+def test_values_about_health_beliefs_or_conduct_are_sensitive_under_every_name(name: str, words: str) -> None:
+    found = proposal(name, words.split(", ") * 40)
+    assert (found.role, found.ground) == (Role.SENSITIVE, Ground.FEW), found.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("c7", "Medical, Technical, Marketing, Sales"),
+        ("c7", "yes, no"),
+        ("c7", "Europe, Asia, Africa"),
+        ("city", "Drugstore Town, Cancer City"),
+    ],
+)
+def test_other_values_say_nothing_about_health(name: str, words: str) -> None:
+    assert proposal(name, words.split(", ") * 40).role is not Role.SENSITIVE
+
+
+@pytest.mark.parametrize("name", ["pcs", "mcs", "cesd", "phq9", "substance", "rx", "bleed"])
+def test_scores_and_states_of_health_are_sensitive(name: str) -> None:
+    shown: list[object] = [f"{6 + number * 56 / 450:.6f}" for number in range(450)]
+    assert proposal(name, shown).role is Role.SENSITIVE
+
+
+def test_exact_numbers_of_a_wide_range_are_no_coordinates() -> None:
+    shown: list[object] = [f"{6 + number * 56 / 450:.6f}" for number in range(450)]
+    assert proposal("c7", shown).role is Role.INSENSITIVE
+    near: list[object] = [f"{51 + number * 4 / 450:.6f}" for number in range(450)]
+    assert proposal("c7", near).role is Role.IDENTIFIER

@@ -1,0 +1,49 @@
+"""Frequent values by themselves, all others as one."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from anonymizer.model.table import Column
+from tests.hierarchy.columns import above, column, texts
+
+
+def test_levels_keep_the_most_frequent_values() -> None:
+    records = {"Rome": 60, "Oslo": 40, "Bern": 30, "Lima": 20, "Bath": 9, "Ulm": 1}
+    data = column([town for town, number in records.items() for _ in range(number)])
+    two, four, five = (f"other ({number} values)" for number in (2, 4, 5))
+    assert above(data, frequency=None) == {
+        "Rome": ["Rome", "Rome", "Rome"],
+        "Oslo": ["Oslo", "Oslo", five],
+        "Bern": ["Bern", four, five],
+        "Lima": ["Lima", four, five],
+        "Bath": [two, four, five],
+        "Ulm": [two, four, five],
+    }
+
+
+def test_no_rare_value_is_kept_and_none_is_merged_alone() -> None:
+    rare = column(["a"] * 9 + ["b"] * 9)
+    assert set(map(tuple, above(rare, frequency=None).values())) == {()}
+    alone = column(["a"] * 30 + ["b"] * 20 + ["c"])
+    assert {path[0] for path in above(alone, frequency=None).values()} == {"a", "other (2 values)"}
+
+
+def test_a_value_that_is_spelled_like_the_others_keeps_its_own_label() -> None:
+    data = column(["other (2 values)"] * 30 + ["b"] * 20 + ["c"])
+    assert {path[0] for path in above(data, frequency=None).values()} == {
+        "other (2 values)",
+        "other (2 values) (2)",
+    }
+
+
+@given(texts())
+def test_a_kept_value_is_at_least_as_frequent_as_every_merged_one(data: Column) -> None:
+    published = above(data, frequency={"rare": 2})
+    records = dict(zip(data.texts, data.counts.tolist(), strict=True))
+    for level in range(len(next(iter(published.values()), ()))):
+        kept = {value for value, path in published.items() if path[level] == value}
+        assert all(records[value] >= 2 for value in kept)
+        merged = [records[value] for value in published if value not in kept]
+        assert len(merged) >= 2
+        assert max(merged) <= min((records[value] for value in kept), default=max(merged))
