@@ -112,7 +112,8 @@ def examine(release: pd.DataFrame, original: pd.DataFrame, days: dict[str, dict[
         published, values = release[column], original.loc[rows, column].set_axis(release.index)
         pairs = Counter(zip(published, values, strict=True))
         present = Counter(text for text in original[column] if number(text) is not None)
-        rare = {extreme for extreme in _extremes(present) if present[extreme] < FEW}
+        # Round intervals start at 0 whatever the data.
+        rare = {extreme for extreme in _extremes(present) if present[extreme] < FEW and number(extreme)}
         for (label, value), records in pairs.items():
             if label == value:
                 continue

@@ -149,8 +149,8 @@ COORDINATES_DISTINCT = 0.5
 _SPREAD = 5.0
 """Minimum distance of the median from 0, in degrees, if no name is evidence for coordinates."""
 
-_EXTENT = 1.0
-"""Maximum extent of all numbers by their median, if no name is evidence: records are of one country."""
+_EXTENT = 0.3
+"""Maximum extent of all numbers by their median, if no name is evidence: records are of one area."""
 
 
 class Coordinates(Detector):
@@ -173,7 +173,7 @@ class Coordinates(Detector):
 
     @staticmethod
     def _like_degrees(column: ColumnFacts) -> bool:
-        """Return whether numbers are as different and as close together as places of a country."""
+        """Return whether numbers are as different and as close together as places of an area."""
         middle = abs(float(np.median(column.numbers)))
         near = float(np.ptp(column.numbers)) <= _EXTENT * middle
         return middle >= _SPREAD and near and column.distinctness >= COORDINATES_DISTINCT
@@ -445,6 +445,9 @@ _OWN = 0.5
 _DENSE = 1.2
 """Maximum range per number of whole numbers that count the records."""
 
+_COLLISIONS = 20
+"""Equal pairs expected of measured whole numbers, at least, for numbers without any to be keys."""
+
 _DIGITS = 6
 """Minimum length of different whole numbers of one length that are not amounts."""
 
@@ -502,6 +505,9 @@ class PersonNumbers(Detector):
             return None
         if float(np.ptp(numbers)) <= _DENSE * column.distinct:
             return "whole numbers that count the records"
+        collisions = column.present**2 / (2 * float(np.ptp(numbers)))
+        if column.distinct == column.present and numbers[0] >= 0 and collisions >= _COLLISIONS:
+            return "whole numbers of which no two are equal"
         lengths = {len(f"{abs(number):.0f}") for number in numbers.tolist()}
         if len(lengths) == 1 and lengths.pop() >= _DIGITS and column.distinct == column.present:
             return "numbers of one length"

@@ -28,7 +28,7 @@ from anonymizer.model.dates import ISO, PIVOT, DateFormat, DateReading, skeleton
 from anonymizer.model.natural import are_bands
 from anonymizer.model.table import ValueType
 from anonymizer.profile.column_statistics import ColumnFacts, names_any
-from anonymizer.profile.knowledge import PLACE, Words, subject_of, words_of
+from anonymizer.profile.knowledge import PLACE, SMALL_PLACES, Words, subject_of, words_of
 
 TERMS = {
     "age": ("age", "iage", "alter", "edad"),
@@ -64,22 +64,22 @@ no formal education, no schooling, none, illiterate, less than primary, ohne abs
 sans diplome, aucun diplome, ninguno, sin estudios, nessun titolo < incomplete primary, some primary <
 kindergarten, preschool < primary, primary school, primary education, elementary, elementary school,
 grundschule, primaire, primaria, primario, elementare, lagere school, podstawowe < middle school, lower
-secondary, incomplete secondary, some secondary, some high school, less than high school, less than hs, lt
-high school, lthighschool, below high school, hauptschule, hauptschulabschluss, volksschule, brevet,
-college brevet, media inferiore, gimnazjalne < mittlere reife, realschule, realschulabschluss, cap bep,
-cap, bep < secondary, secondary school, secondary education, high school, hs, hs grad, hs graduate, high
-school graduate, high school diploma, high school degree, ged, complete secondary, upper secondary,
+secondary, incomplete secondary, some secondary, some high school, less than high school, less than hs,
+less hs, lt high school, lthighschool, below high school, hauptschule, hauptschulabschluss, volksschule,
+brevet, college brevet, media inferiore, gimnazjalne < mittlere reife, realschule, realschulabschluss, cap
+bep, cap, bep < secondary, secondary school, secondary education, high school, hs, hs grad, hs graduate,
+high school graduate, high school diploma, high school degree, ged, complete secondary, upper secondary,
 abitur, fachabitur, matura, bac, baccalaureat, lycee, secundaria, secundario, bachillerato, diploma
 superiore, media superiore, srednie, gymnasium < vocational, vocational school, vocational training, trade
 school, lehre, apprenticeship, postsecondary, post secondary, below college, professionnel, zawodowe <
-some college, some university, incomplete university, some post secondary < junior college, associate,
-associates, associate degree, associate s degree, technical college, two year college, college, higher,
-tertiary, bac 2, dut bts < university, college graduate, college grad, college degree, university degree,
-bachelor, bachelors, bachelor degree, bachelor s degree, undergraduate, hochschule, universitaet, licence,
-universidad, universitario, laurea, licenciatura, wyzsze, complete university < postgraduate, post
-graduate, graduate, graduate school, graduate degree, advanced degree, post grad, postgrad, master,
-masters, master degree, master s degree, diplom, magister, maestria < doctor, doctoral, doctorate,
-doctorate degree, doctoral degree, ph d, phd, promotion, doctorat, doctorado, dottorato
+some college, some university, some ps, incomplete university, some post secondary < junior college,
+associate, associates, associate degree, associate s degree, technical college, two year college, college,
+bac 2, dut bts < university, college graduate, college grad, college degree, university degree, bachelor,
+bachelors, bachelor degree, bachelor s degree, undergraduate, hochschule, universitaet, licence,
+universidad, universitario, laurea, licenciatura, wyzsze, complete university < higher, tertiary,
+postgraduate, post graduate, graduate, graduate school, graduate degree, advanced degree, post grad,
+postgrad, master, masters, master degree, master s degree, diplom, magister, maestria < doctor, doctoral,
+doctorate, doctorate degree, doctoral degree, ph d, phd, promotion, doctorat, doctorado, dottorato
 
 never, not at all, none, nie, jamais, nunca, mai, nooit, nigdy, aldrig, hic < almost never, hardly ever,
 very rarely, fast nie, presque jamais, casi nunca < rarely, seldom, selten, rarement, raramente, rara vez,
@@ -345,6 +345,9 @@ FEW, SOME = 3, 12
 SMALL = 60
 """Largest of the numbers from 0 or 1 on that have intervals of five, but for codes in the tail."""
 
+LARGE = 50
+"""Minimum number of records of a place below a region that is published; also one per cent of all."""
+
 LARGEST_CODE = 999
 """Largest number that is a code of a place rather than a size."""
 
@@ -515,17 +518,31 @@ def _postal_code(column: ColumnFacts) -> Draft | None:
         return None
     if not FEW <= max(map(len, column.texts)) <= LONGEST_CODE:
         return None
-    return Draft({"ready": "postal-code"}, "postal codes, masked from the right", ValueType.TEXT)
+    longest = max(map(len, column.texts))
+    area = {"levels": {"min": longest // 2}}
+    return Draft(
+        {"ready": "postal-code"}, "postal codes, masked from the right, areas only", ValueType.TEXT, area
+    )
 
 
-def _place_codes(column: ColumnFacts) -> Draft | None:
-    """Return the draft of the frequent codes of places: neighbouring codes have nothing in common."""
-    whole = column.type.numeric and np.array_equal(column.numbers, np.trunc(column.numbers))
-    if not whole or column.distinct <= FEW or column.numbers[-1] > LARGEST_CODE:
+def _place(column: ColumnFacts) -> Draft | None:
+    """Return the draft of the frequent places: neighbouring codes have nothing in common.
+
+    Of places below a region, only those of many records are published.
+    """
+    if subject_of(column.name) is not PLACE or column.distinct <= FEW or SIZES_OF_PLACES.fit(column.name):
         return None
-    if subject_of(column.name) is not PLACE or SIZES_OF_PLACES.fit(column.name):
+    coded = column.type.numeric
+    if coded and (
+        column.numbers[-1] > LARGEST_CODE or not np.array_equal(column.numbers, np.trunc(column.numbers))
+    ):
         return None
-    return Draft({"frequency": {}}, "codes of places, the rarer ones merged into one", ValueType.TEXT)
+    kind = ValueType.TEXT if coded else None
+    if not SMALL_PLACES.fit(column.name):
+        return Draft({"frequency": {}}, "places, the rarer ones merged into one", kind) if coded else None
+    least = max(LARGE, column.rows // 100)
+    reason = f"places of at least {least:,} records, the others merged into one"
+    return Draft({"frequency": {"rare": least}}, reason, kind, {"levels": {"min": 1}})
 
 
 def _few(column: ColumnFacts) -> Draft | None:
@@ -652,11 +669,13 @@ def _code(column: ColumnFacts) -> Draft | None:
 def _auto(column: ColumnFacts) -> Draft:
     if column.type.numeric:
         return Draft({"auto": {}}, "neighbouring values grouped by frequency, between round bounds")
-    if column.type is ValueType.TEXT and not _numbered(column):
+    rare = column.type is ValueType.TEXT and not (
+        column.whole and min(number for _, number in column.values) >= RARE
+    )
+    if column.type is ValueType.TEXT and not are_bands(column.texts) and (rare or not _numbered(column)):
         return Draft({"frequency": {}}, "the rarer values merged into one, at each level more of them")
     reason = "neighbouring values grouped by frequency, named by first and last value"
-    known = column.type is not ValueType.TEXT or (column.whole and min(n for _, n in column.values) >= RARE)
-    if known:
+    if not rare:
         return Draft({"auto": {}}, reason)
     return Draft(
         {"auto": {"rare": RARE}},
@@ -676,7 +695,7 @@ _KINDS: tuple[Callable[[ColumnFacts], Draft | None], ...] = (
     _date,
     _postal_code,
     _few,
-    _place_codes,
+    _place,
     _scale,
     _intervals,
     _decimal_comma,

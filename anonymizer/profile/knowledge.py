@@ -217,7 +217,8 @@ PLACE = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "geography, geographic, beat, police district, lives, popul, logpopul, town size, city size, "
+        "en": "xnorcsiz, *norcsiz, "
+        "geography, geographic, beat, police district, lives, popul, logpopul, town size, city size, "
         "south, north, east, west, northcen, northeast, midwest, smsa, metropolitan, nonmetro, "
         "villnum, vill, locale, lives in, wohngebiet, st_case, citypop, landkreise, precinct, "
         "constituency, tract code, embarked, cabin, commuting zone, homeland, region of birth, "
@@ -252,9 +253,24 @@ PLACE = Subject(
     Words(
         "state anxiety, health state, marital state, mental state, state of, estado civil, estado salud, "
         "estado de salud, in hospital, days in, nights in, hospital days, at place, area of, hospital stay*, "
-        "hospital visit*, los, days in hospital, center score"
+        "hospital visit*, los, days in hospital, center score, email address, e mail address, "
+        "mail address, ip address"
     ),
 )
+SMALL_PLACES = Words(
+    "city, cities, town, township, village, vill, villnum, zip, zipcode, postal, *postcode*, post code, "
+    "residence, municipality, municipal, borough, suburb, neighbourhood*, neighborhood*, tract, block group, "
+    "lsoa*, msoa*, ward, wards, hospital, clinic, facility, address, site, place, location, locality, "
+    "community, parish, precinct, beat, station, school name, stadt, ort, orte, wohnort, geburtsort, "
+    "gemeinde*, plz, postleitzahl, stadtteil, klinik, krankenhaus, ville, commune*, code postal, =cp, "
+    "quartier, iris, hopital, ciudad, municipio*, codigo postal, barrio, localidad, citta, comune, =cap, "
+    "quartiere, ospedale, cidade, freguesia, bairro, cep, stad, gemeente, woonplaats, wijk, buurt, "
+    "ziekenhuis, miasto, miejscowosc, gmina, kod pocztowy, szpital, kommun*, postnummer, bostadsort, "
+    "sjukhus, "
+    "sehir, ilce, mahalle, posta kodu, hastane"
+)
+"""Words for places below a region."""
+
 GRADE_REACHED = Subject(
     "education",
     Ground.OUTSIDE,
@@ -268,7 +284,9 @@ SEXUAL_LIFE = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "birth control, "
+        "en": "usemeth*, knowmeth*, "
+        "unsafe, unprotected, unsafe sex, "
+        "birth control, "
         "affair, affairs, extramarital, sex ever, sex age, sex num*, same sex, sexual*, sex orient*, "
         "orientation, sex partner*, lgb*, condom*, contracept*, abortion*",
         "de": "sexuell*, sexualleben, verhuetung",
@@ -287,7 +305,9 @@ EVENT_DATE = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "yrdth, modth, dadth, "
+        "en": "year born, yr born, month born, mnthborn, yearfm, monthfm, "
+        "yr onset, year onset, onset, *onset, "
+        "yrdth, modth, dadth, "
         "*birth, *birth*, mobirth, yrbirth, date, dates, admission date, admidate, discharge date, "
         "disdate, *deathmon*, *deathday*, date of death, death date, death month, death day, "
         "death year, year of death, birth year, year of birth, yob, birthyear, birth month, "
@@ -311,7 +331,9 @@ MONEY = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "cr card, credit card, thinc, tot inc, net inc, gross inc, nwifeinc, *hincome, *inc$, hinc, "
+        "en": "rincom*, "
+        "=price, lnw, lnwage, "
+        "cr card, credit card, thinc, tot inc, net inc, gross inc, nwifeinc, *hincome, *inc$, hinc, "
         "pinc*, wkswage, weekinc, tinc, hearn*, re 74, re 75, re 78, rate$ pay, daily rate, "
         "monthly rate, hourly rate, hourly*, compensation, bonus, stock option*, property magnitude, "
         "credits, *credit, *credits, creditor*, payment plan*, checking*, installment*, amount, "
@@ -349,7 +371,10 @@ RESULTS = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "vocab, spelling score, survived, mathscore, readscore, tmath*, tread*, *score$, tuce, "
+        "en": "run time, race time, finish time, chip time, net time, gun time, "
+        "lang post*, lang pre*, lang score*, arit*, pre test*, post test*, pretest*, posttest*, "
+        "repeat grade, repeatgr*, repeated grade*, "
+        "vocab, spelling score, survived, mathscore, readscore, tmath*, tread*, *score$, tuce, "
         "=grade, deces, attempt result, attrition, churn, dropout, drop out, turnover, censors, "
         "cens, died*, mort, dthdate, class of degree, act score, satv, satq, quiz*, midterm*, "
         "final exam, homework*, points, passing, admitted, admit, hired, promotion*, complications, "
@@ -384,7 +409,8 @@ CONDUCT = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "homicide*, murder*, shooting*, robbery, robberies, theft*, assault*, burglar*, rape, "
+        "en": "released, "
+        "homicide*, murder*, shooting*, robbery, robberies, theft*, assault*, burglar*, rape, "
         "kidnap*, arson, manslaughter, "
         "crime*, criminal*, offence*, offense*, convict*, arrest*, sentence*, verdict*, fraud, "
         "violation*, complaint*, recid, *recid*, priors, prior arrests, felony, fel, misd, juv, "
@@ -406,7 +432,10 @@ HEALTH = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "*poison*, pesticide*, drowning, hanging, flu, influenza, grippe, pneumon*, bronchi*, "
+        "en": "low birth weight, premie, preterm*, gestation*, inj severity, inj, injur*, "
+        "immun*, "
+        "high bp, hosp, premi, smstat, previous mi, "
+        "*poison*, pesticide*, drowning, hanging, flu, influenza, grippe, pneumon*, bronchi*, "
         "*itis, *carcinoma*, *lymphoma*, melanoma*, leukemi*, leukaemi*, anemia, anaemia, "
         "ischem*, ischaem*, infarct*, fracture*, sepsis, hemorrhag*, placebo, haemorrhag*, "
         "chemo*, radiotherapy, measles, masern, mumps, rubella, polio, pertussis, smallpox, "
@@ -418,15 +447,15 @@ HEALTH = Subject(
         "*cough*, nervous break*, nerves, headache*, weak heart, bronch, heart fail*, "
         "rx, bleed*, "
         "a 1 c, a 1 cresult, result of lab, vax*, blood type, blood group, bloodtype, vaccinated, "
-        "trt, treat, treated, tx, induced, spontaneous, ptl, abort*, gravid*, npreg, bw low, ui, "
-        "ecog*, karno*, tumor size, ulcer, thickness, hist, histology, receptor, er, pgr, nodes, "
+        "=trt, treat, treated, =tx, induced, spontaneous, ptl, abort*, gravid*, npreg, bw low, =ui, "
+        "ecog*, karno*, tumor size, ulcer, thickness, hist, histology, receptor, =er, =pgr, nodes, "
         "menopaus*, ascites, hepato*, edema, spiders, cough, fever, vomit*, chills, pain, aches, "
         "jaundice, hb a, hba 1 c, heart disease, angina, exang, arrhyth*, ckd, copd, insulin use, "
         "epilep*, autis*, adhd, schizo*, bipolar, ptsd, anxiety, dementia, alzheimer*, cogn*, "
         "hospitalized, hospitalised, hospitalization*, hospitalisation*, icu, ventilat*, intubat*, "
         "dialysis, transplant*, sick*, unwell, illhealth, chrondis, actdays, physician visit*, "
-        "doctor*, emr, ofp, ofnp, opp, opnp, emergency visit*, nonpresc*, prescrib*, prescription*, "
-        "malaria, tb, tubercul*, hepatitis, std, anemia, anaemia, stunting, underweight, wasting, "
+        "doctor*, =emr, =ofp, =ofnp, =opp, =opnp, emergency visit*, nonpresc*, prescrib*, prescription*, "
+        "malaria, =tb, tubercul*, hepatitis, std, anemia, anaemia, stunting, underweight, wasting, "
         "overweight, obese, smk, cigs, packs, bweight low, exer, diet, allergy, medhist, comorb*, "
         "disorder*, syndrome*, allele*, gene, mutation*, snp*, hiv #, *diagnos*, diag, diags, "
         "disease*, disea, illness*, icd, icd 10, symptom*, condition*, treatment*, therap*, "
@@ -466,10 +495,12 @@ BELIEFS = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "church going, left right scale, ideol*, self lr, selflr, clinlr, dolelr, *lr$, conserv*, "
-        "liberal*, republic*, democrat*, candidate*, statusquo, election*, electoral*, ballot, "
+        "en": "protest, protestants, "
+        "church going, left right scale, ideol*, self lr, selflr, clinlr, dolelr, *lr$, "
+        "conservativ*, conservatis*, liberal*, republic*, democrat*, candidate*, statusquo, election*, "
+        "electoral*, ballot, "
         "abort opinion, europe, god, pray*, attend, attendance church, christian, muslim, jewish, "
-        "catholic, protestant, religio*, relig, rlg*, faith, denominat*, church*, politic*, "
+        "catholic, protestant, religio*, relig, rlg*, faith, denomina*, church*, politic*, "
         "polviews, party, partyid, prtv*, vote, voted, voter, voting, lrscale, union member*, "
         "trade union, labor union, labour union, union, belief*, ideolog*, left right, abany",
         "de": "kirchgang, links rechts, konfession*, religion*, glaube*, kirche*, partei*, wahl*, "
@@ -521,7 +552,7 @@ AGE = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "*age, agep, *ages",
+        "en": "agef*, age at*, ageat*, *age, agep, *ages",
     },
     Words(
         "*wage, *wages, *language, *languages, *page, *pages, *stage, *stages, *usage, *mileage, *average, "
@@ -535,7 +566,9 @@ DEMOGRAPHY = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "descent, ancestry, nonwhite, hisp, latino, latina, afam, afroam*, caucasian, mex, "
+        "en": "white mom, black mom, "
+        "oth race, othrace*, other race, "
+        "descent, ancestry, nonwhite, hisp, latino, latina, afam, afroam*, caucasian, mex, "
         "ethnicity, minority, rac 1 p, racsex, sex code, men, women, man, woman, boy, girl, femsex, "
         "=fem, =f, nativity, natvty, migrant, refugee*, asylum, foreign born, foreignborn, "
         "us citizen, uscitizen, hhage, dage, agemo*, age months, agemonths, eth, mar, born abroad, "
@@ -564,7 +597,9 @@ FAMILY = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "=size, "
+        "en": "*chld*, *marr, ceb, "
+        "=home, home owner*, separated, never married, siblings, "
+        "=size, "
         "kids*, kids lt 6, kidslt 6, kidsge 6, numkids, nkids, hmarried, marr, maried, numdep, "
         "ndeps, dependent, marstat, mstatus, mar stat, personal status, sib sp, sibsp, parch, "
         "parity, birth order, birthorder, firstborn, hhkid*, n adults, adults, nadults, live alone, "
@@ -575,7 +610,7 @@ FAMILY = Subject(
         "children, child, childs, kids, kids #, hhkids, nchild, sibs, sibling*, brothers, sisters, "
         "twin, household*, hh size, hhsize, hhmmb, family*, famsize, fam size, lfam, pstatus, "
         "guardian, parent, parents, mother, father, persons, num persons, dependents, dependants, "
-        "head of household, housing, home own, tenure, cohabit*",
+        "head of household, housing, home own, tenure, cohab*",
         "de": "kinderanzahl, kinderzahl, anzahl kinder, familienstand, verheiratet, kinder, "
         "haushaltsgroesse, haushalt*, ehepartner, geschwister, famges, famstand, wohn*, mutter, vater",
         "fr": "situation familiale, etat matrimonial, matrimonial*, enfant*, menage, marie, conjoint, "
@@ -595,7 +630,8 @@ JOB = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "years exp, yrs exp, work exp, "
+        "en": "seniority, "
+        "years exp, yrs exp, work exp, "
         "*employment, "
         "classk, schid*, schoolid, school id, exper, expersq, experience, yrs experience, "
         "years at company, yearsat*, total working years, tenure, ten, years in current role, "
@@ -643,7 +679,8 @@ SEEN = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "ht, "
+        "en": "year veh*, model year, veh year, "
+        "ht, "
         "height, heightcm, height cm, bmxht, stature, eye, eyes, hair, skin, handedness, car, "
         "vehicle, pet",
         "de": "koerpergroesse, groesse, augenfarbe, haarfarbe, =auto",

@@ -27,13 +27,14 @@ from anonymizer.model.table import POINT, Numerals, ValueType
 from anonymizer.profile.column_statistics import (
     NEARLY_ALL,
     ColumnFacts,
+    is_fingerprint,
     measure,
     weight_warnings,
 )
 from anonymizer.profile.detection import findings
 from anonymizer.profile.hierarchies import Draft, HierarchyDrafter, date_format, date_settings
 from anonymizer.profile.knowledge import Ground
-from anonymizer.profile.roles import RoleProposal, is_fingerprint, role_of
+from anonymizer.profile.roles import RoleProposal, role_of
 
 CELLS = 1 << 22
 """Maximum number of cells in the table of a pair of columns."""
@@ -879,7 +880,10 @@ def _revealing(
     for each in columns:
         if roles[each.name] is Role.INSENSITIVE and each.name not in chosen:
             revealed = [other.name for other in known if counter.determines(each, other)]
-            if revealed:
+            if len(revealed) >= max(KEY_OF, len(known) / 2) and each.distinctness >= KEY_DISTINCT:
+                reason = f"determines {listed(revealed)}, like the number of a person or a household"
+                found[each.name] = RoleProposal(Role.IDENTIFIER, Ground.KEY, reason, doubtful=True)
+            elif revealed:
                 reason = (
                     f"{proposals[each.name].reason}, reveals {listed(revealed)} if it is released unchanged"
                 )
@@ -929,6 +933,9 @@ def _instead(
     )
     return {each.name: _taken(proposals[each.name]) for each in ranked}, [note] if ranked else []
 
+
+KEY_OF, KEY_DISTINCT = 3, 0.02
+"""Minimum number of quasi-identifiers that a key determines, and of its distinct values per record."""
 
 MOST_INSTEAD = 10
 """Maximum number of quasi-identifiers of a file in which nothing is known outside."""

@@ -21,6 +21,9 @@ from anonymizer.profile.column_statistics import (
     SAMPLE,
     begins_or_ends_with_blank,
     differing_by_blanks,
+    exact_warnings,
+    is_fingerprint,
+    measure_column,
     padding_warnings,
     weight_warnings,
     writing_of,
@@ -183,6 +186,7 @@ def warnings_of(plan: Plan, prepared: Prepared) -> list[str]:
         *text_warnings(plan, [read.column for read in prepared.encoded.columns]),
         *(anatomy_warnings(plan) if plan.algorithm.in_groups else []),
         *_weight_warnings(plan, prepared.encoded.relation),
+        *_fingerprint_warnings(plan, prepared.encoded.relation),
     ]
 
 
@@ -204,6 +208,22 @@ def _weight_warnings(plan: Plan, relation: Relation) -> Iterator[str]:
     for name in plan.released(plan.with_role(Role.WEIGHT)):
         counts = [records for text, records in relation.dictionary(name) if text not in absent]
         yield from weight_warnings(name, counts, plan.k or 2)
+
+
+def _fingerprint_warnings(plan: Plan, relation: Relation) -> Iterator[str]:
+    """Yield the warning about numbers that are released unchanged though nearly all of them differ.
+
+    Out of core, each column would be a query over all records.
+    """
+    if not relation.ordered:
+        return
+    exact = [
+        name
+        for name in plan.released(relation.columns)
+        if plan.columns[name].role in (Role.SENSITIVE, Role.INSENSITIVE)
+    ]
+    measured = (measure_column(relation, name) for name in exact)
+    yield from exact_warnings([each.name for each in measured if each.type.numeric and is_fingerprint(each)])
 
 
 def anatomy_warnings(plan: Plan) -> list[str]:

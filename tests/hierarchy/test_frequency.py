@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pandas as pd
 from hypothesis import given
 
+import anonymizer as an
 from anonymizer.model.table import Column
 from tests.hierarchy.columns import above, column, texts
 
@@ -47,3 +49,15 @@ def test_a_kept_value_is_at_least_as_frequent_as_every_merged_one(data: Column) 
         merged = [records[value] for value in published if value not in kept]
         assert len(merged) >= 2
         assert max(merged) <= min((records[value] for value in kept), default=max(merged))
+
+
+def test_a_kept_value_has_its_own_name_where_exact_values_are_not_published() -> None:
+    towns = ["Rome"] * 60 + ["Oslo"] * 50 + ["Bath"] * 3 + ["Ulm"] * 4
+    town = {"role": "quasi-identifier", "hierarchy": {"frequency": {}}, "levels": {"min": 1}}
+    config = {
+        "attributes": {"town": town},
+        "constraints": [{"model": "k-anonymity", "k": 5}],
+        "algorithm": {"name": "mondrian"},
+    }
+    result = an.anonymize(pd.DataFrame({"town": towns}), config)
+    assert set(result.data["town"]) == {"Rome", "Oslo", "other (2 values)"}

@@ -85,7 +85,12 @@ STATES = ["Texas", "Ohio", "Utah", "Iowa", "Maine"]
         ("birthplace", [f"{n}.0" for n in range(1, 57)] * 9, {"frequency": {}}),
         ("region", [*range(1, 17)] * 9, {"frequency": {}}),
         ("town_size", [*range(1, 17)] * 9, {"intervals": {"width": [5, 10, 20], "origin": 1}}),
-        ("colour", ["red 1", "green 2", "blue 3", "grey 4"], {"auto": {"rare": 10}}),
+        ("colour", ["red 1", "green 2", "blue 3", "grey 4"], {"frequency": {}}),
+        ("years", ["0-4", "5-9", "10-14", "15+"], {"auto": {"rare": 10}}),
+        ("years", ["some", "none", "a few", "1", "2", "3", "10", "12"], {"frequency": {}}),
+        ("town", ["Ulm", "Rom", "Bern", "Bath"] * 90, {"frequency": {"rare": 50}}),
+        ("town", ["Ulm", "Rom", "Bern", "Bath"] * 2_000, {"frequency": {"rare": 80}}),
+        ("county", ["Ulm", "Rom", "Bern", "Bath"] * 90, {"frequency": {}}),
         ("colour", ["red 1", "green 2", "blue 3", "grey 4"] * 10, {"auto": {}}),
         (
             "visits",
@@ -145,6 +150,12 @@ def test_other_words_have_no_order(words: str) -> None:
 def test_words_of_scales_are_spelled_as_columns_are_read() -> None:
     for words in (*map(list, _ranks()), list(_words(NO_ANSWER))):
         assert [" ".join(words_of(word)) for word in words] == words
+
+
+def test_places_below_a_region_are_published_as_areas_or_if_many_live_there() -> None:
+    town = next(drafts(column("town", ["Ulm", "Rom", "Bern", "Bath"] * 90)))
+    code = next(drafts(column("plz", [f"{number}" for number in range(10_000, 10_300)])))
+    assert (town.further, code.further) == ({"levels": {"min": 1}}, {"levels": {"min": 2}})
 
 
 def test_numbers_without_levels_are_codes() -> None:

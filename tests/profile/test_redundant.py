@@ -150,3 +150,22 @@ def test_few_repeated_values_determine_others_by_chance_only() -> None:
     found = roles(table(code=exact, sex=rare))
     assert "determined" not in found["sex"][1]
     assert found["code"][0] != "quasi-identifier"
+
+
+def test_a_number_that_determines_most_of_what_is_known_is_a_key() -> None:
+    random = np.random.default_rng(12)
+    persons = random.integers(0, 150, RECORDS)
+    sex, region, marital = (random.integers(0, n, 150) for n in (2, 6, 4))
+    frame = pd.DataFrame(
+        {
+            "mom": [str(3 * n) for n in persons],
+            "sex": [str(sex[n]) for n in persons],
+            "region": [str(region[n]) for n in persons],
+            "marital": [str(marital[n]) for n in persons],
+        },
+        dtype=object,
+    )
+    assert roles(frame)["mom"] == (
+        "identifier",
+        "determines sex, region, marital, like the number of a person or a household",
+    )

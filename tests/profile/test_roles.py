@@ -183,3 +183,34 @@ def test_exact_numbers_of_a_wide_range_are_no_coordinates() -> None:
     assert proposal("c7", shown).role is Role.INSENSITIVE
     near: list[object] = [f"{51 + number * 4 / 450:.6f}" for number in range(450)]
     assert proposal("c7", near).role is Role.IDENTIFIER
+
+
+def test_words_that_end_in_age_are_ages_only_if_the_values_can_be() -> None:
+    assert proposal("massage_cl", values("0/1")).role is Role.INSENSITIVE
+    assert proposal("buyerage", values("ages")).role is Role.QUASI_IDENTIFIER
+    assert proposal("buyerage", ["18-29", "30-49", "50+"] * 40).role is Role.QUASI_IDENTIFIER
+    assert proposal("yardage", [number * 7 for number in range(300)]).role is Role.INSENSITIVE
+
+
+def test_conservation_is_no_belief() -> None:
+    assert subject_of("conservation") is None
+    assert subject_of("conservative") is not None
+
+
+def test_whole_numbers_without_two_equal_ones_are_keys() -> None:
+    keys: list[object] = [2 * number + number % 2 for number in range(400)]
+    assert proposal("kid", keys).role is Role.IDENTIFIER
+    assert proposal("income", [17 * number for number in range(60)]).role is Role.SENSITIVE
+    assert proposal("c7", [7_919 * number for number in range(100)]).role is Role.INSENSITIVE
+
+
+@pytest.mark.parametrize("name", ["job_equal_opp_employer", "has_email_address"])
+def test_short_words_of_others_are_no_reason(name: str) -> None:
+    found = proposal(name, values("0/1"))
+    assert found.role is not Role.SENSITIVE
+    assert "place" not in found.reason
+
+
+def test_weights_that_differ_more_than_bodies_weigh_records() -> None:
+    shown: list[object] = [f"{25 * 1.02**number:.3f}" for number in range(360)]
+    assert proposal("weight", shown).role is Role.WEIGHT
