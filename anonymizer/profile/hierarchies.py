@@ -304,7 +304,8 @@ def widths_of(column: ColumnFacts) -> list[Decimal]:
     few = column.type is ValueType.INTEGER and column.distinct <= SOME
     if few or _fullest(column, float(narrowest)) > TOO_FULL:
         return []
-    return [narrowest * 2**level for level in range(LEVELS)]
+    widths = [narrowest * 2**level for level in range(LEVELS)]
+    return [width for width in widths if width < high - low] or widths[:1]
 
 
 def _middle(column: ColumnFacts) -> tuple[float, float]:

@@ -218,7 +218,8 @@ PLACE = Subject(
     Role.QUASI_IDENTIFIER,
     {
         "en": "xnorcsiz, *norcsiz, "
-        "geography, geographic, beat, police district, lives, popul, logpopul, town size, city size, "
+        "geography, geographic, beat, police district, lives, popul, population, logpopul, town size, "
+        "city size, "
         "south, north, east, west, northcen, northeast, midwest, smsa, metropolitan, nonmetro, "
         "villnum, vill, locale, lives in, wohngebiet, st_case, citypop, landkreise, precinct, "
         "constituency, tract code, embarked, cabin, commuting zone, homeland, region of birth, "
@@ -371,7 +372,8 @@ RESULTS = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "run time, race time, finish time, chip time, net time, gun time, "
+        "en": "recur*, rtime, dtime, stime, "
+        "run time, race time, finish time, chip time, net time, gun time, "
         "lang post*, lang pre*, lang score*, arit*, pre test*, post test*, pretest*, posttest*, "
         "repeat grade, repeatgr*, repeated grade*, "
         "vocab, spelling score, survived, mathscore, readscore, tmath*, tread*, *score$, tuce, "
@@ -432,7 +434,9 @@ HEALTH = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "low birth weight, premie, preterm*, gestation*, inj severity, inj, injur*, "
+        "en": "transm*, t categ, exposure*, risk group, infection route, "
+        "meno, hormon*, "
+        "low birth weight, premie, preterm*, gestation*, inj severity, inj, injur*, "
         "immun*, "
         "high bp, hosp, premi, smstat, previous mi, "
         "*poison*, pesticide*, drowning, hanging, flu, influenza, grippe, pneumon*, bronchi*, "
@@ -597,9 +601,9 @@ FAMILY = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "*chld*, *marr, ceb, "
+        "en": "livch, living children, "
+        "*chld*, *marr, ceb, "
         "=home, home owner*, separated, never married, siblings, "
-        "=size, "
         "kids*, kids lt 6, kidslt 6, kidsge 6, numkids, nkids, hmarried, marr, maried, numdep, "
         "ndeps, dependent, marstat, mstatus, mar stat, personal status, sib sp, sibsp, parch, "
         "parity, birth order, birthorder, firstborn, hhkid*, n adults, adults, nadults, live alone, "
@@ -630,7 +634,8 @@ JOB = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "seniority, "
+        "en": "job*, "
+        "seniority, "
         "years exp, yrs exp, work exp, "
         "*employment, "
         "classk, schid*, schoolid, school id, exper, expersq, experience, yrs experience, "
@@ -643,7 +648,8 @@ JOB = Subject(
         "education field, jobrole, role, position, job title, emp title, pclass, "
         "wrk*, esr, schl, cow, indp, occp, "
         "naicsp, public sector, selfempl*, self employed, looked for work, retire*, homemaker, "
-        "housewife, apprentice*, training, unskilled, skilled, occupation*, *occup*, profession*, "
+        "housewife, apprentice*, =training, job training, vocational training, unskilled, skilled, "
+        "occupation*, *occup*, profession*, "
         "job, jobs, *job, employ*, employment, unemploy*, selfemp*, outwork, industr*, indus, "
         "sector, workclass, class of worker, work, worker*, working*, workplace, wrkstat, hours, "
         "hours per week, hrs week, weeks worked, company, firm, organisation, organization, "

@@ -21,12 +21,15 @@ from anonymizer.profile.knowledge import (
     BARE_WEIGHT,
     BELIEFS,
     CONDUCT,
+    FAMILY,
     HEALTH,
     MONEY,
+    PLACE,
     RESULTS,
     SEXUAL_LIFE,
     SURVEY_WEIGHT,
     Ground,
+    Words,
     subject_of,
 )
 
@@ -123,11 +126,11 @@ def _dated(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
 
 
 def _said_by_values(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
-    """Texts that are mostly about health, beliefs, conduct or sexual life are sensitive."""
+    """Texts that are mostly about health, beliefs, conduct, sexual life or family are of that subject."""
     if column.type is not ValueType.TEXT or subject_of(column.name) not in (None, ANSWER):
         return None
     least = max(2, len(column.texts) / 2)
-    for subject in (HEALTH, SEXUAL_LIFE, CONDUCT, RESULTS, BELIEFS):
+    for subject in (HEALTH, SEXUAL_LIFE, CONDUCT, RESULTS, BELIEFS, FAMILY):
         said = sum(subject.named(text) for text in column.texts)
         if said >= least:
             reason = f"{_values(column)}, {said:,} of them about {subject.what}"
@@ -140,6 +143,8 @@ def _named(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
     subject = subject_of(column.name)
     if subject is None or (subject is AGE and not _may_be_ages(column)):
         return None
+    if subject is PLACE and STAYS.fit(column.name) and column.type.numeric and column.numbers[0] == 0:
+        subject = HEALTH
     reason = f"{_values(column)}, named as {subject.what}"
     if subject.role is Role.SENSITIVE:
         sure = subject in (HEALTH, MONEY, RESULTS) and column.distinct > 1
@@ -207,6 +212,9 @@ RULES: tuple[Callable[[ColumnFacts, Sequence[Finding]], RoleProposal | None], ..
     *(_different_texts, _many_texts, _known_to_few),
 )
 """The rules in their order; the last one applies to every column."""
+
+STAYS = Words("hospital, hospitals, clinic, clinics")
+"""Words of places that are visited: numbers from 0 on count the visits."""
 
 NORMALISED = (0.5, 1.5)
 """Mean of survey weights that sum to the number of records."""

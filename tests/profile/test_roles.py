@@ -214,3 +214,13 @@ def test_short_words_of_others_are_no_reason(name: str) -> None:
 def test_weights_that_differ_more_than_bodies_weigh_records() -> None:
     shown: list[object] = [f"{25 * 1.02**number:.3f}" for number in range(360)]
     assert proposal("weight", shown).role is Role.WEIGHT
+
+
+def test_numbers_of_stays_are_no_places() -> None:
+    assert proposal("hospital", [number % 9 for number in range(300)]).role is Role.SENSITIVE
+    assert proposal("hospital", [1 + number % 9 for number in range(300)]).role is Role.QUASI_IDENTIFIER
+
+
+def test_codes_before_the_words_of_a_family_do_not_hide_it() -> None:
+    words = ["1. Never Married", "2. Married", "3. Widowed", "4. Divorced", "5. Separated"]
+    assert proposal("maritl", words * 40).role is Role.QUASI_IDENTIFIER
