@@ -154,9 +154,10 @@ SURVEY_WEIGHT = Subject(
         "sv": "kalibreringsvikt, designvikt, uppraknings*",
         "tr": "agirlik, faktor",
     },
+    Words("=wgt"),
 )
 BARE_WEIGHT = Words(
-    "weight, weights, *weight, wt, *wt, wt*, gewicht, *gewicht, gew, poids, peso, pesos, =w, vikt"
+    "weight, weights, *weight, wt, *wt, wt*, gewicht, *gewicht, gew, poids, peso, pesos, =w, vikt, =wgt"
 )
 """Names of survey weights and of the weights of bodies; the numbers tell which."""
 
@@ -372,7 +373,8 @@ RESULTS = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "recur*, rtime, dtime, stime, "
+        "en": "=math, =maths, =mathematics, =reading, "
+        "recur*, rtime, dtime, stime, "
         "run time, race time, finish time, chip time, net time, gun time, "
         "lang post*, lang pre*, lang score*, arit*, pre test*, post test*, pretest*, posttest*, "
         "repeat grade, repeatgr*, repeated grade*, "
@@ -434,7 +436,8 @@ HEALTH = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "transm*, t categ, exposure*, risk group, infection route, "
+        "en": "*chronic, "
+        "transm*, t categ, exposure*, risk group, infection route, "
         "meno, hormon*, "
         "low birth weight, premie, preterm*, gestation*, inj severity, inj, injur*, "
         "immun*, "
@@ -570,7 +573,8 @@ DEMOGRAPHY = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "white mom, black mom, "
+        "en": "hispan*, ethrace*, "
+        "white mom, black mom, "
         "oth race, othrace*, other race, "
         "descent, ancestry, nonwhite, hisp, latino, latina, afam, afroam*, caucasian, mex, "
         "ethnicity, minority, rac 1 p, racsex, sex code, men, women, man, woman, boy, girl, femsex, "
@@ -679,13 +683,15 @@ JOB = Subject(
         "sv": "yrke*, arbete*, jobb, arbetsgivare, bransch, sysselsattning, utbildning*, skola, examen",
         "tr": "meslek*, calisma*, sektor, isveren, gorev, egitim*, ogrenim*, okul, mezuniyet, is durumu",
     },
+    Words("*reduc*, *seduc*"),
 )
 SEEN = Subject(
     "what others see",
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "year veh*, model year, veh year, "
+        "en": "hgt, "
+        "year veh*, model year, veh year, "
         "ht, "
         "height, heightcm, height cm, bmxht, stature, eye, eyes, hair, skin, handedness, car, "
         "vehicle, pet",

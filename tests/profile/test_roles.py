@@ -224,3 +224,13 @@ def test_numbers_of_stays_are_no_places() -> None:
 def test_codes_before_the_words_of_a_family_do_not_hide_it() -> None:
     words = ["1. Never Married", "2. Married", "3. Widowed", "4. Divorced", "5. Separated"]
     assert proposal("maritl", words * 40).role is Role.QUASI_IDENTIFIER
+
+
+def test_a_bare_wgt_is_of_bodies_or_records_by_its_numbers() -> None:
+    assert proposal("Wgt", [100 + number % 90 for number in range(300)]).role is Role.INSENSITIVE
+    assert proposal("wgt", values("weights")).role is Role.WEIGHT
+
+
+def test_reduced_is_no_education() -> None:
+    assert subject_of("reduced") is None
+    assert subject_of("meduc") is not None
