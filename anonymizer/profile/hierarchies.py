@@ -346,6 +346,11 @@ FEW, SOME = 3, 12
 SMALL = 60
 """Largest of the numbers from 0 or 1 on that have intervals of five, but for codes in the tail."""
 
+UNORDERED = Words(
+    "*race*, *ethn*, *hisp*, nationalit*, citizenship, language*, marital*, marstat*, tribe, caste"
+)
+"""Words in names of columns whose codes have no order."""
+
 LARGE = 50
 """Minimum number of records of a place below a region that is published; also one per cent of all."""
 
@@ -527,20 +532,22 @@ def _postal_code(column: ColumnFacts) -> Draft | None:
 
 
 def _place(column: ColumnFacts) -> Draft | None:
-    """Return the draft of the frequent places: neighbouring codes have nothing in common.
+    """Return the draft of frequent places, or races and the like: neighbouring codes have nothing in common.
 
     Of places below a region, only those of many records are published.
     """
-    if subject_of(column.name) is not PLACE or column.distinct <= FEW or SIZES_OF_PLACES.fit(column.name):
-        return None
     coded = column.type.numeric
+    unordered = subject_of(column.name) is PLACE or (coded and UNORDERED.fit(column.name))
+    if not unordered or column.distinct <= FEW or SIZES_OF_PLACES.fit(column.name):
+        return None
     if coded and (
         column.numbers[-1] > LARGEST_CODE or not np.array_equal(column.numbers, np.trunc(column.numbers))
     ):
         return None
     kind = ValueType.TEXT if coded else None
     if not SMALL_PLACES.fit(column.name):
-        return Draft({"frequency": {}}, "places, the rarer ones merged into one", kind) if coded else None
+        reason = "codes without an order, the rarer ones merged into one"
+        return Draft({"frequency": {}}, reason, kind) if coded else None
     least = max(LARGE, column.rows // 100)
     reason = f"places of at least {least:,} records, the others merged into one"
     return Draft({"frequency": {"rare": least}}, reason, kind, {"levels": {"min": 1}})

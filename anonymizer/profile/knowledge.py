@@ -133,7 +133,8 @@ SURVEY_WEIGHT = Subject(
     Ground.WEIGHT,
     Role.WEIGHT,
     {
-        "en": "bsrw*, bootwt*, bsw*, repw*, "
+        "en": "perweight*, hhweight*, "
+        "bsrw*, bootwt*, bsw*, repw*, "
         "sample weight, hh weight, svywt, weight final, final wt, base weight, pop weight, "
         "population weight, frequency weight, freqweight, weight var, poststrat*, raking weight, "
         "calibrated weight, sampling weight, survey weight, final weight, finalwgt, fnlwgt, "
@@ -218,7 +219,8 @@ PLACE = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "xnorcsiz, *norcsiz, "
+        "en": "provider*, prov num, provnum, "
+        "xnorcsiz, *norcsiz, "
         "geography, geographic, beat, police district, lives, popul, population, logpopul, town size, "
         "city size, "
         "south, north, east, west, northcen, northeast, midwest, smsa, metropolitan, nonmetro, "
@@ -373,7 +375,8 @@ RESULTS = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "=math, =maths, =mathematics, =reading, "
+        "en": "decision, decisions, success, "
+        "=math, =maths, =mathematics, =reading, "
         "recur*, rtime, dtime, stime, "
         "run time, race time, finish time, chip time, net time, gun time, "
         "lang post*, lang pre*, lang score*, arit*, pre test*, post test*, pretest*, posttest*, "
@@ -436,7 +439,8 @@ HEALTH = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "*chronic, "
+        "en": "gcs, amnesia, consciousness, "
+        "*chronic, "
         "transm*, t categ, exposure*, risk group, infection route, "
         "meno, hormon*, "
         "low birth weight, premie, preterm*, gestation*, inj severity, inj, injur*, "
@@ -573,7 +577,8 @@ DEMOGRAPHY = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "hispan*, ethrace*, "
+        "en": "fml, nwhite, "
+        "hispan*, ethrace*, "
         "white mom, black mom, "
         "oth race, othrace*, other race, "
         "descent, ancestry, nonwhite, hisp, latino, latina, afam, afroam*, caucasian, mex, "
@@ -618,7 +623,7 @@ FAMILY = Subject(
         "children, child, childs, kids, kids #, hhkids, nchild, sibs, sibling*, brothers, sisters, "
         "twin, household*, hh size, hhsize, hhmmb, family*, famsize, fam size, lfam, pstatus, "
         "guardian, parent, parents, mother, father, persons, num persons, dependents, dependants, "
-        "head of household, housing, home own, tenure, cohab*",
+        "head of household, housing, home own, housing tenure, cohab*",
         "de": "kinderanzahl, kinderzahl, anzahl kinder, familienstand, verheiratet, kinder, "
         "haushaltsgroesse, haushalt*, ehepartner, geschwister, famges, famstand, wohn*, mutter, vater",
         "fr": "situation familiale, etat matrimonial, matrimonial*, enfant*, menage, marie, conjoint, "
@@ -638,7 +643,9 @@ JOB = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "job*, "
+        "en": "*college, *colleges, empl, yedu, "
+        "judge, lawyer, attorney, surgeon, "
+        "job*, "
         "seniority, "
         "years exp, yrs exp, work exp, "
         "*employment, "

@@ -873,7 +873,10 @@ def _revealing(
     counter: UniquenessProfile,
     chosen: Mapping[str, Role],
 ) -> dict[str, RoleProposal]:
-    """Return proposals for columns that would reveal a quasi-identifier if they were released unchanged."""
+    """Return proposals for columns that a quasi-identifier determines, or that determine one.
+
+    Released unchanged, they would reveal it.
+    """
     roles = {name: chosen.get(name, each.role) for name, each in proposals.items()}
     known = [each for each in columns if roles[each.name] is Role.QUASI_IDENTIFIER]
     found = {}
@@ -887,6 +890,9 @@ def _revealing(
                 reason = (
                     f"{proposals[each.name].reason}, reveals {listed(revealed)} if it is released unchanged"
                 )
+                found[each.name] = replace(_taken(proposals[each.name]), reason=reason)
+            elif finer := [other.name for other in known if counter.determines(other, each)]:
+                reason = f"{proposals[each.name].reason}, known to everybody who knows {listed(finer)}"
                 found[each.name] = replace(_taken(proposals[each.name]), reason=reason)
     return found
 

@@ -84,6 +84,7 @@ STATES = ["Texas", "Ohio", "Utah", "Iowa", "Maine"]
         ("state", ["CA", "NY", "TX", "OH"], {"ready": "us-state"}),
         ("birthplace", [f"{n}.0" for n in range(1, 57)] * 9, {"frequency": {}}),
         ("region", [*range(1, 17)] * 9, {"frequency": {}}),
+        ("race_mom", [*range(9)] * 9, {"frequency": {}}),
         ("town_size", [*range(1, 17)] * 9, {"intervals": {"width": [5, 10, 20], "origin": 1}}),
         ("colour", ["red 1", "green 2", "blue 3", "grey 4"], {"frequency": {}}),
         ("years", ["0-4", "5-9", "10-14", "15+"], {"auto": {"rare": 10}}),

@@ -152,6 +152,15 @@ def test_few_repeated_values_determine_others_by_chance_only() -> None:
     assert found["code"][0] != "quasi-identifier"
 
 
+def test_what_is_known_of_a_known_place_is_known() -> None:
+    random = np.random.default_rng(13)
+    towns = random.integers(0, 40, RECORDS)
+    rain = [f"{(7 * n % 10) / 10}" for n in towns]
+    found = roles(table(city=[f"Town {n}" for n in towns], rain=rain))
+    assert found["rain"][0] == "quasi-identifier"
+    assert "known to everybody who knows city" in found["rain"][1]
+
+
 def test_a_number_that_determines_most_of_what_is_known_is_a_key() -> None:
     random = np.random.default_rng(12)
     persons = random.integers(0, 150, RECORDS)
