@@ -50,6 +50,9 @@ TERMS = {
 }
 """Words in the names of columns that a ready-made hierarchy is for."""
 
+SHARED = ("employment-status",)
+"""Hierarchies with words that others use too: schools are private and public like employers."""
+
 CODED = {
     "education": ("isced",),
     "industry": ("nace", "isic"),
@@ -261,6 +264,8 @@ def _match(name: str, column: ColumnFacts) -> Match | None:
     if not placed or placed < least:
         return None
     named = name in TERMS and named_for(column, name)
+    if name in SHARED and not named and len(column.texts) <= FEW:
+        return None
     return Match(name, placed, len(column.texts), named)
 
 

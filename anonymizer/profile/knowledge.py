@@ -375,7 +375,8 @@ RESULTS = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "decision, decisions, success, "
+        "en": "=read, =write, =science, "
+        "decision, decisions, success, "
         "=math, =maths, =mathematics, =reading, "
         "recur*, rtime, dtime, stime, "
         "run time, race time, finish time, chip time, net time, gun time, "
@@ -525,6 +526,7 @@ BELIEFS = Subject(
         "sv": "religion*, =tro, parti*, rost*, fackforening*, politisk*",
         "tr": "=din, dini, inanc*, parti, =oy, sendika*, siyasi*",
     },
+    Words("participa*, particul*, partial*, partition*"),
 )
 ANSWER = Subject(
     "an answer or a measurement",
@@ -610,7 +612,8 @@ FAMILY = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "livch, living children, "
+        "en": "*kids, "
+        "livch, living children, "
         "*chld*, *marr, ceb, "
         "=home, home owner*, separated, never married, siblings, "
         "kids*, kids lt 6, kidslt 6, kidsge 6, numkids, nkids, hmarried, marr, maried, numdep, "

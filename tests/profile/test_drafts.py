@@ -82,6 +82,8 @@ STATES = ["Texas", "Ohio", "Utah", "Iowa", "Maine"]
         ("occupation", range(1, 10), {"intervals": {"width": [2, 4], "origin": 1}}),
         ("state", [*range(1, 17)] * 9, {"frequency": {}}),
         ("state", ["CA", "NY", "TX", "OH"], {"ready": "us-state"}),
+        ("schtyp", ["public", "private"], None),
+        ("workclass", ["Private", "State-gov"], {"ready": "employment-status"}),
         ("birthplace", [f"{n}.0" for n in range(1, 57)] * 9, {"frequency": {}}),
         ("region", [*range(1, 17)] * 9, {"frequency": {}}),
         ("race_mom", [*range(9)] * 9, {"frequency": {}}),

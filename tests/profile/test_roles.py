@@ -234,3 +234,8 @@ def test_a_bare_wgt_is_of_bodies_or_records_by_its_numbers() -> None:
 def test_reduced_is_no_education() -> None:
     assert subject_of("reduced") is None
     assert subject_of("meduc") is not None
+
+
+def test_participation_is_no_party() -> None:
+    assert subject_of("participation") is None
+    assert subject_of("party") is not None
