@@ -442,7 +442,7 @@ HEALTH = Subject(
     {
         "en": "gcs, amnesia, consciousness, "
         "*chronic, "
-        "transm*, t categ, exposure*, risk group, infection route, "
+        "transm*, t categ, exposure categ*, exposure group*, risk group, infection route, "
         "meno, hormon*, "
         "low birth weight, premie, preterm*, gestation*, inj severity, inj, injur*, "
         "immun*, "
