@@ -104,15 +104,21 @@ class Findings:
         return bool(self.false or self.extremes or self.identifiers)
 
 
-def examine(release: pd.DataFrame, original: pd.DataFrame, days: dict[str, dict[str, date]]) -> Findings:
-    """Hold every published cell against the value that it came from."""
+def examine(
+    release: pd.DataFrame, original: pd.DataFrame, days: dict[str, dict[str, date]], fixed: set[str]
+) -> Findings:
+    """Hold every published cell against the value that it came from.
+
+    ``fixed``: columns whose labels have other ends than the data's, such as round intervals.
+    """
     found = Findings(Counter(), Counter(), [])
     rows = release[ROW].astype(int)
     for column in release.columns.intersection(original.columns).difference([ROW]):
         published, values = release[column], original.loc[rows, column].set_axis(release.index)
         pairs = Counter(zip(published, values, strict=True))
         present = Counter(text for text in original[column] if number(text) is not None)
-        rare = {extreme for extreme in _extremes(present) if present[extreme] < FEW}
+        ends = set() if column in fixed else _extremes(present)
+        rare = {extreme for extreme in ends if present[extreme] < FEW}
         for (label, value), records in pairs.items():
             if label == value:
                 continue
@@ -157,6 +163,16 @@ def days_of(config: dict[str, Any], original: pd.DataFrame) -> dict[str, dict[st
     return found
 
 
+def fixed_columns(config: dict[str, Any]) -> set[str]:
+    """Return the columns whose hierarchy has ends that do not come from the data."""
+    kinds = {"date", "frequency", "intervals", "ready"}
+    return {
+        name
+        for name, settings in config["attributes"].items()
+        if kinds & set(settings.get("hierarchy") or ())
+    }
+
+
 def command(*words: str) -> subprocess.CompletedProcess[str]:
     """Run the real command."""
     return subprocess.run(
@@ -193,7 +209,7 @@ def first_hour(file: Path, folder: Path, encoding: str) -> bool:
     report = json.loads((folder / second.stem / "report.json").read_text(encoding="utf-8"))
     path = folder / second.stem / report["release"]["path"]
     release = pd.read_csv(path, sep=report["release"]["separator"], dtype=str, keep_default_na=False)
-    found = examine(release, original, days_of(config, original))
+    found = examine(release, original, days_of(config, original), fixed_columns(config))
     for kind, lines in (("false", found.false), ("extreme", found.extremes)):
         for line, records in lines.most_common(5):
             print(f"{kind}: {line} ({records} records)")

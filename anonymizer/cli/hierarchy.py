@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from anonymizer.cli.output import Json, Quiet, with_usable_paths, write_json, write_line
+from anonymizer.config.attribute import contradictory
 from anonymizer.data.table import read_column
 from anonymizer.errors import HierarchyError, InputError, OutputError
 from anonymizer.hierarchy.builder import make_builder, named_source, usages
@@ -19,6 +20,7 @@ from anonymizer.hierarchy.graph import compile_tree, merge_small
 from anonymizer.hierarchy.placement import Placement, place
 from anonymizer.hierarchy.ready import ReadySource, read_ready
 from anonymizer.hierarchy.source import HierarchySource
+from anonymizer.model.dates import DateFormat, format_problem
 from anonymizer.model.table import Column, Hierarchy
 from anonymizer.system import write_whole
 
@@ -28,6 +30,16 @@ Source = Annotated[str, typer.Argument(help="A hierarchy CSV file, or the name o
 Data = Annotated[Path, typer.Option("--data", help="The data file.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
 ColumnName = Annotated[str, typer.Option("--column", help="The column of the data file.")]
+
+Format = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="How the column's dates are written, such as %d.%m.%Y; may be given several times. The "
+        "hierarchy has them in ISO 8601, like a run with type: date and this format.",
+    ),
+]
 
 HERE = Path()
 
@@ -68,11 +80,16 @@ def show(
 @hierarchy_app.command()
 @with_usable_paths
 def validate(
-    source: Source, data: Data, column: ColumnName, quiet: Quiet = False, json: Json = False
+    source: Source,
+    data: Data,
+    column: ColumnName,
+    form: Format = None,
+    quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
     """Check that a hierarchy is one tree that places every value of a column; exit code 1 if not."""
     named = named_source(source)
-    values = read_column(data, column)
+    values = read_column(data, column, _dates(form))
     problems = []
     try:
         hierarchy: Hierarchy | None = place(values, named, Placement(HERE))[0]
@@ -92,7 +109,7 @@ def validate(
 
 @hierarchy_app.command()
 @with_usable_paths
-def build(
+def build(  # noqa: PLR0913 - one for each option
     *,
     data: Data,
     column: ColumnName,
@@ -101,6 +118,7 @@ def build(
     merge_below: Annotated[
         int | None, typer.Option(min=1, help="Merge values of fewer records with siblings into 'other'.")
     ] = None,
+    form: Format = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -108,7 +126,7 @@ def build(
     """Build a hierarchy from the values of a column, and write it as a CSV file that you can edit."""
     builder = make_builder(by)
     _check_output(output, data, overwrite)
-    values = read_column(data, column)
+    values = read_column(data, column, _dates(form))
     if not values.present:
         raise InputError(
             f"{data}: column '{column}' has only missing values; a hierarchy needs at least one value"
@@ -123,6 +141,20 @@ def build(
         write_json(_summary(hierarchy, []))
     elif not quiet:
         write_line(f"Wrote {output}. {_size(hierarchy)}")
+
+
+def _dates(forms: list[str] | None) -> DateFormat:
+    """Return the declared formats of dates.
+
+    Raises
+    ------
+    InputError: a format is wrong, or two of them read one text as two dates.
+    """
+    known = tuple(forms or ())
+    for wrong in (*map(format_problem, known), *contradictory(known)):
+        if wrong is not None:
+            raise InputError(f"--format: {wrong}")
+    return DateFormat(known)
 
 
 def _tree_alone(column: Column, source: HierarchySource[Any]) -> Hierarchy | None:

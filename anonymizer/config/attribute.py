@@ -192,7 +192,7 @@ class LevelRange(Section):
 _TURNED = str.maketrans("dm", "md")
 
 
-def _contradictory(forms: Sequence[str]) -> Iterator[str]:
+def contradictory(forms: Sequence[str]) -> Iterator[str]:
     """Yield what is wrong with formats that read one text as two dates: the day first, and the month."""
     for form in forms:
         turned = form.translate(_TURNED)
@@ -277,7 +277,7 @@ class AttributeSettings(Section):
         problems = [problem(wrong, ("format",)) for form in forms if (wrong := format_problem(form))]
         if forms and self.type is not ValueType.DATE and self.role in _COUNTED:
             problems.append(problem("needs type: date; add it", ("format",)))
-        problems += [problem(wrong, ("format",)) for wrong in _contradictory(forms)]
+        problems += [problem(wrong, ("format",)) for wrong in contradictory(forms)]
         if self.pivot is not None and not any("%y" in form for form in forms):
             problems.append(problem("needs a format with %y, a year of two digits", ("pivot",)))
         if problems:

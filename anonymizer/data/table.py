@@ -334,15 +334,21 @@ def read_columns(
     return {request.name: _read(relation, request, absent) for request in requests}
 
 
-def read_column(path: Path, name: str) -> Column:
+def read_column(path: Path, name: str, dates: DateFormat = ISO) -> Column:
     """Read one column of a file with default settings.
+
+    Parameters
+    ----------
+    dates: formats of the column's dates; with any, the column must have dates.
 
     Raises
     ------
     DataError: the file cannot be read, or as for ``read_columns``.
     """
+    kind = ValueType.DATE if dates.forms else None
     with open_file(path) as relation:
-        return read_columns(relation, [ColumnRequest(name, generalized=True)])[name].column
+        request = ColumnRequest(name, kind, dates=dates, generalized=True)
+        return read_columns(relation, [request])[name].column
 
 
 def encode(relation: Relation, columns: Sequence[ReadColumn]) -> Encoded:

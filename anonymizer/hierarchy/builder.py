@@ -319,6 +319,13 @@ class DateBuilder(SourceBuilder):
     takes = None
 
 
+class FrequencyBuilder(SourceBuilder):
+    """Frequent values by themselves, the others merged."""
+
+    name = source = "frequency"
+    takes = None
+
+
 class IntervalsBuilder(SourceBuilder):
     """Intervals of these widths."""
 

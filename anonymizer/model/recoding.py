@@ -534,7 +534,8 @@ def distinct_nodes(attribute: QuasiIdentifier) -> tuple[CodeArray, list[str]]:
     labels = value_labels(attribute)
     taken: set[str] = set()
     for node in np.lexsort((canonical, tree.level)).tolist():
-        if canonical[node] == node:
+        # Nodes below the lowest level are never published.
+        if canonical[node] == node and tree.level[node] >= attribute.minimum:
             labels[node] = _untaken(labels[node], int(tree.level[node]), taken)
             taken.add(labels[node])
     return canonical, labels

@@ -136,6 +136,11 @@ class ColumnFacts:
         return numbers[order], np.array([count for _, count in self.values], dtype=np.int64)[order]
 
 
+def is_fingerprint(column: ColumnFacts) -> bool:
+    """Return whether nearly all values differ, so that they link records if they are released exactly."""
+    return column.distinctness >= NEARLY_ALL and column.singles > 1
+
+
 EMPTY = ""
 
 CLEAR = (EMPTY, "?", "#N/A", "N/A", "n/a", "NULL", "null", "NaN", "nan", "<NA>", "\\N", SUPPRESSED)
@@ -297,6 +302,17 @@ def weight_warnings(name: str, counts: Sequence[int], k: int) -> list[str]:
         f"sampling weight '{name}' is released unchanged: {len(rare):,} of its {len(counts):,} values belong "
         f"to fewer than k = {k} records each ({sum(rare):,} in all) and may single out a stratum; round the "
         "weights in the file, or leave the column out with release: false"
+    ]
+
+
+def exact_warnings(names: Sequence[str]) -> list[str]:
+    """Return the warning about columns of numbers whose values nearly all differ and are released exactly."""
+    if not names:
+        return []
+    return [
+        f"nearly all values of {_columns(names)} differ and are released exactly: anyone who holds another "
+        "extract of the same source can link the records; round the numbers in the file, leave the column "
+        "out with role: drop, or publish bands with role: quasi-identifier and levels: {min: 1}"
     ]
 
 

@@ -149,6 +149,9 @@ COORDINATES_DISTINCT = 0.5
 _SPREAD = 5.0
 """Minimum distance of the median from 0, in degrees, if no name is evidence for coordinates."""
 
+_EXTENT = 0.3
+"""Maximum extent of all numbers by their median, if no name is evidence: records are of one area."""
+
 
 class Coordinates(Detector):
     """Degrees of latitude or longitude, in a column each or in pairs."""
@@ -164,10 +167,16 @@ class Coordinates(Detector):
             return None
         named = names_any(column.name, COORDINATE_TERMS)
         found = share(column, (_DECIMAL if named else _PRECISE).fullmatch)
-        far = abs(float(np.median(column.numbers))) >= _SPREAD
-        if found.value < MOSTLY or not (named or (far and column.distinctness >= COORDINATES_DISTINCT)):
+        if found.value < MOSTLY or not (named or self._like_degrees(column)):
             return None
         return Finding(self.name, str(found), certain=named, general=True)
+
+    @staticmethod
+    def _like_degrees(column: ColumnFacts) -> bool:
+        """Return whether numbers are as different and as close together as places of an area."""
+        middle = abs(float(np.median(column.numbers)))
+        near = float(np.ptp(column.numbers)) <= _EXTENT * middle
+        return middle >= _SPREAD and near and column.distinctness >= COORDINATES_DISTINCT
 
     @staticmethod
     def _in_range(column: ColumnFacts) -> bool:
@@ -436,6 +445,9 @@ _OWN = 0.5
 _DENSE = 1.2
 """Maximum range per number of whole numbers that count the records."""
 
+_COLLISIONS = 20
+"""Equal pairs expected of measured whole numbers, at least, for numbers without any to be keys."""
+
 _DIGITS = 6
 """Minimum length of different whole numbers of one length that are not amounts."""
 
@@ -493,6 +505,9 @@ class PersonNumbers(Detector):
             return None
         if float(np.ptp(numbers)) <= _DENSE * column.distinct:
             return "whole numbers that count the records"
+        collisions = column.present**2 / (2 * float(np.ptp(numbers)))
+        if column.distinct == column.present and numbers[0] >= 0 and collisions >= _COLLISIONS:
+            return "whole numbers of which no two are equal"
         lengths = {len(f"{abs(number):.0f}") for number in numbers.tolist()}
         if len(lengths) == 1 and lengths.pop() >= _DIGITS and column.distinct == column.present:
             return "numbers of one length"

@@ -34,6 +34,10 @@ class Ground(StrEnum):
     KEY = "key of a person or household"
 
 
+LONG_ENOUGH = 6
+"""Minimum length of several words written as one that are found inside of others."""
+
+
 @lru_cache(maxsize=4096)
 def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a column's name, in lower case and without accents.
@@ -91,7 +95,8 @@ def _patterns(term: str) -> list[str]:
     within = "" if left or right else r"(?=[^|]*\|[^|]*\|)"
     found = [f"{left}{bare}{right}{within}"]
     if r"\ " in bare:
-        found.append(joined)
+        # Few letters in a row are also parts of other words: "hba" is in "math background".
+        found.append(joined if len(joined) >= LONG_ENOUGH else rf"[ |]{joined}[ |]")
     return found
 
 
@@ -128,7 +133,9 @@ SURVEY_WEIGHT = Subject(
     Ground.WEIGHT,
     Role.WEIGHT,
     {
-        "en": "sample weight, hh weight, svywt, weight final, final wt, base weight, pop weight, "
+        "en": "perweight*, hhweight*, "
+        "bsrw*, bootwt*, bsw*, repw*, "
+        "sample weight, hh weight, svywt, weight final, final wt, base weight, pop weight, "
         "population weight, frequency weight, freqweight, weight var, poststrat*, raking weight, "
         "calibrated weight, sampling weight, survey weight, final weight, finalwgt, fnlwgt, "
         "instance weight, person weight, design weight, analysis weight, post stratification weight, "
@@ -148,9 +155,10 @@ SURVEY_WEIGHT = Subject(
         "sv": "kalibreringsvikt, designvikt, uppraknings*",
         "tr": "agirlik, faktor",
     },
+    Words("=wgt"),
 )
 BARE_WEIGHT = Words(
-    "weight, weights, *weight, wt, *wt, wt*, gewicht, *gewicht, gew, poids, peso, pesos, =w, vikt"
+    "weight, weights, *weight, wt, *wt, wt*, gewicht, *gewicht, gew, poids, peso, pesos, =w, vikt, =wgt"
 )
 """Names of survey weights and of the weights of bodies; the numbers tell which."""
 
@@ -211,7 +219,10 @@ PLACE = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "geography, geographic, beat, police district, lives, popul, logpopul, town size, city size, "
+        "en": "provider*, prov num, provnum, "
+        "xnorcsiz, *norcsiz, "
+        "geography, geographic, beat, police district, lives, popul, population, logpopul, town size, "
+        "city size, "
         "south, north, east, west, northcen, northeast, midwest, smsa, metropolitan, nonmetro, "
         "villnum, vill, locale, lives in, wohngebiet, st_case, citypop, landkreise, precinct, "
         "constituency, tract code, embarked, cabin, commuting zone, homeland, region of birth, "
@@ -246,9 +257,24 @@ PLACE = Subject(
     Words(
         "state anxiety, health state, marital state, mental state, state of, estado civil, estado salud, "
         "estado de salud, in hospital, days in, nights in, hospital days, at place, area of, hospital stay*, "
-        "hospital visit*, los, days in hospital, center score"
+        "hospital visit*, los, days in hospital, center score, email address, e mail address, "
+        "mail address, ip address"
     ),
 )
+SMALL_PLACES = Words(
+    "city, cities, town, township, village, vill, villnum, zip, zipcode, postal, *postcode*, post code, "
+    "residence, municipality, municipal, borough, suburb, neighbourhood*, neighborhood*, tract, block group, "
+    "lsoa*, msoa*, ward, wards, hospital, clinic, facility, address, site, place, location, locality, "
+    "community, parish, precinct, beat, station, school name, stadt, ort, orte, wohnort, geburtsort, "
+    "gemeinde*, plz, postleitzahl, stadtteil, klinik, krankenhaus, ville, commune*, code postal, =cp, "
+    "quartier, iris, hopital, ciudad, municipio*, codigo postal, barrio, localidad, citta, comune, =cap, "
+    "quartiere, ospedale, cidade, freguesia, bairro, cep, stad, gemeente, woonplaats, wijk, buurt, "
+    "ziekenhuis, miasto, miejscowosc, gmina, kod pocztowy, szpital, kommun*, postnummer, bostadsort, "
+    "sjukhus, "
+    "sehir, ilce, mahalle, posta kodu, hastane"
+)
+"""Words for places below a region."""
+
 GRADE_REACHED = Subject(
     "education",
     Ground.OUTSIDE,
@@ -262,7 +288,10 @@ SEXUAL_LIFE = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "affair, affairs, extramarital, sex ever, sex age, sex num*, same sex, sexual*, sex orient*, "
+        "en": "usemeth*, knowmeth*, "
+        "unsafe, unprotected, unsafe sex, "
+        "birth control, "
+        "affair, affairs, extramarital, sex ever, sex age, sex num*, same sex, sexual*, sex orient*, "
         "orientation, sex partner*, lgb*, condom*, contracept*, abortion*",
         "de": "sexuell*, sexualleben, verhuetung",
         "fr": "sexuel*, contraception",
@@ -280,7 +309,10 @@ EVENT_DATE = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "*birth, *birth*, mobirth, yrbirth, date, dates, admission date, admidate, discharge date, "
+        "en": "year born, yr born, month born, mnthborn, yearfm, monthfm, "
+        "yr onset, year onset, onset, *onset, "
+        "yrdth, modth, dadth, "
+        "*birth, *birth*, mobirth, yrbirth, date, dates, admission date, admidate, discharge date, "
         "disdate, *deathmon*, *deathday*, date of death, death date, death month, death day, "
         "death year, year of death, birth year, year of birth, yob, birthyear, birth month, "
         "month of birth, birth, born, timestamp, survey year, interview year, datetime",
@@ -296,13 +328,16 @@ EVENT_DATE = Subject(
         "sv": "fodelsear, fodelsedatum",
         "tr": "dogum yili, dogum tarihi, tarih, tarihi",
     },
+    Words("birth weight, birth order, birth defect*, birth rate, birth length, birth control, birthplace"),
 )
 MONEY = Subject(
     "money",
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "cr card, credit card, thinc, tot inc, net inc, gross inc, nwifeinc, *hincome, *inc$, hinc, "
+        "en": "rincom*, "
+        "=price, lnw, lnwage, "
+        "cr card, credit card, thinc, tot inc, net inc, gross inc, nwifeinc, *hincome, *inc$, hinc, "
         "pinc*, wkswage, weekinc, tinc, hearn*, re 74, re 75, re 78, rate$ pay, daily rate, "
         "monthly rate, hourly rate, hourly*, compensation, bonus, stock option*, property magnitude, "
         "credits, *credit, *credits, creditor*, payment plan*, checking*, installment*, amount, "
@@ -333,13 +368,21 @@ MONEY = Subject(
         "sv": "*inkomst*, skuld*, skatt*, hyra, formogenhet, sparande, pension",
         "tr": "gelir*, maas*, ucret*, borc*, vergi*, kira, servet, tasarruf*, hane geliri",
     },
+    Words("life balance"),
 )
 RESULTS = Subject(
     "results or an outcome",
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "vocab, spelling score, survived, mathscore, readscore, tmath*, tread*, *score$, tuce, "
+        "en": "=read, =write, =science, "
+        "decision, decisions, success, "
+        "=math, =maths, =mathematics, =reading, "
+        "recur*, rtime, dtime, stime, "
+        "run time, race time, finish time, chip time, net time, gun time, "
+        "lang post*, lang pre*, lang score*, arit*, pre test*, post test*, pretest*, posttest*, "
+        "repeat grade, repeatgr*, repeated grade*, "
+        "vocab, spelling score, survived, mathscore, readscore, tmath*, tread*, *score$, tuce, "
         "=grade, deces, attempt result, attrition, churn, dropout, drop out, turnover, censors, "
         "cens, died*, mort, dthdate, class of degree, act score, satv, satq, quiz*, midterm*, "
         "final exam, homework*, points, passing, admitted, admit, hired, promotion*, complications, "
@@ -367,13 +410,17 @@ RESULTS = Subject(
         "sv": "=dod, avliden, dodsorsak, betyg*, =prov, resultat*, poang*",
         "tr": "olum, olum nedeni, not ortalamasi, sinav*, sonuc*, puan*, basari",
     },
+    Words("years since last promotion"),
 )
 CONDUCT = Subject(
     "conduct",
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "crime*, criminal*, offence*, offense*, convict*, arrest*, sentence*, verdict*, fraud, "
+        "en": "released, "
+        "homicide*, murder*, shooting*, robbery, robberies, theft*, assault*, burglar*, rape, "
+        "kidnap*, arson, manslaughter, "
+        "crime*, criminal*, offence*, offense*, convict*, arrest*, sentence*, verdict*, fraud, "
         "violation*, complaint*, recid, *recid*, priors, prior arrests, felony, fel, misd, juv, "
         "charge, jail*, prison*, custody, parole, probation, punish*, cheat*, bully*, weapon*, "
         "police, disciplinary, illegal*, deviant*",
@@ -393,16 +440,34 @@ HEALTH = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "a 1 c, a 1 cresult, result of lab, vax*, blood type, blood group, bloodtype, vaccinated, "
-        "trt, treat, treated, tx, induced, spontaneous, ptl, abort*, gravid*, npreg, bw low, ui, "
-        "ecog*, karno*, tumor size, ulcer, thickness, hist, histology, receptor, er, pgr, nodes, "
+        "en": "gcs, amnesia, consciousness, "
+        "*chronic, "
+        "transm*, t categ, exposure categ*, exposure group*, risk group, infection route, "
+        "meno, hormon*, "
+        "low birth weight, premie, preterm*, gestation*, inj severity, inj, injur*, "
+        "immun*, "
+        "high bp, hosp, premi, smstat, previous mi, "
+        "*poison*, pesticide*, drowning, hanging, flu, influenza, grippe, pneumon*, bronchi*, "
+        "*itis, *carcinoma*, *lymphoma*, melanoma*, leukemi*, leukaemi*, anemia, anaemia, "
+        "ischem*, ischaem*, infarct*, fracture*, sepsis, hemorrhag*, placebo, haemorrhag*, "
+        "chemo*, radiotherapy, measles, masern, mumps, rubella, polio, pertussis, smallpox, "
+        "cholera, dengue, tetanus, migraine, cirrhosis, thrombo*, embol*, gout, psoriasis, "
+        "eczema, aspirin, ibuprofen, paracetamol, antibiotic*, statin*, insulin, steroid*, "
+        "methadone, opiate*, amphetamine*, ecstasy, lsd, crack, marijuana, hashish, smoker*, "
+        "smoked, ex smoker*, nonsmoker*, non smoker*, former smoker*, grippe*, krebs, "
+        "herzinfarkt, schlaganfall, cardiac, renal, hepatic, hbp, *smk, smk*, *ulcer*, *fever*, "
+        "*cough*, nervous break*, nerves, headache*, weak heart, bronch, heart fail*, "
+        "rx, bleed*, "
+        "a 1 c, a 1 cresult, result of lab, vax*, blood type, blood group, bloodtype, vaccinated, "
+        "=trt, treat, treated, =tx, induced, spontaneous, ptl, abort*, gravid*, npreg, bw low, =ui, "
+        "ecog*, karno*, tumor size, ulcer, thickness, hist, histology, receptor, =er, =pgr, nodes, "
         "menopaus*, ascites, hepato*, edema, spiders, cough, fever, vomit*, chills, pain, aches, "
         "jaundice, hb a, hba 1 c, heart disease, angina, exang, arrhyth*, ckd, copd, insulin use, "
         "epilep*, autis*, adhd, schizo*, bipolar, ptsd, anxiety, dementia, alzheimer*, cogn*, "
         "hospitalized, hospitalised, hospitalization*, hospitalisation*, icu, ventilat*, intubat*, "
         "dialysis, transplant*, sick*, unwell, illhealth, chrondis, actdays, physician visit*, "
-        "doctor*, emr, ofp, ofnp, opp, opnp, emergency visit*, nonpresc*, prescrib*, prescription*, "
-        "malaria, tb, tubercul*, hepatitis, std, anemia, anaemia, stunting, underweight, wasting, "
+        "doctor*, =emr, =ofp, =ofnp, =opp, =opnp, emergency visit*, nonpresc*, prescrib*, prescription*, "
+        "malaria, =tb, tubercul*, hepatitis, std, anemia, anaemia, stunting, underweight, wasting, "
         "overweight, obese, smk, cigs, packs, bweight low, exer, diet, allergy, medhist, comorb*, "
         "disorder*, syndrome*, allele*, gene, mutation*, snp*, hiv #, *diagnos*, diag, diags, "
         "disease*, disea, illness*, icd, icd 10, symptom*, condition*, treatment*, therap*, "
@@ -413,7 +478,8 @@ HEALTH = Subject(
         "*alcohol*, alc, dalc, walc, drink*, diabet*, *asthma*, stroke, hypertens*, depress*, "
         "suicid*, marij*, cannabis, cocaine, heroin, opioid*, docvis, hospvis, doctor visit*, "
         "hospital visit*, hospital stay*, mdvis, physlm, chronic, comorbid*, stage, obes*, allerg*, "
-        "hearing, blind, mgus, biopsy, metasta*, infect*",
+        "hearing, blind, mgus, biopsy, metasta*, infect*, cesd, ces d, phq #, gad 7, bdi, hamd, "
+        "madrs, mmse, moca, pcs, mcs, sf 36, sf 12, eq 5 d, qol, substance*, detox*, overdose*, rehab*",
         "de": "blutgruppe, *krankheit*, krankenkasse, impfstatus, *behinder*, arztbesuch*, pflege*, "
         "pflegegrad, *krank*, befund*, diagnos*, therapie*, behandlung*, behinder*, gesund*, "
         "schwanger*, medikament*, raucher*, rauchen, operation*, impf*, sucht*, unfall*, depressi*",
@@ -441,10 +507,12 @@ BELIEFS = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "church going, left right scale, ideol*, self lr, selflr, clinlr, dolelr, *lr$, conserv*, "
-        "liberal*, republic*, democrat*, candidate*, statusquo, election*, electoral*, ballot, "
+        "en": "protest, protestants, "
+        "church going, left right scale, ideol*, self lr, selflr, clinlr, dolelr, *lr$, "
+        "conservativ*, conservatis*, liberal*, republic*, democrat*, candidate*, statusquo, election*, "
+        "electoral*, ballot, "
         "abort opinion, europe, god, pray*, attend, attendance church, christian, muslim, jewish, "
-        "catholic, protestant, religio*, relig, rlg*, faith, denominat*, church*, politic*, "
+        "catholic, protestant, religio*, relig, rlg*, faith, denomina*, church*, politic*, "
         "polviews, party, partyid, prtv*, vote, voted, voter, voting, lrscale, union member*, "
         "trade union, labor union, labour union, union, belief*, ideolog*, left right, abany",
         "de": "kirchgang, links rechts, konfession*, religion*, glaube*, kirche*, partei*, wahl*, "
@@ -458,6 +526,7 @@ BELIEFS = Subject(
         "sv": "religion*, =tro, parti*, rost*, fackforening*, politisk*",
         "tr": "=din, dini, inanc*, parti, =oy, sendika*, siyasi*",
     },
+    Words("participa*, particul*, partial*, partition*"),
 )
 ANSWER = Subject(
     "an answer or a measurement",
@@ -496,7 +565,7 @@ AGE = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "*age, agep, *ages",
+        "en": "agef*, age at*, ageat*, *age, agep, *ages",
     },
     Words(
         "*wage, *wages, *language, *languages, *page, *pages, *stage, *stages, *usage, *mileage, *average, "
@@ -510,7 +579,11 @@ DEMOGRAPHY = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "descent, ancestry, nonwhite, hisp, latino, latina, afam, afroam*, caucasian, mex, "
+        "en": "fml, nwhite, "
+        "hispan*, ethrace*, "
+        "white mom, black mom, "
+        "oth race, othrace*, other race, "
+        "descent, ancestry, nonwhite, hisp, latino, latina, afam, afroam*, caucasian, mex, "
         "ethnicity, minority, rac 1 p, racsex, sex code, men, women, man, woman, boy, girl, femsex, "
         "=fem, =f, nativity, natvty, migrant, refugee*, asylum, foreign born, foreignborn, "
         "us citizen, uscitizen, hhage, dage, agemo*, age months, agemonths, eth, mar, born abroad, "
@@ -539,7 +612,11 @@ FAMILY = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "kids*, kids lt 6, kidslt 6, kidsge 6, numkids, nkids, hmarried, marr, maried, numdep, "
+        "en": "*kids, "
+        "livch, living children, "
+        "*chld*, *marr, ceb, "
+        "=home, home owner*, separated, never married, siblings, "
+        "kids*, kids lt 6, kidslt 6, kidsge 6, numkids, nkids, hmarried, marr, maried, numdep, "
         "ndeps, dependent, marstat, mstatus, mar stat, personal status, sib sp, sibsp, parch, "
         "parity, birth order, birthorder, firstborn, hhkid*, n adults, adults, nadults, live alone, "
         "lives alone, yrs married, yrsmarried, years married, rate marriage, family size, momed, "
@@ -549,7 +626,7 @@ FAMILY = Subject(
         "children, child, childs, kids, kids #, hhkids, nchild, sibs, sibling*, brothers, sisters, "
         "twin, household*, hh size, hhsize, hhmmb, family*, famsize, fam size, lfam, pstatus, "
         "guardian, parent, parents, mother, father, persons, num persons, dependents, dependants, "
-        "head of household, housing, home own, tenure, cohabit*",
+        "head of household, housing, home own, housing tenure, cohab*",
         "de": "kinderanzahl, kinderzahl, anzahl kinder, familienstand, verheiratet, kinder, "
         "haushaltsgroesse, haushalt*, ehepartner, geschwister, famges, famstand, wohn*, mutter, vater",
         "fr": "situation familiale, etat matrimonial, matrimonial*, enfant*, menage, marie, conjoint, "
@@ -569,7 +646,13 @@ JOB = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "classk, schid*, schoolid, school id, exper, expersq, experience, yrs experience, "
+        "en": "*college, *colleges, empl, yedu, "
+        "judge, lawyer, attorney, surgeon, "
+        "job*, "
+        "seniority, "
+        "years exp, yrs exp, work exp, "
+        "*employment, "
+        "classk, schid*, schoolid, school id, exper, expersq, experience, yrs experience, "
         "years at company, yearsat*, total working years, tenure, ten, years in current role, "
         "num companies worked, numcompanies*, hired date, lfp, inlf, labor force, labour force, "
         "unem, whrswk, hrs*, hushrs, hrswk, wkswork*, wks, bluecol*, whitecol*, blue collar, "
@@ -579,7 +662,8 @@ JOB = Subject(
         "education field, jobrole, role, position, job title, emp title, pclass, "
         "wrk*, esr, schl, cow, indp, occp, "
         "naicsp, public sector, selfempl*, self employed, looked for work, retire*, homemaker, "
-        "housewife, apprentice*, training, unskilled, skilled, occupation*, *occup*, profession*, "
+        "housewife, apprentice*, =training, job training, vocational training, unskilled, skilled, "
+        "occupation*, *occup*, profession*, "
         "job, jobs, *job, employ*, employment, unemploy*, selfemp*, outwork, industr*, indus, "
         "sector, workclass, class of worker, work, worker*, working*, workplace, wrkstat, hours, "
         "hours per week, hrs week, weeks worked, company, firm, organisation, organization, "
@@ -609,13 +693,17 @@ JOB = Subject(
         "sv": "yrke*, arbete*, jobb, arbetsgivare, bransch, sysselsattning, utbildning*, skola, examen",
         "tr": "meslek*, calisma*, sektor, isveren, gorev, egitim*, ogrenim*, okul, mezuniyet, is durumu",
     },
+    Words("*reduc*, *seduc*"),
 )
 SEEN = Subject(
     "what others see",
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "height, heightcm, height cm, bmxht, stature, eye, eyes, hair, skin, handedness, car, "
+        "en": "hgt, "
+        "year veh*, model year, veh year, "
+        "ht, "
+        "height, heightcm, height cm, bmxht, stature, eye, eyes, hair, skin, handedness, car, "
         "vehicle, pet",
         "de": "koerpergroesse, groesse, augenfarbe, haarfarbe, =auto",
         "fr": "taille, yeux, cheveux, voiture",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import combinations
 from math import isqrt, prod
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from anonymizer.profile.column_statistics import (
     EXTREMES,
     NEARLY_ALL,
     ColumnFacts,
+    is_fingerprint,
     measure,
     single_extremes,
     weight_warnings,
@@ -35,7 +37,7 @@ from anonymizer.profile.column_statistics import (
 from anonymizer.profile.detection import findings
 from anonymizer.profile.hierarchies import Draft, HierarchyDrafter, date_format, date_settings
 from anonymizer.profile.knowledge import Ground
-from anonymizer.profile.roles import RoleProposal, is_fingerprint, role_of
+from anonymizer.profile.roles import RoleProposal, role_of
 
 CELLS = 1 << 22
 """Maximum number of cells in the table of a pair of columns."""
@@ -318,7 +320,16 @@ class UniquenessProfile:
 
     def one_to_one(self, one: ColumnFacts, other: ColumnFacts) -> bool:
         """Return whether each value of a column occurs with one value of another with as many values."""
-        first, second = self._keys_of(one.name), self._keys_of(other.name)
+        return self._each_with_one(one.name, other.name)
+
+    def determines(self, one: ColumnFacts, other: ColumnFacts) -> bool:
+        """Return whether each value of a column occurs with one value of another, and not by chance."""
+        differing = 1 - other.largest / max(other.present, 1)
+        enough = (one.present - one.distinct) * differing >= COINCIDENCES
+        return enough and one.distinct > other.distinct > 1 and self._each_with_one(one.name, other.name)
+
+    def _each_with_one(self, one: str, other: str) -> bool:
+        first, second = self._keys_of(one), self._keys_of(other)
         for part in (slice(FIRST), slice(None)):
             partner = np.zeros(int(first.max()) + 1, dtype=second.dtype)
             partner[first[part]] = second[part]
@@ -457,6 +468,10 @@ class CountedCombinations(UniquenessProfile):
     def fetch(self, names: Collection[str]) -> None:
         """Read nothing: the engine counts every pair."""
 
+    def determines(self, one: ColumnFacts, other: ColumnFacts) -> bool:  # noqa: ARG002
+        """Return False: each pair would be a query over all records."""
+        return False
+
     def with_each(self, names: Sequence[str], others: Sequence[str]) -> dict[str, int]:  # noqa: ARG002
         """Return nothing: each column would be a query over all records."""
         return {}
@@ -568,16 +583,23 @@ def _redundancy(
     return None
 
 
+NO_COLUMNS: Mapping[str, str] = MappingProxyType({})
+
+
 class Relations:
     """The counted pairs of columns.
 
     Parameters
     ----------
     roles: proposed role of each column.
+    finer: for each column that another one determines the name of that one.
     """
 
-    def __init__(self, pairs: Sequence[Pair], roles: Mapping[str, Role]) -> None:
+    def __init__(
+        self, pairs: Sequence[Pair], roles: Mapping[str, Role], finer: Mapping[str, str] = NO_COLUMNS
+    ) -> None:
         self._roles = roles
+        self._finer = finer
         self._pairs: dict[str, list[Pair]] = {name: [] for name in roles}
         for pair in pairs:
             for name in pair.columns:
@@ -589,6 +611,8 @@ class Relations:
         parts = [reason]
         if role is Role.QUASI_IDENTIFIER:
             parts += self._unique(column)
+            if column.name in self._finer:
+                parts.append(f"determined by {self._finer[column.name]}")
         if role is Role.SENSITIVE:
             parts += self._determined(column.name)
         if column.missing and role in COUNTED:
@@ -818,6 +842,7 @@ def _with_roles(
     """Return the columns with their roles and reasons, and a note if nothing is known outside."""
     proposals = {column.name: role_of(column, findings(column)) for column in measured}
     proposals |= redundant_columns(measured, proposals, counter)
+    proposals |= _revealing(measured, proposals, counter, choices.roles)
     if choices.cautious:
         proposals |= {each.name: _taken(proposals[each.name]) for each in _few(measured, proposals)}
     chosen = set(choices.roles.values())
@@ -831,7 +856,7 @@ def _with_roles(
         roles |= {name: each.role for name, each in instead.items()}
     counted = [column for column in measured if roles[column.name] in COUNTED]
     narrow = [column for column in counted if column.distinct <= WIDEST]
-    relations = Relations(counter.pairs(narrow), roles)
+    relations = Relations(counter.pairs(narrow), roles, _finer(measured, roles, counter))
     columns = [
         ColumnProposal(
             column,
@@ -843,6 +868,49 @@ def _with_roles(
         for column in measured
     ]
     return _with_costs(columns, counter), note
+
+
+def _revealing(
+    columns: Sequence[ColumnFacts],
+    proposals: Mapping[str, RoleProposal],
+    counter: UniquenessProfile,
+    chosen: Mapping[str, Role],
+) -> dict[str, RoleProposal]:
+    """Return proposals for columns that a quasi-identifier determines, or that determine one.
+
+    Released unchanged, they would reveal it.
+    """
+    roles = {name: chosen.get(name, each.role) for name, each in proposals.items()}
+    known = [each for each in columns if roles[each.name] is Role.QUASI_IDENTIFIER]
+    found = {}
+    for each in columns:
+        if roles[each.name] is Role.INSENSITIVE and each.name not in chosen:
+            revealed = [other.name for other in known if counter.determines(each, other)]
+            if len(revealed) >= max(KEY_OF, len(known) / 2) and each.distinctness >= KEY_DISTINCT:
+                reason = f"determines {listed(revealed)}, like the number of a person or a household"
+                found[each.name] = RoleProposal(Role.IDENTIFIER, Ground.KEY, reason, doubtful=True)
+            elif revealed:
+                reason = (
+                    f"{proposals[each.name].reason}, reveals {listed(revealed)} if it is released unchanged"
+                )
+                found[each.name] = replace(_taken(proposals[each.name]), reason=reason)
+            elif finer := [other.name for other in known if counter.determines(other, each)]:
+                reason = f"{proposals[each.name].reason}, known to everybody who knows {listed(finer)}"
+                found[each.name] = replace(_taken(proposals[each.name]), reason=reason)
+    return found
+
+
+def _finer(
+    columns: Sequence[ColumnFacts], roles: Mapping[str, Role], counter: UniquenessProfile
+) -> dict[str, str]:
+    """Return for each quasi-identifier that another one determines the coarsest such one."""
+    known = [each for each in columns if roles[each.name] is Role.QUASI_IDENTIFIER]
+    found = {}
+    for each in known:
+        finer = [other for other in known if counter.determines(other, each)]
+        if finer:
+            found[each.name] = min(finer, key=lambda other: other.distinct).name
+    return found
 
 
 def _few(columns: Iterable[ColumnFacts], proposals: Mapping[str, RoleProposal]) -> list[ColumnFacts]:
@@ -874,6 +942,9 @@ def _instead(
     )
     return {each.name: _taken(proposals[each.name]) for each in ranked}, [note] if ranked else []
 
+
+KEY_OF, KEY_DISTINCT = 3, 0.02
+"""Minimum number of quasi-identifiers that a key determines, and of its distinct values per record."""
 
 MOST_INSTEAD = 10
 """Maximum number of quasi-identifiers of a file in which nothing is known outside."""

@@ -12,17 +12,24 @@ import numpy as np
 
 from anonymizer.config.attribute import Role
 from anonymizer.model.table import ValueType
-from anonymizer.profile.column_statistics import NEARLY_ALL, ColumnFacts
+from anonymizer.profile.column_statistics import NEARLY_ALL, ColumnFacts, is_fingerprint
 from anonymizer.profile.detection import Finding
-from anonymizer.profile.hierarchies import match_listed, named_for
+from anonymizer.profile.hierarchies import FEW, OLDEST, match_listed, named_for
 from anonymizer.profile.knowledge import (
+    AGE,
     ANSWER,
     BARE_WEIGHT,
+    BELIEFS,
+    CONDUCT,
+    FAMILY,
     HEALTH,
     MONEY,
+    PLACE,
     RESULTS,
+    SEXUAL_LIFE,
     SURVEY_WEIGHT,
     Ground,
+    Words,
     subject_of,
 )
 
@@ -84,13 +91,14 @@ def _survey_weight(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | 
 
 
 def _weighs_records(column: ColumnFacts) -> bool:
-    """Return whether the mean of the numbers is about 1, or above what bodies weigh in any unit.
+    """Return whether the mean is about 1 or above what bodies weigh, or the numbers differ more than bodies.
 
     Weights of bodies in grams are whole numbers.
     """
     mean = float(np.average(column.numbers, weights=column.weights))
     fractions = column.type is ValueType.NUMBER and mean >= HEAVY
-    return NORMALISED[0] <= mean <= NORMALISED[1] or fractions or mean >= HEAVIEST
+    skewed = float(column.numbers[-1]) > SKEWED * float(np.median(column.numbers))
+    return NORMALISED[0] <= mean <= NORMALISED[1] or fractions or skewed or mean >= HEAVIEST
 
 
 def _detected(column: ColumnFacts, found: Sequence[Finding]) -> RoleProposal | None:
@@ -117,17 +125,39 @@ def _dated(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
     return RoleProposal(Role.QUASI_IDENTIFIER, Ground.OUTSIDE, f"{_values(column)}, dates")
 
 
+def _said_by_values(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
+    """Texts that are mostly about health, beliefs, conduct, sexual life or family are of that subject."""
+    if column.type is not ValueType.TEXT or subject_of(column.name) not in (None, ANSWER):
+        return None
+    least = max(2, len(column.texts) / 2)
+    for subject in (HEALTH, SEXUAL_LIFE, CONDUCT, RESULTS, BELIEFS, FAMILY):
+        said = sum(subject.named(text) for text in column.texts)
+        if said >= least:
+            reason = f"{_values(column)}, {said:,} of them about {subject.what}"
+            return RoleProposal(subject.role, subject.ground, reason)
+    return None
+
+
 def _named(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
     """The first subject with a word in the name of the column decides."""
     subject = subject_of(column.name)
-    if subject is None:
+    if subject is None or (subject is AGE and not _may_be_ages(column)):
         return None
+    if subject is PLACE and STAYS.fit(column.name) and column.type.numeric and column.numbers[0] == 0:
+        subject = HEALTH
     reason = f"{_values(column)}, named as {subject.what}"
     if subject.role is Role.SENSITIVE:
         sure = subject in (HEALTH, MONEY, RESULTS) and column.distinct > 1
         doubtful = not sure or named_for(column, "occupation")
         return RoleProposal(subject.role, subject.ground, reason, doubtful or is_fingerprint(column))
     return RoleProposal(subject.role, subject.ground, reason)
+
+
+def _may_be_ages(column: ColumnFacts) -> bool:
+    """Return whether numbers may be ages, or texts bands of them: other words end in "age", too."""
+    if column.type.numeric:
+        return bool(column.numbers[0] >= 0 and column.numbers[-1] <= OLDEST and column.distinct > FEW)
+    return any(any(map(str.isdigit, text)) for text in column.texts)
 
 
 def _years(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
@@ -178,16 +208,22 @@ def _known_to_few(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal:
 
 
 RULES: tuple[Callable[[ColumnFacts, Sequence[Finding]], RoleProposal | None], ...] = (
-    *(_without_information, _survey_weight, _detected, _dated, _named, _years, _listed, _different_texts),
-    *(_many_texts, _known_to_few),
+    *(_without_information, _survey_weight, _detected, _dated, _said_by_values, _named, _years, _listed),
+    *(_different_texts, _many_texts, _known_to_few),
 )
 """The rules in their order; the last one applies to every column."""
+
+STAYS = Words("hospital, hospitals, clinic, clinics")
+"""Words of places that are visited: numbers from 0 on count the visits."""
 
 NORMALISED = (0.5, 1.5)
 """Mean of survey weights that sum to the number of records."""
 
 HEAVIEST = 10_000
 """Mean from which on weights are not of bodies, in any unit."""
+
+SKEWED = 20
+"""Largest number by the median from which on weights are not of bodies."""
 
 HEAVY = 1_000
 """Mean from which on weights with fractions are not of bodies, in kilograms or pounds."""
@@ -205,8 +241,3 @@ ANSWERS = 11
 def _values(column: ColumnFacts) -> str:
     noun = "value" if column.distinct == 1 else "values"
     return f"{column.distinct:,} {noun}"
-
-
-def is_fingerprint(column: ColumnFacts) -> bool:
-    """Return whether nearly all values differ, so that they link records if they are released exactly."""
-    return column.distinctness >= NEARLY_ALL and column.singles > 1

@@ -41,6 +41,7 @@ _SPAN: Form = ("a..f", "a, f and all values between them in alphabetical order")
 _SET: Form = ("{a, b}", "one of a and b, unknown which")
 _DATES: Form = ("2024-01-31..2024-05-02", "a date from the first to the second, both included")
 _RARE: Form = ("ab…", "a rare value that begins with ab")
+_OTHERS: Form = ("all but the 8 most frequent", "another value than those, unknown which")
 _PERIODS: Mapping[str, Form] = {
     "day": ("2024-05-31", "a day"),
     "month": ("2024-05", "a month"),
@@ -59,6 +60,7 @@ _BY_SOURCE = {
     "date": "periods of dates",
     "order": "groups of consecutive values",
     "auto": "values or groups of values",
+    "frequency": "frequent values, the others merged",
     "ready": "groups of a hierarchy",
     "tree": "groups of a hierarchy",
     "file": "groups of a hierarchy",
@@ -105,6 +107,8 @@ def _forms_of(source: str, settings: Any, kind: str | None, level: int | None) -
     kind: declared type of the column.
     level: None if it varies or is not public.
     """
+    if source == "frequency":
+        return (_OTHERS,)
     if source == "mask":
         return (_MASKED[settings["from"]],)
     if source == "date":

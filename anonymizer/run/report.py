@@ -24,6 +24,8 @@ from anonymizer.profile.column_statistics import (
     SAMPLE,
     begins_or_ends_with_blank,
     differing_by_blanks,
+    exact_warnings,
+    is_fingerprint,
     measure_column,
     padding_warnings,
     single_extremes,
@@ -222,7 +224,12 @@ def _exact_warnings(plan: Plan, found: Found) -> Iterator[str]:
     relation = found.prepared.encoded.relation
     roles = {name: plan.columns[name].role for name in plan.released(relation.columns)}
     exact = [name for name, role in roles.items() if role in (Role.SENSITIVE, Role.INSENSITIVE)][:MOST_EXACT]
-    extremes = single_extremes(relation, (measure_column(relation, name, plan.numerals) for name in exact))
+    measured = {name: measure_column(relation, name, plan.numerals) for name in exact}
+    prints = {name for name, each in measured.items() if each.type.numeric and is_fingerprint(each)}
+    yield from exact_warnings(sorted(prints, key=exact.index))
+    # Each of these singles out nearly everybody by itself.
+    exact = [name for name in exact if name not in prints]
+    extremes = single_extremes(relation, [measured[name] for name in exact])
     if extremes:
         yield f"{listed(extremes)}: {EXTREMES}; {AGAINST_EXTREMES}"
     insensitive = [name for name in exact if roles[name] is Role.INSENSITIVE]

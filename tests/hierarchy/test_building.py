@@ -163,7 +163,7 @@ def test_every_builder_is_shown_by_help(capsys: pytest.CaptureFixture[str]) -> N
     assert main(["hierarchy", "build", "--help"]) == 0
     said = "".join(capsys.readouterr().out.split())
     assert set(BUILDERS) == {
-        *("auto", "columns", "date", "intervals", "like", "mask", "order", "rules", "values")
+        *("auto", "columns", "date", "frequency", "intervals", "like", "mask", "order", "rules", "values")
     }
     for kind in BUILDERS.values():
         assert "".join(kind.usage().split()) in said

@@ -96,6 +96,18 @@ def test_build_writes_one_row_per_value(
     assert main(["hierarchy", "validate", "h.csv", "--data", "data.csv", "--column", column]) == 0
 
 
+def test_dates_are_built_by_their_formats(folder: Path) -> None:
+    (folder / "data.csv").write_text("day\n5.3.2021\n31.12.1999\n2020-01-02\n")
+    dates = ["--data", "data.csv", "--column", "day", "--format", "%d.%m.%Y", "--format", "%Y-%m-%d"]
+    assert main(["hierarchy", "build", *dates, "--by", "date", "-o", "h.csv"]) == 0
+    assert (folder / "h.csv").read_text().splitlines() == [
+        "1999-12-31,1999-12,1999-Q4,1999,1990s,*",
+        "2020-01-02,2020-01,2020-Q1,2020,2020s,*",
+        "2021-03-05,2021-03,2021-Q1,2021,2020s,*",
+    ]
+    assert main(["hierarchy", "validate", "h.csv", *dates]) == 0
+
+
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     "words",
@@ -108,6 +120,9 @@ def test_build_writes_one_row_per_value(
         "build --data data.csv --column age --by auto -o grades.csv",
         "build --data data.csv --column age --by auto -o data.csv --overwrite",
         "validate grades.csv --data data.csv --column grad",
+        "build --data data.csv --column day --by date --format %d.%m -o h.csv",
+        "build --data data.csv --column day --by date --format %d.%m.%Y --format %m.%d.%Y -o h.csv",
+        "build --data data.csv --column grade --by date --format %d.%m.%Y -o h.csv",
     ],
 )
 def test_wrong_usage_is_one_message(

@@ -20,6 +20,8 @@ CASES: list[tuple[HierarchySource[Any], st.SearchStrategy[Column]]] = [
     (FlatSource(), ANY),
     (source(auto=None), ANY),
     (source(auto={"levels": 3}), ANY),
+    (source(frequency=None), ANY),
+    (source(frequency={"rare": 1}), ANY),
     (source(mask={"from": "right"}), ANY),
     (source(mask={"from": "left", "steps": [1, 3]}), ANY),
     (source(order={"sizes": [2, 4]}), ANY),

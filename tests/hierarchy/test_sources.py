@@ -9,7 +9,7 @@ from anonymizer.errors import HierarchyError, InputError
 from anonymizer.hierarchy.source import HIERARCHY_SOURCES, OptionalSettings, make_source
 from tests.hierarchy.columns import source
 
-NAMES = ["auto", "date", "file", "intervals", "mask", "order", "ready", "tree"]
+NAMES = ["auto", "date", "file", "frequency", "intervals", "mask", "order", "ready", "tree"]
 
 
 def test_the_names_of_the_contract_are_registered() -> None:
@@ -27,7 +27,7 @@ def test_a_source_says_what_it_is(name: str) -> None:
     assert kind.Settings.model_json_schema()
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name in ("auto", "date", "mask")])
+@pytest.mark.parametrize("name", [name for name in NAMES if name in ("auto", "date", "frequency", "mask")])
 def test_a_key_alone_stands_for_the_defaults(name: str) -> None:
     kind = HIERARCHY_SOURCES[name]
     assert issubclass(kind.Settings, OptionalSettings)

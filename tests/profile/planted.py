@@ -38,7 +38,7 @@ PLANTED: dict[str, tuple[Maker, str]] = {
     "ssn": (lambda r, n: f"{r.randrange(100, 999)}-{r.randrange(10, 99)}-{n:04d}", "identification numbers"),
     "iban": (iban, "bank account numbers"),
     "lat": (lambda r, n: f"{47 + r.random() * 5:.6f}", "geographic coordinates"),
-    "lon": (lambda r, n: f"{6 + r.random() * 8:.6f}", "geographic coordinates"),
+    "lon": (lambda r, n: f"{8 + r.random() * 2:.6f}", "geographic coordinates"),
     "place": (lambda r, n: f"{47 + r.random() * 5:.5f}, {6 + r.random():.5f}", "geographic coordinates"),
     "dob": (lambda r, n: day(r, "{y}-{m:02d}-{d:02d}"), "dates of birth"),
     "geb": (lambda r, n: day(r, "{d:02d}.{m:02d}.{y}"), "dates of birth"),

@@ -13,7 +13,18 @@ from anonymizer.config.attribute import HierarchySettings
 from anonymizer.data.open import open_csv
 from anonymizer.model.table import ValueType
 from anonymizer.profile.column_statistics import measure
-from anonymizer.profile.hierarchies import LEVELS, HierarchyDrafter, drafts, nice, widths_of
+from anonymizer.profile.hierarchies import (
+    LEVELS,
+    NO_ANSWER,
+    HierarchyDrafter,
+    _ranks,
+    _words,
+    drafts,
+    nice,
+    ordered_by_meaning,
+    widths_of,
+)
+from anonymizer.profile.knowledge import words_of
 from tests.data.files import write
 from tests.profile.columns import column
 
@@ -59,13 +70,41 @@ STATES = ["Texas", "Ohio", "Utah", "Iowa", "Maine"]
         ("count", [*range(1, 30)] * 9, {"intervals": {"width": [5, 10, 20], "origin": 1}}),
         ("count", [*range(30)] * 9, {"intervals": {"width": [5, 10, 20]}}),
         ("day", [*range(32)] * 9 + [88, 99], {"intervals": {"width": [5, 10, 20]}}),
-        ("weight", [*range(30, 80)] * 9, {"intervals": {"width": [5, 10, 20, 40, 80]}}),
+        ("weight", [*range(30, 80)] * 9, {"intervals": {"width": [5, 10, 20, 40]}}),
         ("day", [*range(1, 8)] * 9, {"intervals": {"width": [2, 4], "origin": 1}}),
         ("walls", [1, 2, 3], None),
         ("gain", [0] * 500 + [*range(1, 90)] + [10**6 + n for n in range(10)], {"auto": {}}),
         ("product", [f"A{n:03d}" for n in range(30)], {"mask": {"from": "right"}}),
-        ("colour", ["red", "green", "blue", "grey"], {"auto": {"rare": 10}}),
-        ("colour", ["red", "green", "blue", "grey"] * 10, {"auto": {}}),
+        ("colour", ["red", "green", "blue", "grey"] * 10, {"frequency": {}}),
+        ("education", range(6), {"intervals": {"width": [2, 4]}}),
+        ("isced", range(6), {"ready": "education"}),
+        ("work_in_school", [0, 1], None),
+        ("occupation", range(1, 10), {"intervals": {"width": [2, 4], "origin": 1}}),
+        ("state", [*range(1, 17)] * 9, {"frequency": {}}),
+        ("state", ["CA", "NY", "TX", "OH"], {"ready": "us-state"}),
+        ("schtyp", ["public", "private"], None),
+        ("workclass", ["Private", "State-gov"], {"ready": "employment-status"}),
+        ("birthplace", [f"{n}.0" for n in range(1, 57)] * 9, {"frequency": {}}),
+        ("region", [*range(1, 17)] * 9, {"frequency": {}}),
+        ("race_mom", [*range(9)] * 9, {"frequency": {}}),
+        ("town_size", [*range(1, 17)] * 9, {"intervals": {"width": [5, 10, 20], "origin": 1}}),
+        ("colour", ["red 1", "green 2", "blue 3", "grey 4"], {"frequency": {}}),
+        ("years", ["0-4", "5-9", "10-14", "15+"], {"auto": {"rare": 10}}),
+        ("years", ["some", "none", "a few", "1", "2", "3", "10", "12"], {"frequency": {}}),
+        ("town", ["Ulm", "Rom", "Bern", "Bath"] * 90, {"frequency": {"rare": 50}}),
+        ("town", ["Ulm", "Rom", "Bern", "Bath"] * 2_000, {"frequency": {"rare": 80}}),
+        ("county", ["Ulm", "Rom", "Bern", "Bath"] * 90, {"frequency": {}}),
+        ("colour", ["red 1", "green 2", "blue 3", "grey 4"] * 10, {"auto": {}}),
+        (
+            "visits",
+            ["Often", "never", "Sometimes", "rarely"],
+            {"order": {"sizes": [2], "values": ["never", "rarely", "Sometimes", "Often"]}},
+        ),
+        (
+            "level",
+            ["high", "low", "Very_High", "medium", "don't know"],
+            {"order": {"sizes": [2], "values": ["low", "medium", "high", "Very_High"]}, "unknown": "top"},
+        ),
         (
             "rate",
             [f"{n / 100:.2f}" for n in range(100)],
@@ -78,6 +117,48 @@ def test_what_is_drafted(name: str, values: list[object], expected: object) -> N
     assert draft.hierarchy == expected
     if draft.hierarchy is not None:
         HierarchySettings.model_validate(dict(draft.hierarchy)).build()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "primary, secondary, tertiary",
+        "Grundschule, Realschule, Abitur, Hochschule",
+        "Below_College, College, Bachelor, Master, Doctor",
+        "less than high school, high school, some college, bachelor, graduate",
+        "never, rarely, sometimes, often, always",
+        "nie, selten, manchmal, oft, immer",
+        "jamais, rarement, parfois, souvent, toujours",
+        "strongly disagree, disagree, neither, agree, strongly agree",
+        "sehr unzufrieden, unzufrieden, zufrieden, sehr zufrieden",
+        "poor, fair, good, very good, excellent",
+        "never, yearly, monthly, weekly, daily",
+        "child, teenager, adult, elderly",
+        "Jan, Feb, Mar, Apr, May, Jun, Jul, Aug, Sep, Oct, Nov, Dec",
+        "Montag, Dienstag, Mittwoch, Donnerstag, Freitag, Samstag, Sonntag",
+        "AsstProf, AssocProf, Prof",
+        "I, II, III, IV, V",
+    ],
+)
+def test_words_of_a_scale_are_in_the_order_of_their_meaning(words: str) -> None:
+    ordered = words.split(", ")
+    assert ordered_by_meaning(sorted(ordered)) == ordered
+
+
+@pytest.mark.parametrize("words", ["red, green, blue", "yes, no, never", "low, red, high", "often, always"])
+def test_other_words_have_no_order(words: str) -> None:
+    assert ordered_by_meaning(words.split(", ")) is None
+
+
+def test_words_of_scales_are_spelled_as_columns_are_read() -> None:
+    for words in (*map(list, _ranks()), list(_words(NO_ANSWER))):
+        assert [" ".join(words_of(word)) for word in words] == words
+
+
+def test_places_below_a_region_are_published_as_areas_or_if_many_live_there() -> None:
+    town = next(drafts(column("town", ["Ulm", "Rom", "Bern", "Bath"] * 90)))
+    code = next(drafts(column("plz", [f"{number}" for number in range(10_000, 10_300)])))
+    assert (town.further, code.further) == ({"levels": {"min": 1}}, {"levels": {"min": 2}})
 
 
 def test_numbers_without_levels_are_codes() -> None:
@@ -98,7 +179,9 @@ def test_nice_widths_are_just_large_enough(width: float) -> None:
 def test_widths_double_and_suit_an_interval_hierarchy(numbers: list[int]) -> None:
     widths = widths_of(column("amount", numbers))
     if widths:
-        assert widths == [widths[0] * 2**level for level in range(LEVELS)]
+        assert widths == [widths[0] * 2**level for level in range(len(widths))]
+        assert len(widths) <= LEVELS
+        assert all(width < max(numbers) - min(numbers) for width in widths[1:])
         HierarchySettings.model_validate({"intervals": {"width": widths}}).build()
 
 
@@ -109,5 +192,5 @@ def test_a_draft_that_cannot_be_built_makes_room_for_the_next(tmp_path: Path) ->
     with open_csv(path) as relation:
         found = measure(relation)
         best = [draft.hierarchy for draft in drafts(found.columns[0])]
-        assert best[:2] == [{"ready": "country", "unknown": "top"}, {"auto": {}}]
+        assert best[:2] == [{"ready": "country", "unknown": "top"}, {"frequency": {}}]
         assert HierarchyDrafter(relation, found.missing).draft(found.columns[0]).hierarchy in best

@@ -111,3 +111,70 @@ def test_a_date_that_belongs_to_a_key_stays_as_it_is_published_in_a_coarser_form
     days = [f"2013-{1 + number // 4 // 28:02d}-{1 + number // 4 % 28:02d}" for number in range(RECORDS)]
     found = roles(table(person_id=keys, married=days))
     assert [found[name][0] for name in ("person_id", "married")] == ["identifier", "quasi-identifier"]
+
+
+def cities() -> dict[str, list[str]]:
+    random = np.random.default_rng(9)
+    towns = random.integers(0, 40, RECORDS)
+    return {"city": [f"Town {n}" for n in towns], "region": [f"Region {n % 6}" for n in towns]}
+
+
+def test_a_column_that_another_one_determines_is_said() -> None:
+    found = roles(table(**cities()))
+    assert found["region"][0] == "quasi-identifier"
+    assert found["region"][1].endswith(", determined by city")
+    assert "determined" not in found["city"][1]
+
+
+def test_the_year_of_a_date_is_determined_by_it() -> None:
+    random = np.random.default_rng(10)
+    days = [f"{2015 + n // 150}-{1 + n % 12:02d}-{1 + n % 28:02d}" for n in random.integers(0, 600, 2_000)]
+    frame = pd.DataFrame({"date": days, "year": [day[:4] for day in days]}, dtype=object)
+    assert roles(frame)["year"][1].endswith(", determined by date")
+
+
+def test_what_would_reveal_a_quasi_identifier_is_not_released_unchanged() -> None:
+    random = np.random.default_rng(11)
+    towns = random.integers(0, 8, RECORDS)
+    codes = [str(3 * town + n) for town, n in zip(towns, random.integers(0, 3, RECORDS), strict=True)]
+    found = roles(table(city=[f"Town {n}" for n in towns], code=codes, odd=list(reversed(codes))))
+    role, reason = found["code"]
+    assert role == "quasi-identifier"
+    assert "reveals city if it is released unchanged" in reason
+    assert found["odd"][0] == "insensitive"
+
+
+def test_few_repeated_values_determine_others_by_chance_only() -> None:
+    exact = [str(n // 2 if n < 20 else n) for n in range(RECORDS)]
+    rare = ["no"] * (RECORDS - 5) + ["yes"] * 5
+    found = roles(table(code=exact, sex=rare))
+    assert "determined" not in found["sex"][1]
+    assert found["code"][0] != "quasi-identifier"
+
+
+def test_what_is_known_of_a_known_place_is_known() -> None:
+    random = np.random.default_rng(13)
+    towns = random.integers(0, 40, RECORDS)
+    rain = [f"{(7 * n % 10) / 10}" for n in towns]
+    found = roles(table(city=[f"Town {n}" for n in towns], rain=rain))
+    assert found["rain"][0] == "quasi-identifier"
+    assert "known to everybody who knows city" in found["rain"][1]
+
+
+def test_a_number_that_determines_most_of_what_is_known_is_a_key() -> None:
+    random = np.random.default_rng(12)
+    persons = random.integers(0, 150, RECORDS)
+    sex, region, marital = (random.integers(0, n, 150) for n in (2, 6, 4))
+    frame = pd.DataFrame(
+        {
+            "mom": [str(3 * n) for n in persons],
+            "sex": [str(sex[n]) for n in persons],
+            "region": [str(region[n]) for n in persons],
+            "marital": [str(marital[n]) for n in persons],
+        },
+        dtype=object,
+    )
+    assert roles(frame)["mom"] == (
+        "identifier",
+        "determines sex, region, marital, like the number of a person or a household",
+    )

@@ -134,3 +134,108 @@ def test_names_without_words_have_no_subject() -> None:
     assert words_of("...") == ()
     assert subject_of("...") is None
     assert subject_of("人口") is None
+
+
+def test_parts_of_words_are_no_reason() -> None:
+    assert subject_of("Developer_with_stats_math_background") is None
+    for name in ("WorkLifeBalance", "work_life_balance", "YearsSinceLastPromotion"):
+        assert proposal(name, values("1-5")).role is not Role.SENSITIVE
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("c7", "alcohol, cocaine, heroin"),
+        ("type", "influenza, pneumonia, asthma, other"),
+        ("item 7", "Arthritis, Krebs, Schlaganfall"),
+        ("method", "Pesticide, Other poison, Hanging, Drowning, Others, unspecified"),
+        ("group", "republican, democrat, independent"),
+        ("kind", "catholic, protestant, muslim, none"),
+        ("c7", "smoker, ex-smoker, never"),
+    ],
+)
+def test_values_about_health_beliefs_or_conduct_are_sensitive_under_every_name(name: str, words: str) -> None:
+    found = proposal(name, words.split(", ") * 40)
+    assert (found.role, found.ground) == (Role.SENSITIVE, Ground.FEW), found.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("c7", "Medical, Technical, Marketing, Sales"),
+        ("c7", "yes, no"),
+        ("c7", "Europe, Asia, Africa"),
+        ("city", "Drugstore Town, Cancer City"),
+    ],
+)
+def test_other_values_say_nothing_about_health(name: str, words: str) -> None:
+    assert proposal(name, words.split(", ") * 40).role is not Role.SENSITIVE
+
+
+@pytest.mark.parametrize("name", ["pcs", "mcs", "cesd", "phq9", "substance", "rx", "bleed"])
+def test_scores_and_states_of_health_are_sensitive(name: str) -> None:
+    shown: list[object] = [f"{6 + number * 56 / 450:.6f}" for number in range(450)]
+    assert proposal(name, shown).role is Role.SENSITIVE
+
+
+def test_exact_numbers_of_a_wide_range_are_no_coordinates() -> None:
+    shown: list[object] = [f"{6 + number * 56 / 450:.6f}" for number in range(450)]
+    assert proposal("c7", shown).role is Role.INSENSITIVE
+    near: list[object] = [f"{51 + number * 4 / 450:.6f}" for number in range(450)]
+    assert proposal("c7", near).role is Role.IDENTIFIER
+
+
+def test_words_that_end_in_age_are_ages_only_if_the_values_can_be() -> None:
+    assert proposal("massage_cl", values("0/1")).role is Role.INSENSITIVE
+    assert proposal("buyerage", values("ages")).role is Role.QUASI_IDENTIFIER
+    assert proposal("buyerage", ["18-29", "30-49", "50+"] * 40).role is Role.QUASI_IDENTIFIER
+    assert proposal("yardage", [number * 7 for number in range(300)]).role is Role.INSENSITIVE
+
+
+def test_conservation_is_no_belief() -> None:
+    assert subject_of("conservation") is None
+    assert subject_of("conservative") is not None
+
+
+def test_whole_numbers_without_two_equal_ones_are_keys() -> None:
+    keys: list[object] = [2 * number + number % 2 for number in range(400)]
+    assert proposal("kid", keys).role is Role.IDENTIFIER
+    assert proposal("income", [17 * number for number in range(60)]).role is Role.SENSITIVE
+    assert proposal("c7", [7_919 * number for number in range(100)]).role is Role.INSENSITIVE
+
+
+@pytest.mark.parametrize("name", ["job_equal_opp_employer", "has_email_address"])
+def test_short_words_of_others_are_no_reason(name: str) -> None:
+    found = proposal(name, values("0/1"))
+    assert found.role is not Role.SENSITIVE
+    assert "place" not in found.reason
+
+
+def test_weights_that_differ_more_than_bodies_weigh_records() -> None:
+    shown: list[object] = [f"{25 * 1.02**number:.3f}" for number in range(360)]
+    assert proposal("weight", shown).role is Role.WEIGHT
+
+
+def test_numbers_of_stays_are_no_places() -> None:
+    assert proposal("hospital", [number % 9 for number in range(300)]).role is Role.SENSITIVE
+    assert proposal("hospital", [1 + number % 9 for number in range(300)]).role is Role.QUASI_IDENTIFIER
+
+
+def test_codes_before_the_words_of_a_family_do_not_hide_it() -> None:
+    words = ["1. Never Married", "2. Married", "3. Widowed", "4. Divorced", "5. Separated"]
+    assert proposal("maritl", words * 40).role is Role.QUASI_IDENTIFIER
+
+
+def test_a_bare_wgt_is_of_bodies_or_records_by_its_numbers() -> None:
+    assert proposal("Wgt", [100 + number % 90 for number in range(300)]).role is Role.INSENSITIVE
+    assert proposal("wgt", values("weights")).role is Role.WEIGHT
+
+
+def test_reduced_is_no_education() -> None:
+    assert subject_of("reduced") is None
+    assert subject_of("meduc") is not None
+
+
+def test_participation_is_no_party() -> None:
+    assert subject_of("participation") is None
+    assert subject_of("party") is not None

@@ -64,6 +64,16 @@ def test_weights_of_few_records_are_a_warning(message: SnapshotAssertion) -> Non
     assert not an.anonymize(even, config()).report.to_dict()["warnings"]
 
 
+def test_exact_numbers_that_nearly_all_differ_are_a_warning(message: SnapshotAssertion) -> None:
+    asked = config(release=False)
+    asked["attributes"] |= {"lab": {"role": "insensitive"}, "mood": {"role": "insensitive"}}
+    mood = [str(number % 5) for number in range(240)]
+    given = table().assign(lab=[f"{number}.25" for number in range(240)], mood=mood)
+    warnings = an.anonymize(given, asked).report.to_dict()["warnings"]
+    assert exchange("240 values of 'lab' in 240 records", "\n".join(warnings)) == message
+    assert not an.anonymize(given.assign(lab=mood), asked).report.to_dict()["warnings"]
+
+
 def test_attacks_take_the_weights() -> None:
     asked = {**config(), "attacks": [{"attack": "uniqueness", "weights": "wgt"}]}
     found = an.anonymize(table(), asked).report.to_dict()["attacks"][0]

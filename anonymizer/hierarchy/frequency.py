@@ -1,0 +1,60 @@
+"""Frequent texts by themselves, and one label for all rarer ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from anonymizer.hierarchy.graph import Tree, tree_of_rows
+from anonymizer.hierarchy.labels import distinct
+from anonymizer.hierarchy.source import HierarchySource, OptionalSettings
+from anonymizer.model.table import Column
+
+RARE = 10
+"""Minimum number of records of a value that a level keeps by default."""
+
+DOUBLED = 16
+"""Maximum number of kept values up to which each level keeps half of those below, and a quarter beyond."""
+
+
+class FrequencySettings(OptionalSettings):
+    """The values that the finest level keeps."""
+
+    rare: int = Field(
+        default=RARE,
+        ge=1,
+        description="Minimum number of records of a value that level 1 keeps. Each further level keeps half "
+        "of the values, the most frequent ones; of more than 16, a quarter.",
+    )
+
+
+class FrequencySource(HierarchySource[FrequencySettings]):
+    """Each level keeps the most frequent values and merges all others, as in ``all but the 8 most frequent``.
+
+    For values without an order, such as places or jobs. The result depends on the distinct values and their
+    counts alone.
+    """
+
+    name: ClassVar[str] = "frequency"
+    Settings = FrequencySettings
+    rule_built = True
+
+    def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
+        """Return the tree of the column's values; equally frequent ones go by their order in the column."""
+        values = column.present
+        counts = column.counts[: len(values)]
+        ranks = np.empty(len(values), dtype=np.int64)
+        ranks[np.argsort(-counts, kind="stable")] = np.arange(len(values))
+        # A merged value alone would be shown by the name of its group.
+        kept = min(int(np.count_nonzero(counts >= self.settings.rare)), len(values) - 2)
+        levels = [list(values)]
+        while kept > 0:
+            # The number of merged values would tell of suppressed records.
+            other = f"all but the {kept:,} most frequent" if kept > 1 else "all but the most frequent"
+            *_, other = distinct([*values, other])
+            levels.append([v if rank < kept else other for v, rank in zip(values, ranks, strict=True)])
+            kept //= 2 if kept <= DOUBLED else 4
+        return tree_of_rows(levels)
