@@ -46,9 +46,11 @@ def config_text(
         _constraints(proposal),
         _search(),
         _attacks(proposal),
+        *([] if "output" in further else [_output(proposal)]),
         *([f"{name}: {flow(section)}"] for name, section in further.items()),
     ]
-    return "\n".join("".join(f"{line}\n" for line in section) for section in sections)
+    texts = ("".join(f"{line}\n" for line in section) for section in sections)
+    return "\n".join(each for each in texts if each)
 
 
 def draft_text(sections: Mapping[str, Any], reasons: Mapping[str, str]) -> str:
@@ -162,6 +164,13 @@ def _attacks(proposal: Proposal) -> Iterator[str]:
     yield "# These run on the release, quickly. Others, such as linkage, take longer: if a config lists none,"
     yield "# `anonymizer attack` runs all that apply."
     yield f"attacks: {flow(attacks)}"
+
+
+def _output(proposal: Proposal) -> Iterator[str]:
+    marker = proposal.marker
+    if marker is not None:
+        yield "# How all columns write missing values; without it, recoded columns have <missing>."
+        yield f"output: {flow({'missing': marker})}"
 
 
 def _comment(words: str, indent: str = "") -> list[str]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.config.attribute import Role
+from anonymizer.config.attribute import LEFT_OUT, Role
 from anonymizer.data.relation import Relation
 from anonymizer.errors import DataError, plural
 from anonymizer.model.arrays import IntArray
@@ -26,6 +26,7 @@ from anonymizer.model.counting import count_keys, group_keys
 from anonymizer.model.table import POINT, Numerals, ValueType
 from anonymizer.profile.column_statistics import (
     AGAINST_EXTREMES,
+    EMPTY,
     EXTREMES,
     NEARLY_ALL,
     ColumnFacts,
@@ -763,6 +764,15 @@ class Proposal:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     weights: str | None = None
+
+    @property
+    def marker(self) -> str | None:
+        """How a release writes missing values: as a word of the input, or empty; None if there are none."""
+        released = (each for each in self.columns if each.role not in LEFT_OUT)
+        if not any(each.facts.missing for each in released):
+            return None
+        words = (text for text in self.missing if any(map(str.isalpha, text)))
+        return next(words, EMPTY)
 
 
 Decide = Callable[[ColumnProposal], Role]

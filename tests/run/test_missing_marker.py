@@ -344,3 +344,19 @@ def test_spark_writes_nulls(tmp_path: Path) -> None:
         ran(job.config, tmp_path / "spark")
     found = duckdb.sql(f"SELECT * FROM '{tmp_path}/spark/share/release.parquet/*.parquet'").fetchall()
     assert found == expected
+
+
+@pytest.mark.parametrize(("text", "marker"), [("NA", "NA"), ("", ""), ("-", "")])
+def test_a_drafted_config_has_one_marker_in_all_columns(text: str, marker: str, tmp_path: Path) -> None:
+    """That of the input if it is a word."""
+    rows = [f"{20 + place % 40},T{place % 3},{place % 9 if place % 7 else text}" for place in range(60)]
+    rows += [f"{text},T1,3"] * 12
+    (tmp_path / "people.csv").write_text("\n".join(["age,town,score", *rows]) + "\n", encoding="utf-8")
+    assert call("init", tmp_path / "people.csv", "--quiet").code == 0
+    done = call("run", tmp_path / "people.yaml", "--quiet")
+    assert done.code == 0, done.err
+    release = tmp_path / "people-release" / "share" / "release.csv"
+    cells = [cell for row in read_rows(release) for cell in row]
+    assert marker in cells
+    assert not {"<missing>", *({text} - {marker})} & set(cells)
+    assert call("audit", release).code == 0
