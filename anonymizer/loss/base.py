@@ -188,6 +188,10 @@ class LatticeLoss(ABC):
 
     def floor(self, levels: Sequence[int]) -> float:
         """Return the bound of one transformation that is known before any class is counted."""
+        if type(self).combine is LatticeLoss.combine:
+            own = np.array([floor[level] for floor, level in zip(self.floors, levels, strict=True)])
+            # In the order of ``combine``, so that both are equal.
+            return float(np.add.accumulate(own)[-1])
         parts = [own[level : level + 1] for own, level in zip(self.floors, levels, strict=True)]
         return float(self.combine(parts).item())
 
@@ -324,7 +328,7 @@ class CellLatticeLoss(LatticeLoss):
     def floor(self, levels: Sequence[int]) -> float:
         """Return the aggregated mean costs of one transformation without suppression."""
         own = np.array([floor[level] for floor, level in zip(self.floors, levels, strict=True)])
-        return float(self._aggregate.finish(self._aggregate.join.reduce(own)))
+        return float(self._aggregate.finish(self._aggregate.join.accumulate(own)[-1:])[0])
 
     def _losses(self, position: int, marginals: Marginals, levels: slice) -> FloatArray:
         low = marginals.lowest[position]

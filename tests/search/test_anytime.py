@@ -30,8 +30,8 @@ from tests import strategies
 from tests.helpers.examples import many
 from tests.helpers.problems import problem
 from tests.strategies import problems
-from tests.twins.microdata import Microdata
-from tests.twins.search import BruteForce, ProblemSpec
+from tests.twins.microdata import Microdata, SensitiveSpec
+from tests.twins.search import BruteForce, ConstraintSpec, ProblemSpec
 
 
 @pytest.fixture
@@ -147,6 +147,20 @@ def test_an_attack_check_lets_the_most_general_one_pass_first() -> None:
 def test_two_hundred_tables_of_many_columns_have_one() -> None:
     valid = [check_wide(seed, SuppressionMethod.CLASSES, Control(steps=60)) for seed in range(1000, 1200)]
     assert sum(valid) > 100
+
+
+@pytest.mark.parametrize("name", ["loss", "height"])
+def test_more_columns_than_an_array_has_axes(name: str) -> None:
+    spec = wide(Random(5))
+    own = tuple(replace(spec.data.quasi_identifiers[0], name=f"q{i}", minimum=0) for i in range(70))
+    values = list(own[0].paths)
+    random = Random(6)
+    rows = [(*random.choices(values, k=70), "a") for _ in range(100)]
+    data = Microdata(own, (SensitiveSpec("s"),), tuple(rows))
+    k2 = ConstraintSpec("k-anonymity", {"k": 2})
+    outcome = Lattice().search(problem(ProblemSpec(data, (k2,), metric=name)), Control(steps=60))
+    assert outcome.status is Status.SATISFIED
+    assert 0 < outcome.bound <= outcome.objective
 
 
 @given(seed=st.integers(0, 2**32))

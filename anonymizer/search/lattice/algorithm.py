@@ -455,6 +455,8 @@ class _Run(LatticeRun):
                 self._evaluate_top()
             if self._tiles.large and self._approach():
                 return np.inf if self._proven else self._tiles.bound
+        if not self._tiles.explorable:
+            return self._tiles.bound
         for frontier in self._tiles.in_order(lambda: self._best):
             self._findings.open(frontier)
             self._cut()

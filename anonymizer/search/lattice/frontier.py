@@ -302,6 +302,9 @@ def _sums_below(counts: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[
 LARGEST_BOX = 1 << 16
 """Transformations of a box; choosing among more takes longer than evaluating one."""
 
+MOST_AXES = 60
+"""Attributes of a lattice whose boxes can be opened."""
+
 
 class Tiles:
     """The boxes of a lattice: each fixes the levels of some attributes.
@@ -324,12 +327,17 @@ class Tiles:
         sizes = [high - low + 1 for low, high in zip(self._lowest, self.top, strict=True)]
         self.nodes = int(np.prod([float(size) for size in sizes])) if sizes else 1
         self._outer = self._fixed(sizes)
-        self.bound = self._floor(self._lowest)
+        self.bound = loss.floor(self._lowest)
 
     @property
     def large(self) -> bool:
         """Whether the lattice has several boxes, so that a good incumbent saves more than it takes."""
-        return bool(self._outer)
+        return bool(self._outer) or not self.explorable
+
+    @property
+    def explorable(self) -> bool:
+        """Whether boxes can be opened: an array has a limited number of axes."""
+        return len(self._lowest) <= MOST_AXES
 
     @staticmethod
     def _fixed(sizes: list[int]) -> list[int]:
@@ -349,7 +357,7 @@ class Tiles:
         while heap:
             floor, corner = heapq.heappop(heap)
             for successor in self._successors(corner):
-                heapq.heappush(heap, (self._floor(successor), successor))
+                heapq.heappush(heap, (self._loss.floor(successor), successor))
             self.bound = heap[0][0] if heap else np.inf
             if floor >= best():
                 return
@@ -367,9 +375,6 @@ class Tiles:
             floor[low : low + 1 if position in self._outer else self.top[position] + 1]
             for position, (floor, low) in enumerate(zip(self._floors, corner, strict=True))
         ]
-
-    def _floor(self, corner: Levels) -> float:
-        return float(self._loss.combine([part[:1] for part in self._parts(corner)]).min())
 
     def _box(self, corner: Levels) -> Frontier:
         return Frontier(self._loss.combine(self._parts(corner)), corner)

@@ -226,6 +226,8 @@ class CellSuppressionSearch(LatticeRun):
         """
         if np.isposinf(self._control.below) and (self._tiles.large or not self._control.unlimited):
             self._approach()
+        if not self._tiles.explorable:
+            return self._outcome(self._recoding, min(self._tiles.bound, self._unproven))
         for frontier in self._tiles.in_order(lambda: self._best if self._bounded else np.inf):
             pending = self._opened(frontier)
             while pending and not self._settled(pending[0]):
