@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anonymizer.errors import TooManyDistinctRows, plural
-from anonymizer.loss.base import LatticeLoss, Marginals, TransformationFacts
+from anonymizer.loss.base import Marginals, TransformationFacts
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes
 from anonymizer.model.counting import Packing, add_up
@@ -24,11 +24,9 @@ from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import FullDomainRecoding, levels_by_name
 from anonymizer.model.table import QuasiIdentifier, Table
-from anonymizer.privacy.base import ClassConstraint, Merging
-from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.search.base import AttackCheck, Control, SearchAlgorithm, SearchProblem, SuppressionMethod
 from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
-from anonymizer.search.lattice.annealing import Annealing, chain
+from anonymizer.search.lattice.annealing import Annealing, chain, guiding_loss
 from anonymizer.search.lattice.frontier import Combine, Frontier, Guide, LatticeRun, Levels, Tiles
 from anonymizer.search.rollup import RollUp
 
@@ -347,31 +345,21 @@ def groups_of(attributes: Sequence[QuasiIdentifier], most: int) -> list[list[int
 
 
 def projection(problem: SearchProblem, places: Sequence[int]) -> SearchProblem:
-    """Return a relaxed problem on some attributes: what it must suppress, the whole problem must too.
-
-    Only constraints stay whose failing classes fail however they are split.
-    """
+    """Return the problem on some attributes, whose certain losses are losses of the whole problem too."""
     table = problem.table
-    constraints = [each for each in problem.class_constraints if each.merging is Merging.ANY]
-    if not all(each.model.by_size for each in constraints) or not constraints:
-        constraints.append(ClassConstraint(model=KAnonymity(KAnonymitySettings(k=problem.minimum_size))))
-    kept = {each.attribute for each in constraints}
-    sensitive = tuple(each for each in table.sensitive if each.name in kept)
     own = tuple(table.quasi_identifiers[place] for place in places)
     packing = Packing(table.combinations)
     for place in places:
         packing.add(table.quasi_identifier_codes(place), table.quasi_identifiers[place].column.size)
-    for each in sensitive:
+    for each in table.sensitive:
         packing.add(table.sensitive_codes(each.name), each.column.size)
     space = packing.space
     keys, counts = add_up(packing.take_keys(), table.counts, space)
     return replace(
         problem,
-        table=Table(own, sensitive, packing.unpack(keys), counts),
-        class_constraints=tuple(constraints),
+        table=Table(own, table.sensitive, packing.unpack(keys), counts),
         table_constraints=(),
         moving_reference=False,
-        suppression=SuppressionMethod.CLASSES,
         gate=AttackCheck(),
     )
 
@@ -460,6 +448,12 @@ class _Run(LatticeRun):
         for frontier in self._tiles.in_order(lambda: self._best):
             self._findings.open(frontier)
             self._cut()
+            if np.isposinf(frontier.minimum()) and not self._waiting:
+                if self._ended(self._evaluated):
+                    return self._tiles.bound
+                # A step too, so that the same steps open the same boxes.
+                self._steps.append(Step({"move": "box"}, None, accepted=False))
+                continue
             bound = self._explore(frontier)
             if bound < np.inf:
                 return min(bound, self._tiles.bound)
@@ -481,13 +475,15 @@ class _Run(LatticeRun):
 
     def _approach(self) -> bool:
         """Improve the incumbent and the bound before the proof; return whether the search ends here."""
-        stand_in = None if self._problem.source is not None else Annealing(self._problem, self._loss)
-        if self._descend(self._loss if stand_in is None else stand_in.loss):
+        loss = guiding_loss(self._problem, self._loss)
+        if self._descend(chain(self._table.quasi_identifiers, loss)):
             return True
-        if stand_in is None:
+        if self._problem.source is not None:
             return False
+        walk = Annealing(self._problem, loss)
         provable = self._tiles.nodes <= PROVABLE
-        passes = [] if provable or not self._whole else list(GROUPS)
+        bounded = self._whole and self._problem.metric.joined([0.0], [1.0]) is not None
+        passes = list(GROUPS) if bounded and not provable else []
         idle = cycles = 0
         while idle < IDLE or passes:
             if idle >= IDLE or (passes and cycles >= passes[0][0]):
@@ -495,7 +491,7 @@ class _Run(LatticeRun):
                     return True
                 idle = 0
             best = self._aim
-            if self._anneal(stand_in):
+            if self._anneal(walk, min(idle, IDLE)):
                 return True
             cycles += 1
             idle = 0 if self._aim < best else idle + 1
@@ -503,31 +499,28 @@ class _Run(LatticeRun):
                 break
         return False
 
-    def _descend(self, loss: LatticeLoss) -> bool:
+    def _descend(self, down: Sequence[Levels]) -> bool:
         """Bisect a chain of transformations for the lowest valid one; return whether the budget ends."""
-        down = chain(self._table.quasi_identifiers, loss)
         valid, invalid = 0, len(down)
         while invalid - valid > 1:
             if self._ended(self._evaluated):
                 return True
-            levels = down[(valid + invalid) // 2]
+            middle = (valid + invalid) // 2
+            levels = down[middle]
             if levels not in self._objectives:
                 try:
                     self._settle(levels)
                 except TooManyDistinctRows:
                     # Lower ones have more.
                     self._objectives[levels] = np.inf
-            valid, invalid = (
-                (valid, down.index(levels))
-                if np.isposinf(self._objectives[levels])
-                else (down.index(levels), invalid)
-            )
+            found = np.isfinite(self._objectives[levels])
+            valid, invalid = (middle, invalid) if found else (valid, middle)
         return False
 
-    def _anneal(self, annealing: Annealing) -> bool:
+    def _anneal(self, annealing: Annealing, idle: int) -> bool:
         """Anneal for a cycle, counting each round's best; return whether the budget ends."""
         gate_open = self._problem.gate.open
-        annealing.restart(self._best_levels, again=not gate_open)
+        annealing.restart(self._best_levels, idle, again=not gate_open)
         while not annealing.over:
             if self._ended(self._evaluated):
                 return True
@@ -580,8 +573,8 @@ class _Run(LatticeRun):
                 self._projected = np.inf
                 return False
         joined = metric.joined(bounds, weights)
-        if joined is not None:
-            self._projected = max(self._projected, joined - self._loss.rounding * max(1.0, abs(joined)))
+        assert joined is not None, "only called for metrics of groups"
+        self._projected = max(self._projected, joined - self._loss.rounding * max(1.0, abs(joined)))
         return self._ended(self._evaluated)
 
     @property
@@ -595,7 +588,8 @@ class _Run(LatticeRun):
 
     def _explore(self, frontier: Frontier) -> float:
         """Evaluate transformations of a box; return the lowest open bound, infinite if none is open."""
-        self._tables.focus(frontier.lowest)
+        if frontier.minimum() < np.inf:
+            self._tables.focus(frontier.lowest)
         bound = self._evaluate(frontier)
         while np.isposinf(bound) and self._waiting:
             if self._ended(self._evaluated):
@@ -669,7 +663,7 @@ class _Run(LatticeRun):
             parts = self._loss.below(facts)
             self._findings.raise_below(levels, parts, facts.certain.lowest, self._loss.combine)
             objective = self._note(levels, facts, verdict)
-            if not verdict.settled:
+            if self._whole and not verdict.settled:
                 self._unproven = min(self._unproven, self._bound(levels))
             if objective < self._best:
                 self._take(Candidate(objective, levels, self._bound(levels)))
@@ -703,8 +697,16 @@ class _Run(LatticeRun):
             self._waiting.add(candidate)
 
     def _note(self, levels: Levels, facts: TransformationFacts | None, verdict: CandidateVerdict) -> float:
-        """Log the step; return the objective, infinite for an invalid transformation."""
-        objective = np.inf if facts is None or not verdict.valid else self._loss.objective(facts)
+        """Log the step; return the objective, infinite for an invalid transformation.
+
+        In a group only certain losses count: nothing else is lost in every transformation of the whole.
+        """
+        objective = np.inf
+        if facts is not None and not self._whole:
+            parts = [part[-1:] for part in self._loss.below(facts)]
+            objective = float(self._loss.combine(parts).item())
+        elif facts is not None and verdict.valid:
+            objective = self._loss.objective(facts)
         shown = objective if np.isfinite(objective) else None
         accepted = verdict.valid and self._problem.gate.open
         failed = verdict.failed if accepted or verdict.failed else (NOT_ATTACKED,)

@@ -29,6 +29,9 @@ FIRST_CYCLE = 1_000
 HOTTEST, COLDEST = 0.012, 0.00024
 """Temperatures at the ends of a cycle, as shares of the loss of the incumbent."""
 
+WARMING = 2.5
+"""Factor on the first temperature for each cycle in a row that found nothing better."""
+
 CHARGE = 4.0
 """First price of suppressing all records beyond the limit, in losses of the incumbent."""
 
@@ -49,6 +52,13 @@ def useful_levels(attribute: QuasiIdentifier) -> list[int]:
     levels = range(attribute.minimum, attribute.maximum + 1)
     values = [len(np.unique(attribute.nodes(level))) for level in levels]
     return [level for i, level in enumerate(levels) if i == 0 or values[i] < values[i - 1]]
+
+
+def guiding_loss(problem: SearchProblem, loss: LatticeLoss) -> LatticeLoss:
+    """Return the loss by which transformations are chosen: the bits lost if the metric has no bounds."""
+    if np.isfinite(loss.worst):
+        return loss
+    return LOSS_METRICS["nonuniform-entropy"]().on_lattice(problem.table, problem.k)
 
 
 def chain(attributes: tuple[QuasiIdentifier, ...], loss: LatticeLoss) -> list[Levels]:
@@ -75,10 +85,16 @@ def chain(attributes: tuple[QuasiIdentifier, ...], loss: LatticeLoss) -> list[Le
 
 @dataclass(frozen=True)
 class _Estimate:
-    """The estimated loss of a transformation, and the share of records suppressed beyond the limit."""
+    """The estimated loss of a transformation, and the share of records suppressed beyond the limit.
+
+    Attributes
+    ----------
+    least: whether both may be higher if looked at more closely.
+    """
 
     loss: float
     excess: float
+    least: bool = False
 
 
 class Annealing:
@@ -87,23 +103,19 @@ class Annealing:
     Parameters
     ----------
     problem: with its table in memory.
-    loss: of the problem's table.
+    loss: to lower; with bounds.
 
     Attributes
     ----------
-    loss: the estimates are of this one: the given one, or the bits of information lost if it has no bounds.
     over: whether a cycle has ended; ``restart`` begins the next.
     smallest: records of a class that is expected to satisfy all constraints.
     """
 
     def __init__(self, problem: SearchProblem, loss: LatticeLoss) -> None:
         table = problem.table
-        if not np.isfinite(loss.worst):
-            loss = LOSS_METRICS["nonuniform-entropy"]().on_lattice(table, problem.k)
-        self.loss = loss
         self.over = True
         self.smallest = problem.minimum_size
-        self._problem = problem
+        self._problem, self._loss = problem, loss
         self._levels = [useful_levels(attribute) for attribute in table.quasi_identifiers]
         self._movable = [place for place, own in enumerate(self._levels) if len(own) > 1]
         self._counts = None if (table.counts == 1).all() else table.counts.astype(np.float64)
@@ -124,10 +136,10 @@ class Annealing:
             for attribute, own in zip(table.quasi_identifiers, self._levels, strict=True)
         ]
         self._cache: dict[tuple[int, int], Keys] = {}
-        self._seen: dict[bytes, _Estimate | None] = {}
+        self._seen: dict[bytes, _Estimate] = {}
         self._length, self._taken = FIRST_CYCLE * 2 // 3, 0
-        self._charge = CHARGE
-        self._lowest = self.loss.floor([own[0] for own in self._levels])
+        self._charge, self._hottest = CHARGE, HOTTEST
+        self._lowest = self._loss.floor([own[0] for own in self._levels])
         self._walk([len(own) - 1 for own in self._levels])
         self._bar = np.inf
 
@@ -157,21 +169,23 @@ class Annealing:
         self._keys = np.zeros(self._problem.table.combinations, dtype=np.uint32)
         for place, own in enumerate(position):
             self._keys += self._rows(place, own)
-        floor = self.loss.floor(self._named(self._position))
+        floor = self._loss.floor(self._named(self._position))
         self._at = self._counted(floor, self._keys, self._twice(self._keys))
         self._scale = max(abs(self._at.loss - self._lowest), 1e-9)
 
     def _named(self, position: NDArray[np.int16]) -> Levels:
         return tuple(own[i] for own, i in zip(self._levels, position.tolist(), strict=True))
 
-    def restart(self, levels: Levels | None, *, again: bool = False) -> None:
+    def restart(self, levels: Levels | None, idle: int = 0, *, again: bool = False) -> None:
         """Begin the next cycle at the incumbent; where the last one ended if there is none.
 
         Parameters
         ----------
+        idle: last cycles in a row that found nothing better; the next is the hotter.
         again: whether to return transformations that are no better than those returned before.
         """
         self.over, self._taken, self._length = not self._movable, 0, self._length + self._length // 2
+        self._hottest = HOTTEST * WARMING**idle
         if levels is not None:
             # The highest useful level that is not above merges the same values.
             self._walk(
@@ -207,7 +221,7 @@ class Annealing:
 
     def _step(self, draws: list[float]) -> _Estimate | None:
         """Propose a move; return the estimate of its transformation if it is accepted."""
-        heat = HOTTEST * (COLDEST / HOTTEST) ** (self._taken / self._length) * self._scale
+        heat = self._hottest * (COLDEST / self._hottest) ** (self._taken / self._length) * self._scale
         self._taken += 1
         moved = self._proposal(draws)
         if moved is None:
@@ -216,7 +230,7 @@ class Annealing:
         position = self._position.copy()
         for place, own in moved:
             position[place] = own
-        floor = self.loss.floor(self._named(position))
+        floor = self._loss.floor(self._named(position))
         name = position.tobytes()
         known = self._seen.get(name)
         if floor > most or (known is not None and self._price(known) > most):
@@ -225,10 +239,10 @@ class Annealing:
         for place, own in moved:
             keys += self._rows(place, own)
             keys -= self._rows(place, int(self._position[place]))
-        if known is None:
-            self._seen.setdefault(name, None)
+        if known is None or known.least:
             sizes = self._hashed(keys)
-            if self._price(self._by_size(floor, sizes)) > most:
+            self._seen[name] = replace(self._by_size(floor, sizes), least=True)
+            if self._price(self._seen[name]) > most:
                 return None
             known = self._seen[name] = self._counted(floor, keys, np.minimum(sizes, self._hashed(keys * ODD)))
             if self._price(known) > most:
@@ -277,7 +291,7 @@ class Annealing:
         else:
             suppressed = self._problem.table.records - int(self._counts[kept].sum())
         share = suppressed / self._problem.table.records
-        loss = self.loss.approximate(floor, share, lambda: (sizes[kept], self._weights[kept]))
+        loss = self._loss.approximate(floor, share, lambda: (sizes[kept], self._weights[kept]))
         return _Estimate(loss, self._excess(suppressed))
 
     def _excess(self, suppressed: int) -> float:
@@ -296,7 +310,7 @@ class Annealing:
         )
         own = verdict.sizes[verdict.kept]
         share = verdict.suppressed / self._problem.table.records
-        loss = self.loss.approximate(floor, share, lambda: (own, own))
+        loss = self._loss.approximate(floor, share, lambda: (own, own))
         excess = self._excess(verdict.suppressed)
         # A violated model of the whole table costs as much as all that may be suppressed.
         missed = (self._problem.limit + 1) / self._problem.table.records if verdict.failed else 0.0

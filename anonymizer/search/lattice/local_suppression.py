@@ -230,6 +230,10 @@ class CellSuppressionSearch(LatticeRun):
             return self._outcome(self._recoding, min(self._tiles.bound, self._unproven))
         for frontier in self._tiles.in_order(lambda: self._best if self._bounded else np.inf):
             pending = self._opened(frontier)
+            if not pending or self._settled(pending[0]):
+                if self._ended(self._evaluated):
+                    return self._outcome(self._recoding, min(self._tiles.bound, self._unproven))
+                self._steps.append(Step({"move": "box"}, None, accepted=False))
             while pending and not self._settled(pending[0]):
                 if self._ended(self._evaluated):
                     return self._outcome(
