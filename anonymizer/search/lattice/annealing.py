@@ -26,8 +26,8 @@ Keys = NDArray[np.uint32]
 FIRST_CYCLE = 1_000
 """Proposals of the first cycle; each later one has half as many again."""
 
-HOTTEST, COLDEST = 0.012, 0.00024
-"""Temperatures at the ends of a cycle, as shares of the loss of the incumbent."""
+HOTTEST, COLDEST = 0.036, 0.0007
+"""Temperatures at the ends of a cycle, in losses of the incumbent over the square root of the attributes."""
 
 WARMING = 2.5
 """Factor on the first temperature for each cycle in a row that found nothing better."""
@@ -172,6 +172,7 @@ class Annealing:
         floor = self._loss.floor(self._named(self._position))
         self._at = self._counted(floor, self._keys, self._twice(self._keys))
         self._scale = max(abs(self._at.loss - self._lowest), 1e-9)
+        self._degree = self._scale / max(len(self._movable), 1) ** 0.5
 
     def _named(self, position: NDArray[np.int16]) -> Levels:
         return tuple(own[i] for own, i in zip(self._levels, position.tolist(), strict=True))
@@ -221,7 +222,7 @@ class Annealing:
 
     def _step(self, draws: list[float]) -> _Estimate | None:
         """Propose a move; return the estimate of its transformation if it is accepted."""
-        heat = self._hottest * (COLDEST / self._hottest) ** (self._taken / self._length) * self._scale
+        heat = self._hottest * (COLDEST / self._hottest) ** (self._taken / self._length) * self._degree
         self._taken += 1
         moved = self._proposal(draws)
         if moved is None:
