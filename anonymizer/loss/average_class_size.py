@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.loss.base import LatticeLoss, LossMetric, TransformationFacts, constant_floors
+from anonymizer.loss.base import LatticeLoss, LossMetric, ReleasedSizes, TransformationFacts, constant_floors
 from anonymizer.model.classes import Released
 from anonymizer.model.table import Table
 
@@ -38,6 +38,17 @@ class _AverageOnLattice(LatticeLoss):
         self._k = k
         self.floors = constant_floors(table, 1.0)
         self.worst = float(table.records)
+
+    def approximate(
+        self,
+        floor: float,
+        share: float,
+        classes: ReleasedSizes,
+    ) -> float:
+        sizes, records = classes()
+        return (
+            float(records.sum() / (records / sizes).sum() / (self._k or sizes.min())) if len(sizes) else floor
+        )
 
     def objective(self, facts: TransformationFacts) -> float:
         value = _average([*facts.released.tolist(), facts.kept_suppressed], self._k)

@@ -159,6 +159,10 @@ class TransformationFacts:
     recoding: Callable[[], FullDomainRecoding]
 
 
+ReleasedSizes = Callable[[], tuple[FloatArray | IntArray, FloatArray | IntArray]]
+"""Returns class sizes, and how many released records each of them stands for."""
+
+
 class LatticeLoss(ABC):
     """A metric on the lattice of one table.
 
@@ -182,6 +186,15 @@ class LatticeLoss(ABC):
         """Return the bounds of all transformations from one vector of parts per attribute."""
         return reduce(np.add.outer, parts)
 
+    def floor(self, levels: Sequence[int]) -> float:
+        """Return the bound of one transformation that is known before any class is counted."""
+        if type(self).combine is LatticeLoss.combine:
+            own = np.array([floor[level] for floor, level in zip(self.floors, levels, strict=True)])
+            # In the order of ``combine``, so that both are equal.
+            return float(np.add.accumulate(own)[-1])
+        parts = [own[level : level + 1] for own, level in zip(self.floors, levels, strict=True)]
+        return float(self.combine(parts).item())
+
     def below(self, facts: TransformationFacts) -> list[FloatArray]:
         """Return parts of a lower bound for all transformations at or below an evaluated one.
 
@@ -202,6 +215,22 @@ class LatticeLoss(ABC):
         The estimates decide the order of evaluation only, never a proof.
         """
         return floors + share * (self.worst - floors)
+
+    def approximate(
+        self,
+        floor: float,
+        share: float,
+        classes: ReleasedSizes,
+    ) -> float:
+        """Estimate the loss of one transformation, to decide whether it is worth counting.
+
+        Parameters
+        ----------
+        floor: of its levels.
+        share: of suppressed records.
+        classes: estimated too; most metrics do not need them.
+        """
+        return float(self.expected(np.array(floor), np.array(share)))
 
     def needed(self, floors: FloatArray, best: float) -> FloatArray:
         """Estimate the share of certainly lost records that rules a transformation out, infinite if none."""
@@ -296,6 +325,11 @@ class CellLatticeLoss(LatticeLoss):
         """Return the aggregated bounds, by outer operations of the aggregate."""
         return self._aggregate.finish(reduce(self._aggregate.join.outer, parts))
 
+    def floor(self, levels: Sequence[int]) -> float:
+        """Return the aggregated mean costs of one transformation without suppression."""
+        own = np.array([floor[level] for floor, level in zip(self.floors, levels, strict=True)])
+        return float(self._aggregate.finish(self._aggregate.join.accumulate(own)[-1:])[0])
+
     def _losses(self, position: int, marginals: Marginals, levels: slice) -> FloatArray:
         low = marginals.lowest[position]
         added = 1 - self._costs[position][marginals.nodes[position][levels]]
@@ -374,6 +408,22 @@ class LossMetric(ABC):
     def value(self, released: Released) -> float | None:
         """Return the loss of a recoding, None if the metric does not apply to it."""
 
+    def joined(self, bounds: Sequence[float], weights: Sequence[float]) -> float | None:
+        """Return the lower bound that the bounds of groups of attributes prove together.
+
+        Each group has a table of its own with all records, and every attribute is in one group.
+
+        Parameters
+        ----------
+        bounds: lower bound on the loss of each group's table.
+        weights: of the attributes of each group together.
+
+        Returns
+        -------
+        The bound, None if groups of attributes prove nothing.
+        """
+        return None
+
     def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
         """Return the metric with its bounds on the lattice of a table.
 
@@ -417,6 +467,10 @@ class CellMetric(LossMetric):
     def applies(self, recoding: Recoding) -> bool:
         """Return whether the metric has a value for the recoding."""
         return True
+
+    def joined(self, bounds: Sequence[float], weights: Sequence[float]) -> float:
+        """Return the aggregate: that of all attributes is the aggregate of the groups'."""
+        return self.aggregate.of(bounds, weights)
 
     def value(self, released: Released) -> float | None:
         """Return the aggregate of the attributes' mean costs over all input records."""

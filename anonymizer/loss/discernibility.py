@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.loss.base import LatticeLoss, LossMetric, TransformationFacts, constant_floors
+from anonymizer.loss.base import LatticeLoss, LossMetric, ReleasedSizes, TransformationFacts, constant_floors
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.classes import Released
 from anonymizer.model.table import Table
@@ -41,6 +41,15 @@ class _DiscernibilityOnLattice(LatticeLoss):
 
     def objective(self, facts: TransformationFacts) -> float:
         return float((facts.released**2).sum() + facts.suppressed.records * self._records)
+
+    def approximate(
+        self,
+        floor: float,
+        share: float,
+        classes: ReleasedSizes,
+    ) -> float:
+        sizes, records = classes()
+        return float(sizes @ records) + share * self._records**2
 
     def below(self, facts: TransformationFacts) -> list[FloatArray]:
         certain = facts.certain.records

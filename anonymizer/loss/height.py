@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from anonymizer.loss.base import IndifferentLatticeLoss, LatticeLoss, LossMetric, TransformationFacts
@@ -24,6 +26,10 @@ class Height(LossMetric):
         """Return the sum of levels."""
         levels = released.recoding.levels
         return None if levels is None else sum(levels)
+
+    def joined(self, bounds: Sequence[float], weights: Sequence[float]) -> float:
+        """Return the sum, as the loss is one over attributes."""
+        return float(sum(bounds))
 
     def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
         """Return the metric with its exact values as floors."""

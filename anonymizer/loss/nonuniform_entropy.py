@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import fsum
 
 import numpy as np
 
-from anonymizer.loss.base import LatticeLoss, LossMetric, Marginals, TransformationFacts
+from anonymizer.loss.base import LatticeLoss, LossMetric, Marginals, ReleasedSizes, TransformationFacts
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.model.classes import Released
 from anonymizer.model.table import Table
@@ -42,6 +43,10 @@ class NonuniformEntropy(LossMetric):
                 total += _spread_bits(np.bincount(cells.codes, weights=weights))
         return total
 
+    def joined(self, bounds: Sequence[float], weights: Sequence[float]) -> float:
+        """Return the sum, as the loss is one over attributes."""
+        return float(sum(bounds))
+
     def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
         """Return the metric with the bits of each level as floors; suppressed records only add to them."""
         return _EntropyOnLattice(table)
@@ -70,6 +75,15 @@ class _EntropyOnLattice(LatticeLoss):
             self.floors.append((bits[nodes] - bits[nodes[0]]) @ attribute.column.counts)
         largest = sum(np.log2(attribute.column.size + 1) for attribute in table.quasi_identifiers)
         self.worst = float(sum(floor[-1] for floor in self.floors) + table.records * largest)
+
+    def approximate(
+        self,
+        floor: float,
+        share: float,
+        classes: ReleasedSizes,
+    ) -> float:
+        # A suppressed record loses about as much as at the top.
+        return floor + share * (float(sum(own[-1] for own in self.floors)) - floor)
 
     @staticmethod
     def _added(marginals: Marginals, position: int, nodes: CodeArray) -> float:

@@ -25,6 +25,9 @@ Codes = NDArray[np.integer]
 LARGEST = 1 << 16
 """Codes of one bundle: a table of them stays in the processor's cache."""
 
+MOST_AXES = 32
+"""Attributes of one bundle; arrays have at most 64 axes."""
+
 BLOCK = 1 << 18
 """Distinct rows that are looked up at once, for the same reason."""
 
@@ -71,7 +74,7 @@ def bundled(columns: Sequence[tuple[Codes, IntArray]], sizes: Sequence[int]) -> 
     bundles, start = [], 0
     while start < len(columns):
         stop, space = start + 1, max(sizes[start], 1)
-        while stop < len(columns) and space * sizes[stop] <= LARGEST:
+        while stop < min(len(columns), start + MOST_AXES) and space * sizes[stop] <= LARGEST:
             space *= sizes[stop]
             stop += 1
         own = tuple(max(size, 1) for size in sizes[start:stop])

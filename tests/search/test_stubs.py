@@ -76,7 +76,7 @@ def test_a_spent_budget_is_undecided() -> None:
     assert outcome.status is Status.UNDECIDED
     assert outcome.evaluated == 1
     assert outcome.bound is not None
-    assert Lattice().search(asked, Control(seconds=0)).evaluated == 0
+    assert Lattice().search(asked, Control(seconds=0)).evaluated == 1
 
 
 def test_a_metric_without_bounds_proves_nothing_early() -> None:
@@ -94,8 +94,10 @@ def test_an_interruption_keeps_the_best_found() -> None:
     outcome = Lattice().search(holds, Control(stopped=lambda: next(asked)))
     assert outcome.interrupted
     assert outcome.recoding is not None
+    assert Lattice().search(holds, Control(stopped=lambda: True)).recoding.levels == (2, 2)
+    fails = problem(stubs.WholeAlwaysFails(stubs.NoParameters()), metric("loss"))
     with pytest.raises(Interrupted):
-        Lattice().search(holds, Control(stopped=lambda: True))
+        Lattice().search(fails, Control(stopped=lambda: True))
 
 
 def test_progress_is_told() -> None:

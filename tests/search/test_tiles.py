@@ -51,7 +51,9 @@ def test_every_node_lies_in_one_box_and_boxes_come_by_their_bound(random: Random
     cut = tiles.Tiles(table, metric("loss").on_lattice(table, None))
     seen: list[tuple[int, ...]] = []
     bounds = []
+    loss = metric("loss").on_lattice(table, None)
     for box in cut.in_order(lambda: np.inf):
+        assert float(box.floors.flat[0]) == loss.floor(box.lowest)
         bounds.append(float(box.floors.min()))
         assert box.floors.size <= max(3, min(box.floors.shape))
         seen += [box.levels(index) for index in np.ndindex(box.floors.shape)]

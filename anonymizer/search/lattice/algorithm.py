@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from bisect import insort
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,12 +19,14 @@ from anonymizer.errors import TooManyDistinctRows, plural
 from anonymizer.loss.base import Marginals, TransformationFacts
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes
+from anonymizer.model.counting import Packing, add_up
 from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import FullDomainRecoding, levels_by_name
-from anonymizer.model.table import Table
-from anonymizer.search.base import Control, SearchAlgorithm, SearchProblem, SuppressionMethod
+from anonymizer.model.table import QuasiIdentifier, Table
+from anonymizer.search.base import AttackCheck, Control, SearchAlgorithm, SearchProblem, SuppressionMethod
 from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
+from anonymizer.search.lattice.annealing import Annealing, chain, guiding_loss
 from anonymizer.search.lattice.frontier import Combine, Frontier, Guide, LatticeRun, Levels, Tiles
 from anonymizer.search.rollup import RollUp
 
@@ -32,39 +34,49 @@ Finding = Callable[[Frontier], None]
 
 
 class Findings:
-    """Applies proofs to the open box, and remembers them for later ones."""
+    """Applies proofs to the open box, and remembers them for later ones.
+
+    Attributes
+    ----------
+    box: the open one, None before the first.
+    """
 
     def __init__(self) -> None:
+        self.box: Frontier | None = None
         self._proven: list[Finding] = []
 
-    def apply(self, frontier: Frontier) -> None:
+    def open(self, box: Frontier) -> None:
         """Apply all proofs so far to a new box."""
+        self.box = box
         for finding in self._proven:
-            finding(frontier)
+            finding(box)
 
-    def _add(self, frontier: Frontier, finding: Finding) -> None:
-        finding(frontier)
+    def _add(self, finding: Finding) -> None:
+        if self.box is not None:
+            finding(self.box)
         self._proven.append(finding)
 
-    def rule_out_below(self, frontier: Frontier, levels: Levels) -> None:
-        """Rule out all transformations at or below these levels."""
-        self._add(frontier, lambda box: box.rule_out_below(levels))
+    def mark(self, levels: Levels) -> None:
+        """Mark a transformation as evaluated; those evaluated in a box are in no other."""
+        if self.box is None:
+            self._add(lambda box: box.mark(levels))
+        else:
+            self.box.mark(levels)
 
-    def raise_above(self, frontier: Frontier, levels: Levels, bound: float) -> None:
+    def rule_out_below(self, levels: Levels) -> None:
+        """Rule out all transformations at or below these levels."""
+        self._add(lambda box: box.rule_out_below(levels))
+
+    def raise_above(self, levels: Levels, bound: float) -> None:
         """Bound the objectives of all transformations at or above these levels."""
         if np.isfinite(bound):
-            self._add(frontier, lambda box: box.raise_above(levels, bound))
+            self._add(lambda box: box.raise_above(levels, bound))
 
     def raise_below(
-        self,
-        frontier: Frontier,
-        levels: Levels,
-        parts: Sequence[FloatArray],
-        lowest: Levels,
-        combine: Combine,
+        self, levels: Levels, parts: Sequence[FloatArray], lowest: Levels, combine: Combine
     ) -> None:
         """Bound the objectives of all transformations at or below these levels by their parts."""
-        self._add(frontier, lambda box: box.raise_below(levels, parts, lowest, combine))
+        self._add(lambda box: box.raise_below(levels, parts, lowest, combine))
 
 
 def suppressed_and_certain(
@@ -302,8 +314,54 @@ def parts_of(table: Table, gone: IntArray) -> Parts:
 PATIENCE = 32
 """Transformations evaluated before the first attack check, and between two checks until one passes."""
 
+PROVABLE = 1 << 20
+"""Transformations of a lattice that is explored as a whole after few cycles of annealing."""
+
+CYCLES = 2
+"""Cycles of annealing for such a lattice."""
+
+GROUPS = ((2, 1 << 10), (5, 1 << 16), (10, 1 << 19))
+"""Bounds by groups of attributes: after how many cycles at most, and transformations of a group."""
+
+IDLE = 3
+"""Cycles in a row that find nothing better before the next bound, or the proof."""
+
 NOT_ATTACKED = "not attacked"
 """Shown in the step of a transformation that satisfies all other constraints, before its attack check."""
+
+
+def groups_of(attributes: Sequence[QuasiIdentifier], most: int) -> list[list[int]]:
+    """Divide attributes into groups whose lattices have at most so many transformations."""
+    groups: list[list[int]] = [[]]
+    space = 1
+    for place, attribute in enumerate(attributes):
+        size = attribute.maximum - attribute.minimum + 1
+        if groups[-1] and space * size > most:
+            groups.append([])
+            space = 1
+        groups[-1].append(place)
+        space *= size
+    return groups
+
+
+def projection(problem: SearchProblem, places: Sequence[int]) -> SearchProblem:
+    """Return the problem on some attributes, whose certain losses are losses of the whole problem too."""
+    table = problem.table
+    own = tuple(table.quasi_identifiers[place] for place in places)
+    packing = Packing(table.combinations)
+    for place in places:
+        packing.add(table.quasi_identifier_codes(place), table.quasi_identifiers[place].column.size)
+    for each in table.sensitive:
+        packing.add(table.sensitive_codes(each.name), each.column.size)
+    space = packing.space
+    keys, counts = add_up(packing.take_keys(), table.counts, space)
+    return replace(
+        problem,
+        table=Table(own, table.sensitive, packing.unpack(keys), counts),
+        table_constraints=(),
+        moving_reference=False,
+        gate=AttackCheck(),
+    )
 
 
 class Lattice(SearchAlgorithm):
@@ -311,6 +369,9 @@ class Lattice(SearchAlgorithm):
 
     Every transformation has a lower bound on its objective: at first from its levels alone, then from the
     certain losses of those above. Transformations are evaluated until no open bound is below the incumbent.
+
+    In a large lattice annealing finds the incumbent first, and groups of attributes prove bounds while there
+    is none of the whole. With any budget the most general transformation is the first one evaluated.
 
     A transformation is attacked once no open one can be better; if it fails, the next best follows. Until one
     has passed, the most general of those that wait is attacked now and then, so that there is a release at
@@ -334,11 +395,19 @@ class Lattice(SearchAlgorithm):
 
 
 class _Run(LatticeRun):
-    def __init__(self, problem: SearchProblem, control: Control) -> None:
+    """One run of the search.
+
+    Parameters
+    ----------
+    whole: whether the problem is not a group of another's attributes.
+    """
+
+    def __init__(self, problem: SearchProblem, control: Control, *, whole: bool = True) -> None:
         self._loss = problem.metric.on_lattice(problem.table, problem.k)
         super().__init__(control, Tiles(problem.table, self._loss))
         self._problem = problem
         self._table = problem.table
+        self._whole = whole
         self._judge = Judge(problem)
         self._guide = Guide(
             problem.table,
@@ -355,31 +424,177 @@ class _Run(LatticeRun):
         self._best_levels: Levels | None = None
 
     def run(self) -> Outcome:
+        bound = self._search()
+        if np.isposinf(bound):
+            self._prefer_finer()
+        elif self._interrupted and self._best_levels is None and np.isposinf(self._control.below):
+            self._evaluate_top()
+        return self._outcome(self._recoding(), self._lowest(bound))
+
+    def _lowest(self, bound: float) -> float:
+        """Return the bound on all transformations from the lowest open one."""
+        return max(min(bound, self._unproven), self._projected)
+
+    def _search(self) -> float:
+        """Search until the optimum is proven or the budget ends; return the lowest open bound."""
+        # With an objective to beat, only transformations that promise to beat it are worth a look.
+        if np.isposinf(self._control.below):
+            if self._whole and (self._tiles.large or not self._control.unlimited):
+                self._evaluate_top()
+            if self._tiles.large and self._approach():
+                return np.inf if self._proven else self._tiles.bound
+        if not self._tiles.explorable:
+            return self._tiles.bound
         for frontier in self._tiles.in_order(lambda: self._best):
-            self._findings.apply(frontier)
-            self._cut(frontier)
+            self._findings.open(frontier)
+            self._cut()
+            if np.isposinf(frontier.minimum()) and not self._waiting:
+                if self._ended(self._evaluated):
+                    return self._tiles.bound
+                # A step too, so that the same steps open the same boxes.
+                self._steps.append(Step({"move": "box"}, None, accepted=False))
+                continue
             bound = self._explore(frontier)
             if bound < np.inf:
-                return self._outcome(self._recoding(), min(bound, self._tiles.bound, self._unproven))
-        self._prefer_finer()
-        return self._outcome(self._recoding(), self._unproven)
+                return min(bound, self._tiles.bound)
+        return np.inf
+
+    @property
+    def _proven(self) -> bool:
+        """Whether groups of attributes prove the incumbent optimal, or that there is none."""
+        if np.isinf(self._best):
+            return self._projected == np.inf
+        return bool(self._projected >= self._best - self._loss.rounding * max(1.0, abs(self._best)))
+
+    def _evaluate_top(self) -> None:
+        """Evaluate the most general transformation, so that there is a release from the first second."""
+        if self._tiles.top not in self._objectives:
+            self._settle(self._tiles.top, learn=False)
+        while self._waiting:
+            self._ask(self._waiting.best())
+
+    def _approach(self) -> bool:
+        """Improve the incumbent and the bound before the proof; return whether the search ends here."""
+        loss = guiding_loss(self._problem, self._loss)
+        if self._descend(chain(self._table.quasi_identifiers, loss)):
+            return True
+        if self._problem.source is not None:
+            return False
+        walk = Annealing(self._problem, loss)
+        provable = self._tiles.nodes <= PROVABLE
+        bounded = self._whole and self._problem.metric.joined([0.0], [1.0]) is not None
+        passes = list(GROUPS) if bounded and not provable else []
+        idle = cycles = 0
+        while idle < IDLE or passes:
+            if idle >= IDLE or (passes and cycles >= passes[0][0]):
+                if self._bound_by_groups(passes.pop(0)[1]) or self._proven:
+                    return True
+                idle = 0
+            best = self._aim
+            if self._anneal(walk, min(idle, IDLE)):
+                return True
+            cycles += 1
+            idle = 0 if self._aim < best else idle + 1
+            if provable and cycles == CYCLES:
+                break
+        return False
+
+    def _descend(self, down: Sequence[Levels]) -> bool:
+        """Bisect a chain of transformations for the lowest valid one; return whether the budget ends."""
+        valid, invalid = 0, len(down)
+        while invalid - valid > 1:
+            if self._ended(self._evaluated):
+                return True
+            middle = (valid + invalid) // 2
+            levels = down[middle]
+            if levels not in self._objectives:
+                try:
+                    self._settle(levels)
+                except TooManyDistinctRows:
+                    # Lower ones have more.
+                    self._objectives[levels] = np.inf
+            found = np.isfinite(self._objectives[levels])
+            valid, invalid = (middle, invalid) if found else (valid, middle)
+        return False
+
+    def _anneal(self, annealing: Annealing, idle: int) -> bool:
+        """Anneal for a cycle, counting each round's best; return whether the budget ends."""
+        gate_open = self._problem.gate.open
+        annealing.restart(self._best_levels, idle, again=not gate_open)
+        while not annealing.over:
+            if self._ended(self._evaluated):
+                return True
+            self._control.tell(lambda: self._progress(self._tiles.bound))
+            nodes = self._control.nodes
+            levels, counted = annealing.round(None if nodes is None else nodes - self._evaluated)
+            self._evaluated += counted
+            if levels is None or levels in self._objectives:
+                self._steps.append(Step({"move": "anneal"}, None, accepted=False))
+            else:
+                self._evaluated -= 1
+                self._settle(levels)
+        if self._waiting:
+            self._ask(self._waiting.best())
+            if self._waiting and np.isposinf(self._best):
+                self._ask(self._waiting.safest())
+            if self._best_levels is None or self._aim < self._best:
+                annealing.smallest = min(2 * annealing.smallest, self._table.records)
+        return False
+
+    def _bound_by_groups(self, most: int) -> bool:
+        """Raise the bound by the optima of groups of attributes; return whether the budget ends.
+
+        A transformation suppresses at least the records in classes of its projection on some attributes that
+        fail however they are split.
+
+        Parameters
+        ----------
+        most: transformations of a group.
+        """
+        metric, attributes = self._problem.metric, self._table.quasi_identifiers
+        bounds, weights = [], []
+        for group in groups_of(attributes, most):
+            own = projection(self._problem, group)
+            weight = sum(attributes[place].weight for place in group)
+            if weight == 0:
+                continue
+            weights.append(weight)
+            if self._ended(self._evaluated):
+                bounds.append(
+                    metric.on_lattice(own.table, own.k).floor([attributes[i].minimum for i in group])
+                )
+                continue
+            search = _Run(own, self._left(), whole=False)
+            bounds.append(min(search._lowest(search._search()), search._best))
+            self._steps += search._steps
+            self._evaluated += search._evaluated
+            self._interrupted = self._interrupted or search._interrupted
+            if np.isposinf(bounds[-1]):
+                self._projected = np.inf
+                return False
+        joined = metric.joined(bounds, weights)
+        assert joined is not None, "only called for metrics of groups"
+        self._projected = max(self._projected, joined - self._loss.rounding * max(1.0, abs(joined)))
+        return self._ended(self._evaluated)
 
     @property
     def _aim(self) -> float:
         """The objective to beat: of the incumbent, or of a waiting candidate that may become it."""
         return min(self._best, self._waiting.lowest)
 
-    def _cut(self, frontier: Frontier) -> None:
-        frontier.cut(self._aim, self._loss.rounding)
+    def _cut(self) -> None:
+        if self._findings.box is not None:
+            self._findings.box.cut(self._aim, self._loss.rounding)
 
     def _explore(self, frontier: Frontier) -> float:
         """Evaluate transformations of a box; return the lowest open bound, infinite if none is open."""
-        self._tables.focus(frontier.lowest)
+        if frontier.minimum() < np.inf:
+            self._tables.focus(frontier.lowest)
         bound = self._evaluate(frontier)
         while np.isposinf(bound) and self._waiting:
             if self._ended(self._evaluated):
                 return self._aim
-            self._ask(self._waiting.best(), frontier)
+            self._ask(self._waiting.best())
             bound = self._evaluate(frontier)
         return bound
 
@@ -390,9 +605,9 @@ class _Run(LatticeRun):
             if self._ended(self._evaluated):
                 return frontier.minimum()
             self._control.tell(lambda: self._progress(min(frontier.minimum(), self._tiles.bound)))
-            self._settle(frontier, self._guide.choose(frontier, self._aim))
+            self._settle(self._guide.choose(frontier, self._aim))
             if self._waiting and np.isposinf(self._best) and self._evaluated >= self._asked + PATIENCE:
-                self._ask(self._waiting.safest(), frontier)
+                self._ask(self._waiting.safest())
             left = int(frontier.open.sum())
             # Those that are cut off open again if the candidate that they did not beat fails an attack check.
             if 0 < left <= unsettled // 2 and self._problem.gate.open:
@@ -401,7 +616,7 @@ class _Run(LatticeRun):
                     self._tables.focus(frontier.lowest)
         return np.inf
 
-    def _ask(self, candidate: Candidate, frontier: Frontier) -> None:
+    def _ask(self, candidate: Candidate) -> None:
         """Run the attack checks on a candidate."""
         self._asked = self._evaluated
         if self._passes(candidate.levels, candidate.objective):
@@ -409,7 +624,7 @@ class _Run(LatticeRun):
             self._waiting.drop(self._best)
         elif self._judge.chooses:
             self._unproven = min(self._unproven, candidate.bound)
-        self._cut(frontier)
+        self._cut()
 
     def _passes(self, levels: Levels, objective: float) -> bool:
         broken = self._problem.gate.first_violated(self._table, self._recoded(levels))
@@ -419,30 +634,41 @@ class _Run(LatticeRun):
     def _named(self, levels: Levels) -> dict[str, int]:
         return levels_by_name(self._table.quasi_identifiers, levels)
 
-    def _settle(self, frontier: Frontier, levels: Levels) -> None:
-        """Evaluate a transformation and apply the proofs to all others."""
+    def _bound(self, levels: Levels) -> float:
+        """Return the bound of a transformation."""
+        box = self._findings.box
+        return self._loss.floor(levels) if box is None else box.bound(levels)
+
+    def _settle(self, levels: Levels, *, learn: bool = True) -> None:
+        """Evaluate a transformation and apply the proofs to all others.
+
+        Parameters
+        ----------
+        learn: whether it changes which transformations are evaluated next.
+        """
         if (lost := self._tables.lost(levels)) is not None:
-            self._rule_out(frontier, levels, lost)
+            self._rule_out(levels, lost)
             return
         rollup = self._tables.rollup(levels)
         classes = rollup.classes(levels)
         verdict = self._judge.judge(classes)
-        self._guide.learn(levels, verdict.suppressed, verdict.certain)
+        if learn:
+            self._guide.learn(levels, verdict.suppressed, verdict.certain)
         if not self._problem.admits(verdict.certain):
-            self._findings.rule_out_below(frontier, levels)
+            self._findings.rule_out_below(levels)
             self._note(levels, None, verdict)
         else:
             facts = self._facts(levels, rollup, classes, verdict)
-            self._findings.raise_above(frontier, levels, self._loss.above(facts))
+            self._findings.raise_above(levels, self._loss.above(facts))
             parts = self._loss.below(facts)
-            self._findings.raise_below(frontier, levels, parts, facts.certain.lowest, self._loss.combine)
+            self._findings.raise_below(levels, parts, facts.certain.lowest, self._loss.combine)
             objective = self._note(levels, facts, verdict)
-            if not verdict.settled:
-                self._unproven = min(self._unproven, frontier.bound(levels))
+            if self._whole and not verdict.settled:
+                self._unproven = min(self._unproven, self._bound(levels))
             if objective < self._best:
-                self._take(Candidate(objective, levels, frontier.bound(levels)))
-            self._cut(frontier)
-        frontier.mark(levels)
+                self._take(Candidate(objective, levels, self._bound(levels)))
+            self._cut()
+        self._findings.mark(levels)
 
     def _look_at(self, levels: Levels) -> None:
         """Evaluate a transformation without proofs for others."""
@@ -454,14 +680,14 @@ class _Run(LatticeRun):
         verdict = self._judge.judge(classes)
         self._note(levels, self._facts(levels, rollup, classes, verdict), verdict)
 
-    def _rule_out(self, frontier: Frontier, levels: Levels, lost: int) -> None:
+    def _rule_out(self, levels: Levels, lost: int) -> None:
         """Rule out a transformation by its certain losses, counted without its classes."""
         self._guide.learn(levels, lost, lost)
-        self._findings.rule_out_below(frontier, levels)
+        self._findings.rule_out_below(levels)
         self._steps.append(Step(self._named(levels), None, False, ("suppression.limit",)))
         self._evaluated += 1
         self._objectives[levels] = np.inf
-        frontier.mark(levels)
+        self._findings.mark(levels)
 
     def _take(self, candidate: Candidate) -> None:
         """Take a valid transformation as the incumbent, or let it wait for the attack checks."""
@@ -471,8 +697,16 @@ class _Run(LatticeRun):
             self._waiting.add(candidate)
 
     def _note(self, levels: Levels, facts: TransformationFacts | None, verdict: CandidateVerdict) -> float:
-        """Log the step; return the objective, infinite for an invalid transformation."""
-        objective = np.inf if facts is None or not verdict.valid else self._loss.objective(facts)
+        """Log the step; return the objective, infinite for an invalid transformation.
+
+        In a group only certain losses count: nothing else is lost in every transformation of the whole.
+        """
+        objective = np.inf
+        if facts is not None and not self._whole:
+            parts = [part[-1:] for part in self._loss.below(facts)]
+            objective = float(self._loss.combine(parts).item())
+        elif facts is not None and verdict.valid:
+            objective = self._loss.objective(facts)
         shown = objective if np.isfinite(objective) else None
         accepted = verdict.valid and self._problem.gate.open
         failed = verdict.failed if accepted or verdict.failed else (NOT_ATTACKED,)

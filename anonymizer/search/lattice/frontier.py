@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -301,6 +302,9 @@ def _sums_below(counts: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[
 LARGEST_BOX = 1 << 16
 """Transformations of a box; choosing among more takes longer than evaluating one."""
 
+MOST_AXES = 60
+"""Attributes of a lattice whose boxes can be opened."""
+
 
 class Tiles:
     """The boxes of a lattice: each fixes the levels of some attributes.
@@ -311,6 +315,7 @@ class Tiles:
     Attributes
     ----------
     nodes: number of transformations of the lattice.
+    top: the most general transformation.
     bound: lowest bound of an unopened box, infinite without one.
     """
 
@@ -318,11 +323,21 @@ class Tiles:
         self._loss = loss
         self._floors = loss.floors
         self._lowest = tuple(attribute.minimum for attribute in table.quasi_identifiers)
-        self._highest = tuple(attribute.maximum for attribute in table.quasi_identifiers)
-        sizes = [high - low + 1 for low, high in zip(self._lowest, self._highest, strict=True)]
+        self.top = tuple(attribute.maximum for attribute in table.quasi_identifiers)
+        sizes = [high - low + 1 for low, high in zip(self._lowest, self.top, strict=True)]
         self.nodes = int(np.prod([float(size) for size in sizes])) if sizes else 1
         self._outer = self._fixed(sizes)
-        self.bound = -np.inf
+        self.bound = loss.floor(self._lowest)
+
+    @property
+    def large(self) -> bool:
+        """Whether the lattice has several boxes, so that a good incumbent saves more than it takes."""
+        return bool(self._outer) or not self.explorable
+
+    @property
+    def explorable(self) -> bool:
+        """Whether boxes can be opened: an array has a limited number of axes."""
+        return len(self._lowest) <= MOST_AXES
 
     @staticmethod
     def _fixed(sizes: list[int]) -> list[int]:
@@ -338,11 +353,11 @@ class Tiles:
 
     def in_order(self, best: Callable[[], float]) -> Iterator[Frontier]:
         """Open the boxes, lowest bound first, until none can be better than the incumbent."""
-        heap = [(self._floor(self._lowest), self._lowest)]
+        heap = [(self.bound, self._lowest)]
         while heap:
             floor, corner = heapq.heappop(heap)
             for successor in self._successors(corner):
-                heapq.heappush(heap, (self._floor(successor), successor))
+                heapq.heappush(heap, (self._loss.floor(successor), successor))
             self.bound = heap[0][0] if heap else np.inf
             if floor >= best():
                 return
@@ -352,17 +367,14 @@ class Tiles:
         """Raise one fixed attribute by a level, none before the last raised one: each box comes once."""
         raised = [i for i, position in enumerate(self._outer) if corner[position] > self._lowest[position]]
         for position in self._outer[raised[-1] if raised else 0 :]:
-            if corner[position] < self._highest[position]:
+            if corner[position] < self.top[position]:
                 yield tuple(level + (i == position) for i, level in enumerate(corner))
 
     def _parts(self, corner: Levels) -> list[FloatArray]:
         return [
-            floor[low : low + 1 if position in self._outer else self._highest[position] + 1]
+            floor[low : low + 1 if position in self._outer else self.top[position] + 1]
             for position, (floor, low) in enumerate(zip(self._floors, corner, strict=True))
         ]
-
-    def _floor(self, corner: Levels) -> float:
-        return float(self._loss.combine([part[:1] for part in self._parts(corner)]).min())
 
     def _box(self, corner: Levels) -> Frontier:
         return Frontier(self._loss.combine(self._parts(corner)), corner)
@@ -381,8 +393,17 @@ class LatticeRun(SearchRun):
         self._tiles = tiles
         self._best = control.below
         self._evaluated = 0
+        # Lower bound on all transformations, by groups of attributes.
+        self._projected = -np.inf
         # Transformations whose suppression is not proven optimal may be better than found.
         self._unproven = np.inf
+
+    def _left(self) -> Control:
+        """Return the rest of the budget."""
+        control = self._control
+        nodes = None if control.nodes is None else control.nodes - self._evaluated
+        steps = None if control.steps is None else control.steps - len(self._steps)
+        return replace(control, nodes=nodes, steps=steps, listen=None)
 
     def _progress(self, bound: float) -> Progress:
         """Return the progress.
@@ -391,7 +412,7 @@ class LatticeRun(SearchRun):
         ----------
         bound: lowest open bound.
         """
-        lowest = min(bound, self._best)
+        lowest = min(max(bound, self._projected), self._best)
         best = self._best if np.isfinite(self._best) else None
         return Progress(self._evaluated, self._tiles.nodes, best, lowest if np.isfinite(lowest) else None)
 

@@ -16,7 +16,7 @@ from anonymizer.model.counting import count, numbered
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import FullDomainRecoding, LocalSuppressionRecoding, levels_by_name
 from anonymizer.model.table import SUPPRESSED, Table
-from anonymizer.search.base import Control, SearchProblem, sensitive_codes
+from anonymizer.search.base import Control, SearchProblem, SuppressionMethod, search_with, sensitive_codes
 from anonymizer.search.lattice.frontier import Frontier, LatticeRun, Levels, Tiles
 from anonymizer.search.rollup import RollUp
 from anonymizer.search.suppression.cell_models import CellModels
@@ -190,6 +190,10 @@ class _Open:
     counted: bool = field(default=False)
 
 
+STEPS = 40
+"""Steps of the search with whole classes that proposes levels."""
+
+
 class CellSuppressionSearch(LatticeRun):
     """Finds the levels and suppressed cells of lowest objective.
 
@@ -209,6 +213,7 @@ class CellSuppressionSearch(LatticeRun):
         self._bounded = isinstance(problem.metric, CellMetric)
         self._rollup = RollUp.of(problem.table)
         self._recoding: LocalSuppressionRecoding | None = None
+        self._done: set[Levels] = set()
         self._require_value()
 
     def run(self) -> Outcome:
@@ -219,8 +224,16 @@ class CellSuppressionSearch(LatticeRun):
         InputError: the metric has no value for local suppression.
         Interrupted: the user ended the search before it found a release.
         """
+        if np.isposinf(self._control.below) and (self._tiles.large or not self._control.unlimited):
+            self._approach()
+        if not self._tiles.explorable:
+            return self._outcome(self._recoding, min(self._tiles.bound, self._unproven))
         for frontier in self._tiles.in_order(lambda: self._best if self._bounded else np.inf):
             pending = self._opened(frontier)
+            if not pending or self._settled(pending[0]):
+                if self._ended(self._evaluated):
+                    return self._outcome(self._recoding, min(self._tiles.bound, self._unproven))
+                self._steps.append(Step({"move": "box"}, None, accepted=False))
             while pending and not self._settled(pending[0]):
                 if self._ended(self._evaluated):
                     return self._outcome(
@@ -236,6 +249,34 @@ class CellSuppressionSearch(LatticeRun):
         self._suppress_everything()
         return self._outcome(self._recoding, self._unproven)
 
+    def _approach(self) -> None:
+        """Take the most general transformation, and the best one for whole classes, as incumbents.
+
+        So there is a release from the first second, and a good one soon.
+        """
+        none = np.zeros(self._problem.table.combinations, dtype=bool)
+        self._note(self._tiles.top, self._offer_whole(self._tiles.top, none))
+        if not self._tiles.large or self._ended(self._evaluated):
+            return
+        problem = replace(self._problem, suppression=SuppressionMethod.CLASSES)
+        left = self._left()
+        steps = STEPS if left.steps is None else min(left.steps, STEPS)
+        found = search_with("lattice", problem, replace(left, steps=steps))
+        self._steps += found.steps
+        self._evaluated += found.evaluated
+        self._interrupted = self._interrupted or found.interrupted
+        if isinstance(found.recoding, FullDomainRecoding):
+            levels = tuple(found.recoding.levels)
+            self._offer_whole(levels, found.recoding.suppressed)
+            if not self._ended(self._evaluated):
+                self._suppress_at(levels)
+
+    def _suppress_at(self, levels: Levels) -> None:
+        if levels not in self._done:
+            self._done.add(levels)
+            bound = self._loss.floor(levels) if self._bounded else -np.inf
+            self._blank(self._count(_Open(bound, levels)))
+
     def _require_value(self) -> None:
         table = self._problem.table
         none = np.zeros(table.combinations, dtype=bool)
@@ -245,7 +286,8 @@ class CellSuppressionSearch(LatticeRun):
 
     def _opened(self, frontier: Frontier) -> list[_Open]:
         bounds = frontier.bounds if self._bounded else np.full(frontier.bounds.shape, -np.inf)
-        pending = [_Open(float(bounds[at]), frontier.levels(at)) for at in np.ndindex(*bounds.shape)]
+        nodes = [_Open(float(bounds[at]), frontier.levels(at)) for at in np.ndindex(*bounds.shape)]
+        pending = [node for node in nodes if node.levels not in self._done]
         heapq.heapify(pending)
         return pending
 
@@ -295,7 +337,7 @@ class CellSuppressionSearch(LatticeRun):
         """Search the cheapest cells; return a lower bound of what is still open, infinite if nothing is."""
         ceiling = np.inf
         if self._weights.additive and np.isfinite(self._best):
-            ceiling = (self._best - self._floor(node.levels)) / self._weights.unit
+            ceiling = (self._best - self._loss.floor(node.levels)) / self._weights.unit
         # The first choice is a step of its own, so that a budget of steps can repeat a budget of time.
         search = CellSearch(own.cells, self._control, len(self._steps) + 1, ceiling)
         found = search.run()
@@ -307,14 +349,9 @@ class CellSuppressionSearch(LatticeRun):
             return -np.inf
         if not self._weights.additive:
             return np.inf if found.infeasible else -np.inf
-        bound = self._floor(node.levels) + found.bound * self._weights.unit
+        bound = self._loss.floor(node.levels) + found.bound * self._weights.unit
         reached = found.optimal and np.isfinite(objective)
         return np.inf if reached or bound >= self._best else bound
-
-    def _floor(self, levels: Levels) -> float:
-        """Return the objective of some levels without suppressed cells."""
-        parts = [floor[level : level + 1] for floor, level in zip(self._loss.floors, levels, strict=True)]
-        return float(self._loss.combine(parts).item())
 
     def _offer(self, own: CellNode, blanking: CellSuppression | None) -> float:
         """Keep a choice of cells if it is valid and better; return its objective, infinite if invalid."""
@@ -333,14 +370,17 @@ class CellSuppressionSearch(LatticeRun):
     def _suppress_everything(self) -> None:
         """Suppress all records if nothing else is valid and the limit allows it."""
         table = self._problem.table
-        if self._recoding is not None or not self._problem.admits(table.records):
-            return
-        lowest = [each.minimum for each in table.quasi_identifiers]
-        own = CellNode.of(self._problem, self._models, self._weights, lowest)
-        rows = own.cells.rows
-        gone = np.ones(rows, dtype=bool)
-        blanks = ~own.cells.native
-        self._offer(own, CellSuppression(np.arange(rows), own.cells.counts, blanks, gone))
+        if self._recoding is None and self._problem.admits(table.records):
+            lowest = tuple(each.minimum for each in table.quasi_identifiers)
+            self._offer_whole(lowest, np.ones(table.combinations, dtype=bool))
+
+    def _offer_whole(self, levels: Levels, suppressed: BoolArray) -> float:
+        """Offer the suppression of all records of some combinations, and of no other cell."""
+        own = CellNode.of(self._problem, self._models, self._weights, levels)
+        gone = np.zeros(own.cells.rows, dtype=bool)
+        gone[own.row[suppressed]] = True
+        blanks = ~own.cells.native & gone[:, None]
+        return self._offer(own, CellSuppression(np.arange(len(gone)), own.cells.counts, blanks, gone))
 
     def _note(self, levels: Levels, objective: float = np.inf) -> None:
         candidate = levels_by_name(self._problem.table.quasi_identifiers, levels)

@@ -234,6 +234,9 @@ _Groupings = Iterator[tuple[BoolArray, IntArray, int]]
 MOST_CELLS = 8_000_000
 """Most rows times listed masks; beyond it, only masks of few attributes and of all but one."""
 
+MOST_MASKS = 1 << 13
+"""Most listed masks, so that few rows of very many attributes take no minutes."""
+
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
@@ -350,7 +353,7 @@ def _depth(problem: CellProblem) -> int:
     attributes, masks = problem.attributes, 0
     for depth in range(attributes + 1):
         masks += comb(attributes, depth)
-        if masks * problem.rows > MOST_CELLS:
+        if masks * problem.rows > MOST_CELLS or masks > MOST_MASKS:
             return max(depth - 1, 1)
     return attributes
 
