@@ -24,7 +24,6 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
         yield from ("SATISFIED", *(f"  {each}" for each in constraints))
     look_again = [each for each in content["warnings"] if each.startswith(LOOK_AGAIN)]
     yield from (f"Warning: {warning}" for warning in content["warnings"] if warning not in look_again)
-    yield from (f"Warning for the recipient: {warning}" for warning in recipient_warnings(content))
     released, source, search = content["release"], content["input"], content["search"]
     if content["interrupted"]:
         yield f"Interrupted after {search['steps']:,} steps; this is the best release found so far"
@@ -50,6 +49,7 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     yield from files_to_share(
         [each["path"] for each in tables], content["config"]["output"], directory / "share"
     )
+    yield from (f"       its report warns: {warning}" for warning in recipient_warnings(content))
     recoding = "  recoding.json" if content.get("recoding_file") else ""
     yield f"Keep:  {directory.as_posix()}/    report.json  report.html{recoding}  (internal)"
 
