@@ -55,7 +55,7 @@ LEFT_TO_SLOW = {
     "attacks": "linkage-mondrian command-anatomy command-lacks-original nothing-to-attack command-original "
     "command-second",
     "utility": "mondrian means",
-    "commands": "compare-all check-release audit-anatomy",
+    "commands": "compare compare-all check-release audit-anatomy",
     "shipped": "sample hospital sample-init sample-mondrian",
 }
 """Cases that are marked slow, because quicker ones do something like it."""

@@ -211,7 +211,9 @@ def rewritten(folder: Path, algorithm: dict[str, Any], decimal: str) -> list[lis
     return list(csv.reader(io.StringIO(content), delimiter=";"))[1:]
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name == "sets" else pytest.mark.slow) for name in ALGORITHMS]
+)
 def test_a_release_has_the_sign_of_the_output(name: str, tmp_path: Path) -> None:
     """The release of an input with one sign is that of its twin with the other."""
     pointed, _ = run(tmp_path / "point", ALGORITHMS[name], ".")

@@ -82,10 +82,17 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "local": {"algorithm": {"name": "local"}, "budget": {"steps": 20}},
     "duckdb": {"engine": {"name": "duckdb"}},
 }
+QUICK = {("lattice", ""), ("sets", "-"), ("cells", 'n, "a"'), ("duckdb", "NA")}
 
 
-@pytest.mark.parametrize("marker", ["NA", "", "-", 'n, "a"'])
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize(
+    ("name", "marker"),
+    [
+        pytest.param(name, marker, marks=[] if (name, marker) in QUICK else pytest.mark.slow)
+        for name in ALGORITHMS
+        for marker in ("NA", "", "-", 'n, "a"')
+    ],
+)
 def test_all_columns_have_one_marker_and_recipients_read_it(name: str, marker: str, tmp_path: Path) -> None:
     sections = ALGORITHMS[name]
     if name in ("cells", "local") and marker:
@@ -289,6 +296,7 @@ def test_a_marker_may_not_be_a_label_that_only_the_search_makes(tmp_path: Path) 
 CELLS = st.sampled_from(["1", "2", "a", "?", "", "NA", "<missing>"])
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=4, max_size=12),

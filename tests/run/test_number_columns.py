@@ -61,7 +61,12 @@ def middle(label: str) -> str:
 
 @pytest.mark.parametrize(
     ("algorithm", "labels"),
-    [(name, "low-high") for name in ENDS] + [(name, "midpoint") for name in ("lattice", "local", "mondrian")],
+    [
+        *((name, "low-high") for name in ("lattice", "interval")),
+        ("local", "midpoint"),
+        *(pytest.param(name, "low-high", marks=pytest.mark.slow) for name in ("local", "mondrian", "auto")),
+        *(pytest.param(name, "midpoint", marks=pytest.mark.slow) for name in ("lattice", "mondrian")),
+    ],
 )
 def test_a_release_differs_from_that_of_labels_in_nothing_else(
     algorithm: str, labels: str, tmp_path: Path
@@ -88,7 +93,13 @@ def test_a_release_differs_from_that_of_labels_in_nothing_else(
 
 
 @pytest.mark.parametrize("labels", ["midpoint", "low-high"])
-@pytest.mark.parametrize(("by", "combinations"), [("lattice", None), ("lattice", 50), ("mondrian", 30)])
+@pytest.mark.parametrize(
+    ("by", "combinations"),
+    [
+        ("lattice", 50),
+        *(pytest.param(*own, marks=pytest.mark.slow) for own in (("lattice", None), ("mondrian", 30))),
+    ],
+)
 @pytest.mark.parametrize("table", [False, True])
 def test_files_and_tables_with_types_have_numbers(
     labels: str, by: str, combinations: int | None, table: bool, tmp_path: Path

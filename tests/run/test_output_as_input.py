@@ -41,7 +41,14 @@ def public(job: Job) -> dict[str, Any]:
 
 @pytest.mark.parametrize("algorithm", ["lattice", "anatomy"])
 @pytest.mark.parametrize(
-    ("separator", "encoding"), [(",", "utf-8"), (";", "cp1252"), ("\t", "utf-8"), ("|", "utf-16")]
+    ("separator", "encoding"),
+    [
+        (";", "cp1252"),
+        *(
+            pytest.param(*own, marks=pytest.mark.slow)
+            for own in ((",", "utf-8"), ("\t", "utf-8"), ("|", "utf-16"))
+        ),
+    ],
 )
 def test_a_release_is_written_like_its_input(
     separator: str, encoding: str, algorithm: str, tmp_path: Path
