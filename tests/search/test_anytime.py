@@ -38,7 +38,7 @@ from tests.twins.search import BruteForce, ConstraintSpec, ProblemSpec
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take even small lattices for large ones: many boxes, several passes of groups, short cycles."""
     monkeypatch.setattr(frontier, "LARGEST_BOX", 3)
-    monkeypatch.setattr(algorithm, "PROVABLE", 0)
+    monkeypatch.setattr(algorithm, "EFFORT", ())
     monkeypatch.setattr(algorithm, "GROUPS", ((1, 2), (2, 4), (3, 12)))
     monkeypatch.setattr(annealing, "FIRST_CYCLE", 24)
 
@@ -164,7 +164,7 @@ def test_an_attack_check_lets_the_most_general_one_pass_first() -> None:
 @pytest.mark.slow
 def test_two_hundred_tables_of_many_columns_have_one() -> None:
     valid = [check_wide(seed, SuppressionMethod.CLASSES, Control(steps=60)) for seed in range(1000, 1200)]
-    assert sum(valid) > 100
+    assert sum(valid) > 80
 
 
 def many_columns(width: int, name: str) -> ProblemSpec:

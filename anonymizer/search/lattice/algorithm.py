@@ -314,11 +314,8 @@ def parts_of(table: Table, gone: IntArray) -> Parts:
 PATIENCE = 32
 """Transformations evaluated before the first attack check, and between two checks until one passes."""
 
-PROVABLE = 1 << 20
-"""Transformations of a lattice that is explored as a whole after few cycles of annealing."""
-
-CYCLES = 2
-"""Cycles of annealing for such a lattice."""
+EFFORT = ((1 << 20, 2), (1 << 23, 6))
+"""Most cycles of annealing before lattices of at most so many transformations are explored as a whole."""
 
 GROUPS = ((2, 1 << 10), (5, 1 << 16), (10, 1 << 19))
 """Bounds by groups of attributes: after how many cycles at most, and transformations of a group."""
@@ -481,11 +478,11 @@ class _Run(LatticeRun):
         if self._problem.source is not None:
             return False
         walk = Annealing(self._problem, loss)
-        provable = self._tiles.nodes <= PROVABLE
+        most = next((cycles for nodes, cycles in EFFORT if self._tiles.nodes <= nodes), np.inf)
         bounded = self._whole and self._problem.metric.joined([0.0], [1.0]) is not None
-        passes = list(GROUPS) if bounded and not provable else []
+        passes = [each for each in GROUPS if bounded and each[0] < most]
         idle = cycles = 0
-        while idle < IDLE or passes:
+        while cycles < most and (idle < IDLE or passes):
             if idle >= IDLE or (passes and cycles >= passes[0][0]):
                 if self._bound_by_groups(passes.pop(0)[1]) or self._proven:
                     return True
@@ -495,8 +492,6 @@ class _Run(LatticeRun):
                 return True
             cycles += 1
             idle = 0 if self._aim < best else idle + 1
-            if provable and cycles == CYCLES:
-                break
         return False
 
     def _descend(self, down: Sequence[Levels]) -> bool:
