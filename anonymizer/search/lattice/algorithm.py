@@ -36,47 +36,60 @@ Finding = Callable[[Frontier], None]
 class Findings:
     """Applies proofs to the open box, and remembers them for later ones.
 
+    Parameters
+    ----------
+    top: the most general transformation.
+
     Attributes
     ----------
     box: the open one, None before the first.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, top: Levels) -> None:
         self.box: Frontier | None = None
+        self._top = top
         self._proven: list[Finding] = []
+        self._highest: list[Levels] = []
+        self._stacked = np.zeros((0, len(top)), dtype=np.int64)
 
     def open(self, box: Frontier) -> None:
-        """Apply all proofs so far to a new box."""
+        """Apply all proofs so far that reach a new box."""
         self.box = box
-        for finding in self._proven:
-            finding(box)
+        self._stacked = np.concatenate(
+            [self._stacked, np.array(self._highest, dtype=np.int64).reshape(-1, self._stacked.shape[1])]
+        )
+        self._highest = []
+        for proof in np.flatnonzero((self._stacked >= box.lowest).all(axis=1)).tolist():
+            self._proven[proof](box)
 
-    def _add(self, finding: Finding) -> None:
+    def _add(self, finding: Finding, highest: Levels) -> None:
+        """Apply a proof on transformations at or below some levels."""
         if self.box is not None:
             finding(self.box)
         self._proven.append(finding)
+        self._highest.append(highest)
 
     def mark(self, levels: Levels) -> None:
         """Mark a transformation as evaluated; those evaluated in a box are in no other."""
         if self.box is None:
-            self._add(lambda box: box.mark(levels))
+            self._add(lambda box: box.mark(levels), levels)
         else:
             self.box.mark(levels)
 
     def rule_out_below(self, levels: Levels) -> None:
         """Rule out all transformations at or below these levels."""
-        self._add(lambda box: box.rule_out_below(levels))
+        self._add(lambda box: box.rule_out_below(levels), levels)
 
     def raise_above(self, levels: Levels, bound: float) -> None:
         """Bound the objectives of all transformations at or above these levels."""
         if np.isfinite(bound):
-            self._add(lambda box: box.raise_above(levels, bound))
+            self._add(lambda box: box.raise_above(levels, bound), self._top)
 
     def raise_below(
         self, levels: Levels, parts: Sequence[FloatArray], lowest: Levels, combine: Combine
     ) -> None:
         """Bound the objectives of all transformations at or below these levels by their parts."""
-        self._add(lambda box: box.raise_below(levels, parts, lowest, combine))
+        self._add(lambda box: box.raise_below(levels, parts, lowest, combine), levels)
 
 
 def suppressed_and_certain(
@@ -414,7 +427,7 @@ class _Run(LatticeRun):
             shared=self._judge.lossless_merging,
         )
         self._tables = node_tables(problem)
-        self._findings = Findings()
+        self._findings = Findings(self._tiles.top)
         self._waiting = PendingCandidates()
         self._asked = 0
         self._objectives: dict[Levels, float] = {}
