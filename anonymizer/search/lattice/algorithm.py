@@ -36,47 +36,60 @@ Finding = Callable[[Frontier], None]
 class Findings:
     """Applies proofs to the open box, and remembers them for later ones.
 
+    Parameters
+    ----------
+    top: the most general transformation.
+
     Attributes
     ----------
     box: the open one, None before the first.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, top: Levels) -> None:
         self.box: Frontier | None = None
+        self._top = top
         self._proven: list[Finding] = []
+        self._highest: list[Levels] = []
+        self._stacked = np.zeros((0, len(top)), dtype=np.int64)
 
     def open(self, box: Frontier) -> None:
-        """Apply all proofs so far to a new box."""
+        """Apply all proofs so far that reach a new box."""
         self.box = box
-        for finding in self._proven:
-            finding(box)
+        self._stacked = np.concatenate(
+            [self._stacked, np.array(self._highest, dtype=np.int64).reshape(-1, self._stacked.shape[1])]
+        )
+        self._highest = []
+        for proof in np.flatnonzero((self._stacked >= box.lowest).all(axis=1)).tolist():
+            self._proven[proof](box)
 
-    def _add(self, finding: Finding) -> None:
+    def _add(self, finding: Finding, highest: Levels) -> None:
+        """Apply a proof on transformations at or below some levels."""
         if self.box is not None:
             finding(self.box)
         self._proven.append(finding)
+        self._highest.append(highest)
 
     def mark(self, levels: Levels) -> None:
         """Mark a transformation as evaluated; those evaluated in a box are in no other."""
         if self.box is None:
-            self._add(lambda box: box.mark(levels))
+            self._add(lambda box: box.mark(levels), levels)
         else:
             self.box.mark(levels)
 
     def rule_out_below(self, levels: Levels) -> None:
         """Rule out all transformations at or below these levels."""
-        self._add(lambda box: box.rule_out_below(levels))
+        self._add(lambda box: box.rule_out_below(levels), levels)
 
     def raise_above(self, levels: Levels, bound: float) -> None:
         """Bound the objectives of all transformations at or above these levels."""
         if np.isfinite(bound):
-            self._add(lambda box: box.raise_above(levels, bound))
+            self._add(lambda box: box.raise_above(levels, bound), self._top)
 
     def raise_below(
         self, levels: Levels, parts: Sequence[FloatArray], lowest: Levels, combine: Combine
     ) -> None:
         """Bound the objectives of all transformations at or below these levels by their parts."""
-        self._add(lambda box: box.raise_below(levels, parts, lowest, combine))
+        self._add(lambda box: box.raise_below(levels, parts, lowest, combine), levels)
 
 
 def suppressed_and_certain(
@@ -314,11 +327,8 @@ def parts_of(table: Table, gone: IntArray) -> Parts:
 PATIENCE = 32
 """Transformations evaluated before the first attack check, and between two checks until one passes."""
 
-PROVABLE = 1 << 20
-"""Transformations of a lattice that is explored as a whole after few cycles of annealing."""
-
-CYCLES = 2
-"""Cycles of annealing for such a lattice."""
+EFFORT = ((1 << 20, 2), (1 << 23, 6))
+"""Most cycles of annealing before lattices of at most so many transformations are explored as a whole."""
 
 GROUPS = ((2, 1 << 10), (5, 1 << 16), (10, 1 << 19))
 """Bounds by groups of attributes: after how many cycles at most, and transformations of a group."""
@@ -417,7 +427,7 @@ class _Run(LatticeRun):
             shared=self._judge.lossless_merging,
         )
         self._tables = node_tables(problem)
-        self._findings = Findings()
+        self._findings = Findings(self._tiles.top)
         self._waiting = PendingCandidates()
         self._asked = 0
         self._objectives: dict[Levels, float] = {}
@@ -481,11 +491,11 @@ class _Run(LatticeRun):
         if self._problem.source is not None:
             return False
         walk = Annealing(self._problem, loss)
-        provable = self._tiles.nodes <= PROVABLE
+        most = next((cycles for nodes, cycles in EFFORT if self._tiles.nodes <= nodes), np.inf)
         bounded = self._whole and self._problem.metric.joined([0.0], [1.0]) is not None
-        passes = list(GROUPS) if bounded and not provable else []
+        passes = [each for each in GROUPS if bounded and each[0] < most]
         idle = cycles = 0
-        while idle < IDLE or passes:
+        while cycles < most and (idle < IDLE or passes):
             if idle >= IDLE or (passes and cycles >= passes[0][0]):
                 if self._bound_by_groups(passes.pop(0)[1]) or self._proven:
                     return True
@@ -495,8 +505,6 @@ class _Run(LatticeRun):
                 return True
             cycles += 1
             idle = 0 if self._aim < best else idle + 1
-            if provable and cycles == CYCLES:
-                break
         return False
 
     def _descend(self, down: Sequence[Levels]) -> bool:

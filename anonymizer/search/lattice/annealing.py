@@ -33,7 +33,7 @@ WARMING = 2.5
 """Factor on the first temperature for each cycle in a row that found nothing better."""
 
 CHARGE = 4.0
-"""First price of suppressing all records beyond the limit, in losses of the incumbent."""
+"""Least price of suppressing all records beyond the limit, in losses of the incumbent."""
 
 PROPOSALS, ROWS = 256, 1 << 22
 """Most proposals of a round, and most rows that all of them count together."""
@@ -249,7 +249,7 @@ class Annealing:
             if self._price(known) > most:
                 return None
         self._position, self._keys, self._at = position, keys, known
-        self._charge = min(max(self._charge * (1.03 if known.excess else 1 / 1.03), 0.5), 1e6)
+        self._charge = min(max(self._charge * (1.03 if known.excess else 1 / 1.03), CHARGE), 1e6)
         return known
 
     def _proposal(self, draws: list[float]) -> list[tuple[int, int]] | None:

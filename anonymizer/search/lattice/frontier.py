@@ -239,15 +239,16 @@ class Guide:
         allowed = self._lost.log_odds(float(self._limit)) + 1e-9
         share = 1 / (1 + np.exp(-lost))
         guessed = np.maximum(self._loss.expected(frontier.floors, share), frontier.bounds)
-        guessed = np.where((lost <= allowed) & frontier.open, guessed, np.inf)
+        guessed = np.where((lost <= allowed) & frontier.open, guessed, np.inf).ravel()
         index = int(guessed.argmin())
-        return index if guessed.flat[index] < best else None
+        return index if guessed[index] < best else None
 
     def _covering(self, frontier: Frontier, certain: FloatArray, best: float) -> int:
         """Return the index expected to rule out the most open transformations at or below it."""
         needed = self._needed(frontier, best)
         open_nodes = frontier.open
-        values = needed[open_nodes]
+        # Masks index at most 32 axes, so that lattices of more columns are looked at as vectors.
+        values = needed.ravel()[open_nodes.ravel()]
         edges = np.unique(np.linspace(values.min(), values.max(), SLICES + 1)[1:])
         slices = np.searchsorted(edges, values)
         counts = np.zeros((len(edges), needed.size), dtype=np.float32)
@@ -255,10 +256,10 @@ class Guide:
         covered = _sums_below(counts, frontier.bounds.shape)
         shape = (-1,) + (1,) * certain.ndim
         chance = 1 / (1 + np.exp((edges.reshape(shape) - certain) / (self._certain.spread / 2)))
-        score = (covered * chance).sum(axis=0)
-        score[frontier.evaluated] = 0
+        score = (covered * chance).sum(axis=0).ravel()
+        score[frontier.evaluated.ravel()] = 0
         index = int(score.argmax())
-        return index if score.flat[index] > 0 else int(frontier.bounds.argmin())
+        return index if score[index] > 0 else int(frontier.bounds.argmin())
 
     def _needed(self, frontier: Frontier, best: float) -> FloatArray:
         """Return the log odds of losing enough records to rule each transformation out."""
