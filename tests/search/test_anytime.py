@@ -223,6 +223,22 @@ def test_a_projection_loses_for_certain_no_more_than_the_whole(spec: ProblemSpec
     assert own.table.records == asked.table.records
 
 
+@pytest.mark.parametrize("moving", [False, True])
+@pytest.mark.parametrize("method", [SuppressionMethod.CLASSES, SuppressionMethod.RECORDS])
+def test_models_whose_reference_single_records_move_bound_nothing_in_a_projection(
+    moving: bool, method: SuppressionMethod
+) -> None:
+    """Whole classes that fail under p of the input never return, single records may."""
+    spec = many_columns(4, "loss")
+    close = ConstraintSpec("t-closeness", {"t": 0.2})
+    spec = replace(spec, constraints=(*spec.constraints, close), moving_reference=moving)
+    asked = replace(problem(spec), suppression=method)
+    referring = any(each.model.uses_reference for each in asked.class_constraints)
+    kept = any(each.model.uses_reference for each in projection(asked, (0, 1)).class_constraints)
+    assert referring
+    assert kept is (method is SuppressionMethod.CLASSES or not moving)
+
+
 def test_groups_hold_every_attribute_once_and_few_transformations() -> None:
     attributes = problem(wide(Random(3))).table.quasi_identifiers
     for most in (1, 10, 1000):

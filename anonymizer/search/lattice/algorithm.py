@@ -365,9 +365,13 @@ def projection(problem: SearchProblem, places: Sequence[int]) -> SearchProblem:
         packing.add(table.sensitive_codes(each.name), each.column.size)
     space = packing.space
     keys, counts = add_up(packing.take_keys(), table.counts, space)
+    # Records that are suppressed one by one move p: what fails under p of the input may hold under another.
+    moved = problem.moving_reference and problem.suppression is SuppressionMethod.RECORDS
+    fixed = (each for each in problem.class_constraints if not (moved and each.model.uses_reference))
     return replace(
         problem,
         table=Table(own, table.sensitive, packing.unpack(keys), counts),
+        class_constraints=tuple(fixed),
         table_constraints=(),
         moving_reference=False,
         gate=AttackCheck(),
