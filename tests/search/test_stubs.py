@@ -94,10 +94,16 @@ def test_an_interruption_keeps_the_best_found() -> None:
     outcome = Lattice().search(holds, Control(stopped=lambda: next(asked)))
     assert outcome.interrupted
     assert outcome.recoding is not None
-    assert Lattice().search(holds, Control(stopped=lambda: True)).recoding.levels == (2, 2)
-    fails = problem(stubs.WholeAlwaysFails(stubs.NoParameters()), metric("loss"))
     with pytest.raises(Interrupted):
-        Lattice().search(fails, Control(stopped=lambda: True))
+        Lattice().search(holds, Control(stopped=lambda: True))
+
+
+def test_a_budget_that_ends_before_anything_is_found_leaves_the_most_general_release() -> None:
+    holds = problem(stubs.AlwaysHolds(stubs.NoParameters()), stubs.FewClasses())
+    outcome = Lattice().search(holds, Control(seconds=0))
+    assert outcome.status is Status.SATISFIED
+    assert outcome.recoding.levels == (2, 2)
+    assert outcome.steps == ()
 
 
 def test_progress_is_told() -> None:

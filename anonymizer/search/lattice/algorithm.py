@@ -385,7 +385,8 @@ class Lattice(SearchAlgorithm):
     certain losses of those above. Transformations are evaluated until no open bound is below the incumbent.
 
     In a large lattice annealing finds the incumbent first, and groups of attributes prove bounds while there
-    is none of the whole. With any budget the most general transformation is the first one evaluated.
+    is none of the whole. The most general transformation is evaluated first there, and
+    last where the budget of a smaller lattice ends without a release.
 
     A transformation is attacked once no open one can be better; if it fails, the next best follows. Until one
     has passed, the most general of those that wait is attacked now and then, so that there is a release at
@@ -441,8 +442,11 @@ class _Run(LatticeRun):
         bound = self._search()
         if np.isposinf(bound):
             self._prefer_finer()
-        elif self._interrupted and self._best_levels is None and np.isposinf(self._control.below):
+        elif self._best_levels is None and not self._interrupted and np.isposinf(self._control.below):
+            # Not a step, so that the steps so far repeat the search.
+            steps = list(self._steps)
             self._evaluate_top()
+            self._steps = steps
         return self._outcome(self._recoding(), self._lowest(bound))
 
     def _lowest(self, bound: float) -> float:
@@ -452,10 +456,10 @@ class _Run(LatticeRun):
     def _search(self) -> float:
         """Search until the optimum is proven or the budget ends; return the lowest open bound."""
         # With an objective to beat, only transformations that promise to beat it are worth a look.
-        if np.isposinf(self._control.below):
-            if self._whole and (self._tiles.large or not self._control.unlimited):
+        if self._tiles.large and np.isposinf(self._control.below):
+            if self._whole and not self._control.stopped():
                 self._evaluate_top()
-            if self._tiles.large and self._approach():
+            if self._approach():
                 return np.inf if self._proven else self._tiles.bound
         if not self._tiles.explorable:
             return self._tiles.bound
@@ -481,11 +485,11 @@ class _Run(LatticeRun):
         return bool(self._projected >= self._best - self._loss.rounding * max(1.0, abs(self._best)))
 
     def _evaluate_top(self) -> None:
-        """Evaluate the most general transformation, so that there is a release from the first second."""
+        """Evaluate the most general transformation, so that there is a release if it is valid."""
         if self._tiles.top not in self._objectives:
             self._settle(self._tiles.top, learn=False)
-        while self._waiting:
-            self._ask(self._waiting.best())
+        if self._waiting:
+            self._ask(self._waiting.safest())
 
     def _approach(self) -> bool:
         """Improve the incumbent and the bound before the proof; return whether the search ends here."""

@@ -224,21 +224,19 @@ class CellSuppressionSearch(LatticeRun):
         InputError: the metric has no value for local suppression.
         Interrupted: the user ended the search before it found a release.
         """
-        if np.isposinf(self._control.below) and (self._tiles.large or not self._control.unlimited):
+        if self._tiles.large and np.isposinf(self._control.below):
             self._approach()
         if not self._tiles.explorable:
-            return self._outcome(self._recoding, min(self._tiles.bound, self._unproven))
+            return self._early(self._tiles.bound)
         for frontier in self._tiles.in_order(lambda: self._best if self._bounded else np.inf):
             pending = self._opened(frontier)
             if not pending or self._settled(pending[0]):
                 if self._ended(self._evaluated):
-                    return self._outcome(self._recoding, min(self._tiles.bound, self._unproven))
+                    return self._early(self._tiles.bound)
                 self._steps.append(Step({"move": "box"}, None, accepted=False))
             while pending and not self._settled(pending[0]):
                 if self._ended(self._evaluated):
-                    return self._outcome(
-                        self._recoding, min(pending[0].bound, self._tiles.bound, self._unproven)
-                    )
+                    return self._early(min(pending[0].bound, self._tiles.bound))
                 node = heapq.heappop(pending)
                 bound = min(node.bound, self._tiles.bound, self._unproven)
                 self._control.tell(partial(self._progress, bound))
@@ -249,6 +247,12 @@ class CellSuppressionSearch(LatticeRun):
         self._suppress_everything()
         return self._outcome(self._recoding, self._unproven)
 
+    def _early(self, bound: float) -> Outcome:
+        """Return the outcome at the end of the budget, with the most general transformation if need be."""
+        if self._recoding is None and not self._interrupted and np.isposinf(self._control.below):
+            self._offer_whole(self._tiles.top, np.zeros(self._problem.table.combinations, dtype=bool))
+        return self._outcome(self._recoding, min(bound, self._unproven))
+
     def _approach(self) -> None:
         """Take the most general transformation, and the best one for whole classes, as incumbents.
 
@@ -256,7 +260,7 @@ class CellSuppressionSearch(LatticeRun):
         """
         none = np.zeros(self._problem.table.combinations, dtype=bool)
         self._note(self._tiles.top, self._offer_whole(self._tiles.top, none))
-        if not self._tiles.large or self._ended(self._evaluated):
+        if self._ended(self._evaluated):
             return
         problem = replace(self._problem, suppression=SuppressionMethod.CLASSES)
         left = self._left()
