@@ -36,26 +36,38 @@ GROUPS = {
 }
 
 LEFT_TO_SLOW = {
-    "algorithms": "auto-many-rows local-seed mondrian-relaxed-set microaggregation-median "
+    "algorithms": "lattice-quiet mondrian-strict-interval microaggregation-median-variable "
+    "auto-many-rows local-seed mondrian-relaxed-set microaggregation-median "
     "microaggregation-mean-variable microaggregation-k anatomy-largest lattice-nodes "
     "local-steps mondrian-relaxed-interval anatomy-similar",
-    "suppression": "classes-kept-release classes-removed-input records-removed-input records-kept-release "
+    "suppression": "records-kept-input limit-0-infeasible classes-kept-input "
+    "classes-kept-release classes-removed-input records-removed-input records-kept-release "
     "cells-kept-release cells-removed-input local-kept mondrian-records cells-removed-release",
-    "models": "inference-risk linkage-risk-assignment t-closeness-own-distance vulnerability-inference "
+    "models": "enhanced-beta t-closeness-input linkage-risk-learned two-sensitive alpha-k-anonymity "
+    "inference-risk linkage-risk-assignment t-closeness-own-distance vulnerability-inference "
     "missing-sensitive delta-disclosure t-closeness-equal linkage-risk recursive-cl sensitive-unprotected",
-    "objectives": "average-class-size loss-geometric-mean loss-arithmetic-mean ncp-maximum "
+    "objectives": "nonuniform-entropy loss-maximum ncp-arithmetic-mean "
+    "average-class-size loss-geometric-mean loss-arithmetic-mean ncp-maximum "
     "ncp-geometric-mean precision-arithmetic-mean precision-maximum mondrian-discernibility",
-    "hierarchies": "file-semicolons tree date order auto-default intervals-fractions none",
-    "engines": "auto memory duckdb-t-closeness duckdb-anatomy duckdb-local duckdb-cells memory-many "
+    "hierarchies": "date-levels auto-rare ready-age intervals-origin "
+    "file-semicolons tree date order auto-default intervals-fractions none",
+    "engines": "beyond-lattice-kept "
+    "auto memory duckdb-t-closeness duckdb-anatomy duckdb-local duckdb-cells memory-many "
     "beyond-mondrian-interval beyond-lattice beyond-lattice-t-closeness beyond-attacks",
     "applying": "lattice-duckdb batch-required-search search same-folder no-report another-promise "
     "cannot-be-applied",
-    "formats": "tsv bars byte-order-mark query table parquet decimal-comma-means windows-line-ends "
+    "formats": "csv-gz latin-1 utf-16 to-table anatomy-parquet config-toml "
+    "tsv bars byte-order-mark query table parquet decimal-comma-means windows-line-ends "
     "semicolons quoted to-csv-gz parquet-to-parquet",
-    "attacks": "linkage-mondrian command-anatomy command-lacks-original nothing-to-attack command-original "
+    "attacks": "masked weights command-of-the-input "
+    "linkage-mondrian command-anatomy command-lacks-original nothing-to-attack command-original "
     "command-second",
     "utility": "mondrian means",
-    "commands": "compare compare-all check-release audit-anatomy",
+    "commands": "init-clinic init-odd init-json check-names-json check-config-json audit-refused "
+    "hierarchy-validate compare compare-all check-release audit-anatomy",
+    "answers": "infeasible-levels infeasible-mondrian infeasible-vulnerability infeasible-anatomy "
+    "undecided-json",
+    "frames": "anonymize-polars anonymize-means compare measure-utility notebook",
     "shipped": "sample hospital sample-init sample-mondrian",
 }
 """Cases that are marked slow, because quicker ones do something like it."""

@@ -143,7 +143,9 @@ def test_every_model_has_a_case() -> None:
     assert len(nodes()) == 240
 
 
-@pytest.mark.parametrize("moving", [False, True], ids=["input", "release"])
+@pytest.mark.parametrize(
+    "moving", [pytest.param(False, marks=pytest.mark.slow), True], ids=["input", "release"]
+)
 @pytest.mark.parametrize("name", CASES)
 def test_optimum_is_that_of_an_exhaustive_search(name: str, moving: bool) -> None:
     case = CASES[name]
