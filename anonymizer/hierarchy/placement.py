@@ -272,8 +272,8 @@ def _in_numbers(
         )
     if Published.INTERVALS in published and excluded:
         raise ValueError(
-            f"the upper end of '{min(excluded.values())}' is not included, and that of intervals between "
-            "values is, of which the algorithm may release either; name algorithm: lattice, local or mondrian"
+            f"the upper end of '{min(excluded.values())}' is not included, but the algorithm may also release"
+            " intervals between values, whose upper end is; name algorithm: lattice, local or mondrian"
         )
     taken = {labels[node] for node in nodes}
     for node in np.flatnonzero(~usable).tolist():

@@ -124,7 +124,7 @@ class HierarchySource(ABC, Generic[S]):
 
         Raises
         ------
-        HierarchyError: there is none, because the tree depends on the earlier values.
+        HierarchyError: the tree depends on the earlier values, so that there is no such source.
         """
         if self.depends_on(column) == before:
             return self

@@ -39,12 +39,7 @@ class _AverageOnLattice(LatticeLoss):
         self.floors = constant_floors(table, 1.0)
         self.worst = float(table.records)
 
-    def approximate(
-        self,
-        floor: float,
-        share: float,
-        classes: ReleasedSizes,
-    ) -> float:
+    def approximate(self, floor: float, share: float, classes: ReleasedSizes) -> float:
         sizes, records = classes()
         return (
             float(records.sum() / (records / sizes).sum() / (self._k or sizes.min())) if len(sizes) else floor

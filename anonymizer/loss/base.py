@@ -216,12 +216,7 @@ class LatticeLoss(ABC):
         """
         return floors + share * (self.worst - floors)
 
-    def approximate(
-        self,
-        floor: float,
-        share: float,
-        classes: ReleasedSizes,
-    ) -> float:
+    def approximate(self, floor: float, share: float, classes: ReleasedSizes) -> float:
         """Estimate the loss of one transformation, to decide whether it is worth counting.
 
         Parameters

@@ -42,12 +42,7 @@ class _DiscernibilityOnLattice(LatticeLoss):
     def objective(self, facts: TransformationFacts) -> float:
         return float((facts.released**2).sum() + facts.suppressed.records * self._records)
 
-    def approximate(
-        self,
-        floor: float,
-        share: float,
-        classes: ReleasedSizes,
-    ) -> float:
+    def approximate(self, floor: float, share: float, classes: ReleasedSizes) -> float:
         sizes, records = classes()
         return float(sizes @ records) + share * self._records**2
 

@@ -76,12 +76,7 @@ class _EntropyOnLattice(LatticeLoss):
         largest = sum(np.log2(attribute.column.size + 1) for attribute in table.quasi_identifiers)
         self.worst = float(sum(floor[-1] for floor in self.floors) + table.records * largest)
 
-    def approximate(
-        self,
-        floor: float,
-        share: float,
-        classes: ReleasedSizes,
-    ) -> float:
+    def approximate(self, floor: float, share: float, classes: ReleasedSizes) -> float:
         # A suppressed record loses about as much as at the top.
         return floor + share * (float(sum(own[-1] for own in self.floors)) - floor)
 

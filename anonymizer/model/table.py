@@ -298,7 +298,7 @@ class Column:
         return len(self.texts)
 
     def number(self, text: str) -> float | None:
-        """Return the number of a text, of a date its ordinal; None if it is none."""
+        """Return the number that a text stands for, the ordinal of a date; None for other texts."""
         return self.dates.number(text) if self.type is ValueType.DATE else self.numerals.number(text)
 
     @property

@@ -507,7 +507,7 @@ class PersonNumbers(Detector):
             return "whole numbers that count the records"
         collisions = column.present**2 / (2 * float(np.ptp(numbers)))
         if column.distinct == column.present and numbers[0] >= 0 and collisions >= _COLLISIONS:
-            return "whole numbers of which no two are equal"
+            return "whole numbers that all differ"
         lengths = {len(f"{abs(number):.0f}") for number in numbers.tolist()}
         if len(lengths) == 1 and lengths.pop() >= _DIGITS and column.distinct == column.present:
             return "numbers of one length"

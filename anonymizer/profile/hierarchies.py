@@ -391,7 +391,7 @@ class Draft:
     reason: its description.
     type: that the column must be declared as; None for the detected type.
     further: other settings of the column.
-    question: that only a person who knows the data can answer; empty if there is none.
+    question: for a person who knows the data; empty without one.
     """
 
     hierarchy: Mapping[str, Any] | None = field(hash=False)

@@ -116,9 +116,8 @@ def test_a_budget_that_ends_after_something_was_found_gives_a_bound(tmp_path: Pa
 
 
 def test_budget_steps_repeats_what_a_run_took(tmp_path: Path) -> None:
-    """A run with a budget looks at the most general transformation first."""
     job = Job(tmp_path)
-    job.run("--set", "budget.seconds=60")
+    job.run()
     release, steps = job.release.read_bytes(), job.report()["search"]["steps"]
     job.run("--overwrite", "--set", f"budget.steps={steps}")
     assert job.release.read_bytes() == release
@@ -168,7 +167,7 @@ def test_a_config_with_a_relative_path_is_relative_to_its_folder(tmp_path: Path)
 def test_130_an_interrupt_before_there_is_a_result_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = Job(tmp_path).attribute("age", role="quasi-identifier", levels={"max": 0}).write()
+    job = Job(tmp_path).write()
     before = snapshot(tmp_path)
 
     class Stopped(RunMonitor):
