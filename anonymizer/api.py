@@ -128,6 +128,7 @@ def check(
     *,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str] = (),
+    person: str | None = None,
     sensitive_table: Any | None = None,
 ) -> pandas.DataFrame:
     """Measure every privacy model on a DataFrame.
@@ -135,6 +136,7 @@ def check(
     Parameters
     ----------
     df: the records, of any kind that ``anonymize`` takes; for Anatomy, the quasi-identifier table.
+    person: column that says whose records these are; models then count persons, too.
     sensitive_table: the sensitive table of an Anatomy release.
 
     Returns
@@ -154,7 +156,7 @@ def check(
         known = _names("quasi_identifiers", quasi_identifiers)
         hidden = _names("sensitive", sensitive)
         if values is None:
-            found = check_names(relation, known, hidden)
+            found = check_names(relation, known, hidden, person)
         else:
             found = check_pair_names((relation, values), known, hidden)
     columns = ["model", "attribute", "parameters", "measured", "worst_classes"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.twins.loss import LOSS_TWINS
 from tests.twins.microdata import Microdata, Path, QuasiIdentifierSpec, SensitiveSpec, Value
+from tests.twins.privacy import CLASS_TWINS
 from tests.twins.search import ConstraintSpec, ProblemSpec
 
 LETTERS = "abcdefghij"
@@ -189,3 +191,23 @@ def tables(draw: st.DrawFn, most: int = 30) -> Microdata:
 def problems(draw: st.DrawFn) -> ProblemSpec:
     """Return problems of a full-domain search."""
     return problem(draw(st.randoms(use_true_random=False)))
+
+
+def with_persons(random: Random, spec: ProblemSpec) -> ProblemSpec:
+    """Return a problem whose records belong to persons, whom most constraints count.
+
+    Persons have one record or many, some of them alike, some spread over the table. Some records are nobody's.
+    """
+    records = spec.data.records
+    number = random.randint(1, len(records))
+    persons = [random.randrange(number) for _ in records]
+    if random.random() < 0.5:
+        known: dict[object, int] = {}
+        persons = [known.setdefault(row[:1], each) for row, each in zip(records, persons, strict=True)]
+    strange = random.choice((0.0, 0.0, 0.2))
+    data = replace(spec.data, persons=tuple(None if random.random() < strange else own for own in persons))
+    constraints = tuple(
+        replace(own, unit="person") if own.model in CLASS_TWINS and random.random() < 0.8 else own
+        for own in spec.constraints
+    )
+    return replace(spec, data=data, constraints=constraints)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,11 +13,33 @@ from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.classes import Classes, Measurement, Reference, SensitiveCodes
 from anonymizer.model.counting import Packing, count, rank, starts_of
 from anonymizer.model.table import Column, SensitiveAttribute
+from anonymizer.model.units import Units
 from anonymizer.privacy.base import ClassConstraint, CountedConstraint
 
 
+@dataclass(frozen=True)
+class UnitColumns:
+    """The columns of a file that say which records belong to one unit.
+
+    Attributes
+    ----------
+    columns: by the name of the unit.
+    absent: texts of records that are units of their own.
+    """
+
+    columns: Mapping[str, str]
+    absent: frozenset[str | None] = frozenset({None, ""})
+
+
+NO_UNIT_COLUMNS = UnitColumns({})
+"""Of a file of which only records are counted."""
+
+
 def count_classes(
-    relation: Relation, quasi_identifiers: Sequence[str], sensitive: Sequence[SensitiveAttribute]
+    relation: Relation,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[SensitiveAttribute],
+    units: UnitColumns = NO_UNIT_COLUMNS,
 ) -> Classes:
     """Return the classes of a file by its texts.
 
@@ -24,13 +47,24 @@ def count_classes(
     ----------
     quasi_identifiers: names of the columns whose texts make a class.
     sensitive: the sensitive attributes; their columns must contain every sensitive value of the file.
+    units: columns of units that are counted besides records.
 
     Raises
     ------
     DataError: the file lacks a column, or has a sensitive value that is not in the attribute's column.
     """
-    groups = relation.group_counts([*quasi_identifiers, *(attribute.name for attribute in sensitive)])
-    return classes_of(relation.name, groups, sensitive)
+    named = [*quasi_identifiers, *(attribute.name for attribute in sensitive)]
+    groups, width = relation.group_counts([*named, *units.columns.values()]), len(named)
+    classes = classes_of(
+        relation.name, Groups(groups.values[:width], groups.codes[:, :width], groups.counts), sensitive
+    )
+    found = {}
+    for offset, unit in enumerate(units.columns, start=width):
+        unknown = np.array([text in units.absent for text in groups.values[offset]], dtype=np.bool_)
+        codes = groups.codes[:, offset].astype(np.int64)
+        own = np.where(unknown[codes], -1, codes)
+        found[unit] = Units.of_items(np.arange(len(own)), own, len(own), groups.counts)
+    return classes.with_units(found)
 
 
 def classes_of(source: str, groups: Groups, sensitive: Sequence[SensitiveAttribute]) -> Classes:
@@ -155,8 +189,12 @@ def _measure_classes(
 ) -> Measurement:
     reference = None
     if constraint.attribute is not None:
-        own = classes.sensitive_counts(constraint.attribute)[0].reference()
-        reference = own if references is None else references[constraint.attribute]
+        own = (
+            classes.reference(constraint.attribute)
+            if references is None
+            else references[constraint.attribute]
+        )
+        reference = own.of(constraint.unit)
     return Measurement(
         constraint.model.name,
         constraint.attribute,
@@ -172,13 +210,16 @@ def _measure_classes(
 def verifiable(classes: Classes, constraint: CountedConstraint, grown: Collection[str] = ()) -> bool:
     """Return whether a file that is its own reference suffices to measure a constraint.
 
-    It does not if distances are along a hierarchy that is missing or built from other data.
+    It does not if distances are along a hierarchy that is missing or built from other data, or if units other
+    than records are counted, which a release does not name.
 
     Parameters
     ----------
     classes: of the file, its sensitive attributes with the available hierarchies.
     grown: sensitive attributes whose hierarchy was built from other data.
     """
+    if constraint.unit is not None:
+        return False
     if constraint.attribute is None:
         return True
     attribute = classes.sensitive_counts(constraint.attribute, combined=constraint.combined)[0].attribute

@@ -43,13 +43,22 @@ Sensitive = Annotated[
     list[str] | None,
     typer.Option("--sensitive", metavar="<str>", help="Sensitive attributes, written like --qi."),
 ]
+Person = Annotated[
+    str | None,
+    typer.Option(
+        "--person",
+        metavar="<str>",
+        help="Column that says whose records these are; every model then counts persons, too.",
+    ),
+]
 
 
-def check(
+def check(  # noqa: PLR0913, PLR0917 - one for each option
     data: Data,
     config: ConfigOption = None,
     qi: Names = None,
     sensitive: Sensitive = None,
+    person: Person = None,
     table: Table = None,
     query: Select = None,
     quiet: Quiet = False,  # noqa: ARG001 - it shows no progress anyway
@@ -62,7 +71,7 @@ def check(
     """
     from anonymizer.model.report import to_json  # noqa: PLC0415 - --help needs none of it
 
-    found = _measure(data, config, (qi, sensitive), (table, query))
+    found = _measure(data, config, (qi, sensitive, person), (table, query))
     held = all(each.satisfied is not False for each in found.constraints)
     if json:
         for warning in found.warnings:
@@ -77,14 +86,14 @@ def check(
 def _measure(
     data: str,
     config: Path | None,
-    names: tuple[list[str] | None, list[str] | None],
+    names: tuple[list[str] | None, list[str] | None, str | None],
     selection: tuple[str | None, str | None],
 ) -> Check:
     """Return the measurements.
 
     Parameters
     ----------
-    names: the options --qi and --sensitive.
+    names: the options --qi, --sensitive and --person.
     selection: the options --table and --query.
     """
     from anonymizer.config.load import load_config  # noqa: PLC0415
@@ -101,11 +110,13 @@ def _measure(
     from anonymizer.run.plan import plan_of  # noqa: PLC0415
     from anonymizer.run.source import open_checked_rows, open_described, rows_named  # noqa: PLC0415
 
-    qi, sensitive = names
+    qi, sensitive, person = names
     if (config is None) == (not qi):
         raise InputError("check: give either -c CONFIG or --qi A,B (optionally with --sensitive C)")
     if config is not None and sensitive:
         raise InputError("check: --sensitive needs --qi; with -c, the config names the sensitive attributes")
+    if config is not None and person is not None:
+        raise InputError("check: --person needs --qi; with -c, input.person names the column")
     loaded = None if config is None else load_config(config)
     named = column_names("check: --qi", qi), column_names("check: --sensitive", sensitive)
     rows, path = rows_named(data, *selection, loaded), Path(data)
@@ -113,9 +124,15 @@ def _measure(
     if rows is not None:
         with open_checked_rows(rows, loaded) as relation:
             return (
-                check_names(relation, *named) if loaded is None else check_config(relation, plan_of(loaded))
+                check_names(relation, *named, person)
+                if loaded is None
+                else check_config(relation, plan_of(loaded))
             )
     pair = find_anatomy_files(path)
+    if pair is not None and person is not None:
+        raise InputError(
+            f"{path}: is an Anatomy release, whose models count records only; leave --person out"
+        )
     if pair is not None:
         with open_pair(pair, loaded) as tables:
             if loaded is None:
@@ -124,8 +141,9 @@ def _measure(
     if loaded is not None:
         with open_described(loaded, path) as relation:
             return check_config(relation, plan_of(loaded))
-    with open_file(path, options=EngineOptions(named=frozenset((*named[0], *named[1])))) as relation:
-        return check_names(relation, *named)
+    asked = frozenset((*named[0], *named[1], *([] if person is None else [person])))
+    with open_file(path, options=EngineOptions(named=asked)) as relation:
+        return check_names(relation, *named, person)
 
 
 def _content(found: Check) -> dict[str, Any]:

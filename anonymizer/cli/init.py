@@ -65,6 +65,10 @@ Drop = Annotated[
 Cautious = Annotated[
     bool, typer.Option("--cautious", help="Make columns that are known to few quasi-identifiers too.")
 ]
+Person = Annotated[
+    str | None,
+    typer.Option("--person", metavar="<str>", help="Column that says whose records these are."),
+]
 Separator = Annotated[str | None, typer.Option(help="Field separator; default: detected.")]
 Encoding = Annotated[str, typer.Option(help="Encoding of a text file.")]
 
@@ -82,6 +86,7 @@ def init(  # noqa: PLR0913 - one for each option
     identifier: Identifier = None,
     drop: Drop = None,
     cautious: Cautious = False,
+    person: Person = None,
     separator: Separator = None,
     encoding: Encoding = "utf-8",
     quiet: Quiet = False,
@@ -95,7 +100,7 @@ def init(  # noqa: PLR0913 - one for each option
 
     rows, path = rows_named(data, table, query, None), Path(data)
     check_path(path)
-    choices = Choices(_roles(qi, sensitive, identifier, drop), cautious)
+    choices = Choices(_roles(qi, sensitive, identifier, drop), cautious, person)
     with _phases(quiet=quiet or interactive) as phase:
         decide = _ask if interactive else as_proposed
         dialect = CsvDialect(separator, encoding)

@@ -26,6 +26,7 @@ from pydantic import (
 from anonymizer.config.section import Section, problem, refusal, shown
 from anonymizer.data.source import CSV_FILES, PARQUET_FILES, READABLE, RELEASED, CsvDialect
 from anonymizer.model.table import COMMA_SIGN, POINT_SIGN, SUPPRESSED, Numerals
+from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import FilePath, usable_path
 from anonymizer.system import output_fault
 
@@ -165,6 +166,23 @@ class DecimalSign(StrEnum):
     COMMA = COMMA_SIGN
 
 
+class MissingPerson(StrEnum):
+    """What a record without a value in the column of a unit is."""
+
+    OWN = "own"
+    REFUSE = "refuse"
+
+
+def _free_unit_name(name: str) -> str:
+    if name in (RECORD, PERSON, HOUSEHOLD):
+        raise ValueError(f"{shown(name)} has a meaning of its own; accepted: another name")
+    return name
+
+
+UnitName = Annotated[str, Field(min_length=1), AfterValidator(_free_unit_name)]
+"""Name of a unit in constraints."""
+
+
 class InputSettings(Section):
     """The file or table to anonymize and how to read it."""
 
@@ -201,6 +219,33 @@ class InputSettings(Section):
         description="whether unnamed and repeated column names are refused; otherwise they are named: row, "
         "column_5, name_2",
     )
+    person: str | None = Field(
+        default=None,
+        min_length=1,
+        description="column that says whose records these are; constraints then count persons, not records, "
+        "unless they have `unit`. It is not released",
+    )
+    household: str | None = Field(
+        default=None,
+        min_length=1,
+        description="column that says which household the records belong to, for constraints with `unit: "
+        "household`. It is not released",
+    )
+    units: dict[UnitName, str] | None = Field(
+        default=None, description="columns of further units that constraints may count, by their names"
+    )
+    missing_person: MissingPerson | None = Field(
+        default=None,
+        description="records without a value in the column of a unit: own, each is a unit of its own (the "
+        "default); or refuse",
+    )
+
+    @property
+    def unit_columns(self) -> dict[str, str]:
+        """The column of each unit by its name, without records."""
+        own = {PERSON: self.person, HOUSEHOLD: self.household}
+        named = {name: column for name, column in own.items() if column is not None}
+        return {**named, **(self.units or {})}
 
     @property
     def numerals(self) -> Numerals:

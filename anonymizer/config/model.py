@@ -40,6 +40,7 @@ from anonymizer.config.section import Section, problem, refusal
 from anonymizer.errors import suggestion
 from anonymizer.model.number_columns import NumberColumns, NumberLabels
 from anonymizer.model.table import Numerals
+from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import FilePath, WholeNumber
 
 ALGORITHMS = ("auto", "lattice", "mondrian")
@@ -103,6 +104,34 @@ def _conflicts_with_apply(config: Config) -> Iterator[tuple[tuple[str, ...], str
         yield ("utility",), what
     if config.output.table is not None:
         yield ("output", "table"), "with apply, the release is a file; set output.path instead"
+
+
+def _conflicts_with_units(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield each key that cannot be combined with units other than records, and the message about it."""
+    for name, column in config.input.unit_columns.items():
+        path = ("input", name) if name in (PERSON, HOUSEHOLD) else ("input", "units", name)
+        if column not in config.attributes:
+            yield path, f"no column '{column}' in attributes; {suggestion(column, config.attributes)}"
+        elif name in (PERSON, HOUSEHOLD) and config.attributes[column].released:
+            yield (
+                ("attributes", column, "role"),
+                f"'{column}' says which records belong to one {name}, and would be released; accepted: "
+                "identifier, drop",
+            )
+    if not any(config.unit_of(each) for each in config.constraints):
+        return
+    algorithm = config.algorithm.build()
+    if not algorithm.counts_units:
+        able = [name for name, each in config.algorithm.registry().items() if each().counts_units]
+        what = f"{algorithm.name} with these parameters counts records only; accepted: {', '.join(able)}"
+        yield ("algorithm", "name"), f"{what}, or constraints with unit: {RECORD}"
+    if config.suppression.method is not Method.CLASSES:
+        yield ("suppression", "method"), "where constraints count units, accepted: classes"
+    if config.apply is not None:
+        yield ("apply",), f"constraints of the new records count records only; set unit: {RECORD} for each"
+    if config.engine.name not in set(EngineName):
+        what = f"engine {config.engine.name} counts records only; accepted: {', '.join(EngineName)}"
+        yield ("engine", "name"), f"{what}, or constraints with unit: {RECORD}"
 
 
 IN_NUMBERS = ("auto", "lattice", "local", "mondrian")
@@ -174,6 +203,23 @@ def _require_sensitive(plug_in: str, attributes: dict[str, AttributeSettings]) -
         raise refusal([problem(f"{plug_in} needs a sensitive attribute; set role: sensitive for a column")])
 
 
+def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> ConstraintSettings:
+    given: InputSettings | None = info.data.get("input")
+    if given is None:
+        return constraint
+    known, unit = [RECORD, *given.unit_columns], constraint.unit
+    if unit is not None and unit not in known:
+        key = f"input.{unit}" if unit in (PERSON, HOUSEHOLD) else "input.units"
+        what = f"'{unit}' is not defined; {suggestion(unit, known)}; {key} names its column"
+        raise refusal([problem(what, ("unit",))])
+    if constraint.counts_units or unit == RECORD:
+        return constraint
+    if unit is not None or given.person is not None:
+        what = f"{constraint.model} counts records only; accepted: {RECORD}"
+        raise refusal([problem(what, ("unit",))])
+    return constraint
+
+
 def _suits_attributes(constraint: ConstraintSettings, info: ValidationInfo) -> ConstraintSettings:
     attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
     if attributes is None:
@@ -227,7 +273,9 @@ class Config(Section):
     attributes: dict[str, AttributeSettings] = Field(
         description="every column of the file, by name", json_schema_extra={"minProperties": 1}
     )
-    constraints: tuple[Annotated[ConstraintSettings, AfterValidator(_suits_attributes)], ...] = Field(
+    constraints: tuple[
+        Annotated[ConstraintSettings, AfterValidator(_suits_attributes), AfterValidator(_suits_units)], ...
+    ] = Field(
         description="privacy models; all must be satisfied on the released file",
         json_schema_extra={"minItems": 1},
     )
@@ -315,6 +363,19 @@ class Config(Section):
         if found:
             raise refusal(found)
         return self
+
+    @model_validator(mode="after")
+    def _suits_unit_columns(self) -> Self:
+        found = [problem(what, path) for path, what in _conflicts_with_units(self)]
+        if found:
+            raise refusal(found)
+        return self
+
+    def unit_of(self, constraint: ConstraintSettings) -> str | None:
+        """Return the unit that a constraint counts; None for records."""
+        default = PERSON if self.input.person is not None else RECORD
+        unit = constraint.unit or default
+        return None if unit == RECORD else unit
 
     @model_validator(mode="after")
     def _suits_labels(self) -> Self:

@@ -235,6 +235,11 @@ class ConstraintSettings(PluginSection):
     missing_sensitive: Literal["value"] | None = Field(
         default=None, description="value: missing sensitive values count as one distinct value"
     )
+    unit: str | None = Field(
+        default=None,
+        description="what is counted: record, person, household or a name of input.units; default: person "
+        "where input.person is set, else record",
+    )
     settings: Any = PLUG_IN_SETTINGS
     registry = staticmethod(privacy_models)
 
@@ -242,6 +247,11 @@ class ConstraintSettings(PluginSection):
     def needs_sensitive(self) -> bool:
         """Whether the model protects a sensitive attribute."""
         return bool(self.build().needs_sensitive)
+
+    @property
+    def counts_units(self) -> bool:
+        """Whether the model can count units other than records."""
+        return bool(self.plug_in.counts_units)
 
     @model_validator(mode="after")
     def _fits_model(self) -> Self:

@@ -6,9 +6,10 @@ Row statistics are mergeable: those of two sets of rows give those of their unio
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.counting import count, group_keys
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import SensitiveAttribute, Table
+from anonymizer.model.units import UnitsByName
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,16 +27,29 @@ class Reference:
 
     Attributes
     ----------
-    counts: records of the reference table with each sensitive value, shape (values,), int64, in the order of
-        the column's codes; a missing value, if any, comes last.
+    counts: records (or units) of the reference table with each sensitive value, shape (values,), int64, in
+        the order of the column's codes; a missing value, if any, comes last.
+    units: number of units, each of which may have several values; None if records are counted.
+    by_unit: the distributions over units, by the name of the unit.
     """
 
     counts: IntArray
+    units: int | None = None
+    by_unit: Mapping[str, Reference] = field(default_factory=dict)
+
+    def of(self, unit: str | None) -> Reference:
+        """Return the distribution over a unit, None for records."""
+        return self if unit is None else self.by_unit[unit]
 
     @cached_property
     def total(self) -> int:
-        """Number of records of the reference table."""
+        """Sum of the counts: the number of records, or of pairs of a unit and one of its values."""
         return int(self.counts.sum())
+
+    @property
+    def size(self) -> int:
+        """Number of records or units of the reference table."""
+        return self.total if self.units is None else self.units
 
     @cached_property
     def present(self) -> BoolArray:
@@ -44,14 +59,14 @@ class Reference:
 
 @dataclass(frozen=True, eq=False)
 class SensitiveCounts:
-    """The records of each sensitive value in each class: a sparse matrix with sorted rows.
+    """The records (or units) with each sensitive value in each class: a sparse matrix with sorted rows.
 
     Attributes
     ----------
     attribute: the sensitive attribute.
     starts: entries of class i are ``starts[i]:starts[i + 1]``, shape (classes + 1,), int64; none is empty.
     values: value code of each entry, shape (entries,), int64, ascending within a class.
-    counts: records of each entry, shape (entries,), int64, positive.
+    counts: records or units of each entry, shape (entries,), int64, positive.
     """
 
     attribute: SensitiveAttribute
@@ -70,7 +85,7 @@ class SensitiveCounts:
         return list(zip(self.values[span].tolist(), self.counts[span].tolist(), strict=True))
 
     def reference(self) -> Reference:
-        """Return the distribution over all classes."""
+        """Return the distribution of records over all classes."""
         return Reference(count(self.values, self.counts, self.attribute.column.size))
 
     def keep(self, kept: BoolArray) -> SensitiveCounts:
@@ -86,8 +101,9 @@ class ClassView:
 
     Attributes
     ----------
-    sizes: records in each class, shape (classes,), int64, positive.
-    sensitive: counts of the model's sensitive attribute, None for a model without one.
+    sizes: n_E, the records or units in each class, shape (classes,), int64, positive.
+    sensitive: counts of the model's sensitive attribute, None for a model without one. A unit with several
+        values is counted with each, so that the counts of a class may add up to more than its size.
     missing: code of the missing value if it does not count as a distinct value, else None.
     """
 
@@ -100,6 +116,28 @@ class ClassView:
         """The counts of the sensitive attribute, which the model must have."""
         assert self.sensitive is not None, "the model was bound to no sensitive attribute"
         return self.sensitive
+
+    @cached_property
+    def totals(self) -> IntArray:
+        """Sum of the counts of each class, by which they become a distribution, shape (classes,), int64."""
+        totals: IntArray = np.add.reduceat(self.counted.counts, self.counted.starts[:-1])
+        return totals
+
+
+@dataclass(frozen=True, eq=False)
+class CountedClasses:
+    """The classes of a view with their sizes, before a model sees them.
+
+    Attributes
+    ----------
+    sizes: records or units of each class, shape (classes,), int64.
+    counts: of the sensitive attribute.
+    owner: equivalence class of each class, shape (classes,), int64.
+    """
+
+    sizes: IntArray
+    counts: SensitiveCounts
+    owner: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +157,10 @@ class SensitiveCodes:
         return SensitiveCodes(self.attribute, self.codes[items])
 
 
+NO_UNITS: UnitsByName = MappingProxyType({})
+"""Of items of which only records are counted."""
+
+
 class Classes:
     """The partition of counted items (distinct rows of a table) into classes.
 
@@ -128,16 +170,24 @@ class Classes:
     counts: records of each item, shape (items,), int64.
     number: number of classes.
     sensitive: the items' sensitive values by attribute name.
+    units: the items' units by name; a class with some records of an item has all of them.
     """
 
     def __init__(
-        self, class_of: IntArray, counts: IntArray, number: int, sensitive: Mapping[str, SensitiveCodes]
+        self,
+        class_of: IntArray,
+        counts: IntArray,
+        number: int,
+        sensitive: Mapping[str, SensitiveCodes],
+        units: UnitsByName = NO_UNITS,
     ) -> None:
         self._class_of = class_of
         self.counts = counts
         self.number = number
         self._sensitive = sensitive
-        self._counted: dict[tuple[str, bool], tuple[SensitiveCounts, IntArray]] = {}
+        self._units = units
+        self._counted: dict[tuple[str, bool, str | None], CountedClasses] = {}
+        self._unit_sizes: dict[str, IntArray] = {}
 
     @property
     def class_of(self) -> IntArray:
@@ -154,12 +204,20 @@ class Classes:
         """Number of records in all classes."""
         return int(self.counts.sum())
 
+    def sizes_in(self, unit: str | None) -> IntArray:
+        """Return the number of distinct units in each class, shape (classes,), int64; None counts records."""
+        if unit is None:
+            return self.sizes
+        if unit not in self._unit_sizes:
+            self._unit_sizes[unit] = self._units[unit].counted(self.class_of, self.number)
+        return self._unit_sizes[unit]
+
     def sensitive_codes(self, name: str) -> IntArray:
         """Return the value code of each item, shape (items,), int64."""
         return self._sensitive[name].codes
 
     def sensitive_counts(self, name: str, *, combined: bool = False) -> tuple[SensitiveCounts, IntArray]:
-        """Count the values of a sensitive attribute in each class.
+        """Count the records of each value of a sensitive attribute in each class.
 
         Parameters
         ----------
@@ -169,12 +227,17 @@ class Classes:
         -------
         The counts, and the equivalence class of each of their classes, shape (classes,), int64.
         """
-        key = (name, combined)
+        found = self.counted(name, combined=combined)
+        return found.counts, found.owner
+
+    def counted(self, name: str, *, combined: bool = False, unit: str | None = None) -> CountedClasses:
+        """Count the units with each value of a sensitive attribute in each class; None counts records."""
+        key = (name, combined, unit)
         if key not in self._counted:
-            self._counted[key] = self._count(name, combined=combined)
+            self._counted[key] = self._count(name, combined=combined, unit=unit)
         return self._counted[key]
 
-    def _count(self, name: str, *, combined: bool) -> tuple[SensitiveCounts, IntArray]:
+    def _count(self, name: str, *, combined: bool, unit: str | None) -> CountedClasses:
         groups, number, owner = self.class_of, self.number, np.arange(self.number)
         if combined:
             for other in self._sensitive.values():
@@ -185,19 +248,47 @@ class Classes:
         own = self._sensitive[name]
         size = own.attribute.column.size
         entry_of, distinct = group_keys(groups * size + own.codes, number * size)
-        counts = count(entry_of, self.counts, len(distinct))
         starts = np.searchsorted(distinct, np.arange(number + 1) * size)
-        return SensitiveCounts(own.attribute, starts, distinct % size, counts), owner
+        if unit is not None:
+            counts = self._units[unit].counted(entry_of, len(distinct))
+            sizes = self._units[unit].counted(groups, number) if combined else self.sizes_in(unit)
+        else:
+            counts = count(entry_of, self.counts, len(distinct))
+            sizes = np.add.reduceat(counts, starts[:-1]) if combined else self.sizes
+        return CountedClasses(sizes, SensitiveCounts(own.attribute, starts, distinct % size, counts), owner)
+
+    def reference(self, name: str) -> Reference:
+        """Return the distribution of a sensitive attribute over all classes, of records and of units.
+
+        A unit in several classes counts once.
+        """
+        records = self.counted(name).counts.reference()
+        if not self._units:
+            return records
+        whole, size = self.pooled(), self._sensitive[name].attribute.column.size
+        by_unit = {}
+        for unit in self._units:
+            own = whole.counted(name, unit=unit)
+            by_unit[unit] = Reference(count(own.counts.values, own.counts.counts, size), int(own.sizes[0]))
+        return Reference(records.counts, by_unit=by_unit)
+
+    def with_units(self, units: UnitsByName) -> Classes:
+        """Return the same classes with units of their items."""
+        return Classes(self.class_of, self.counts, self.number, self._sensitive, units)
 
     def keep(self, kept: BoolArray) -> Classes:
         """Return some classes, renumbered; ``kept`` has shape (classes,)."""
         items = kept[self.class_of]
         numbers = np.cumsum(kept) - 1
         sensitive = {name: own.at(items) for name, own in self._sensitive.items()}
-        part = Classes(numbers[self.class_of[items]], self.counts[items], int(kept.sum()), sensitive)
-        for key, (counts, owner) in self._counted.items():
-            inside = kept[owner]
-            part._counted[key] = counts.keep(inside), numbers[owner[inside]]
+        units = {name: own.at(items) for name, own in self._units.items()}
+        part = Classes(numbers[self.class_of[items]], self.counts[items], int(kept.sum()), sensitive, units)
+        for key, found in self._counted.items():
+            inside = kept[found.owner]
+            part._counted[key] = CountedClasses(
+                found.sizes[inside], found.counts.keep(inside), numbers[found.owner[inside]]
+            )
+        part._unit_sizes = {unit: sizes[kept] for unit, sizes in self._unit_sizes.items()}
         return part
 
     def part(self, counts: IntArray) -> tuple[Classes, IntArray]:
@@ -205,7 +296,7 @@ class Classes:
 
         Parameters
         ----------
-        counts: remaining records of each item, shape (items,), int64.
+        counts: remaining records of each item, shape (items,), int64; with units all or none.
 
         Returns
         -------
@@ -216,14 +307,17 @@ class Classes:
         present[self.class_of[items]] = True
         numbers = np.cumsum(present) - 1
         own = {name: each.at(items) for name, each in self._sensitive.items()}
-        return Classes(numbers[self.class_of[items]], counts[items], int(present.sum()), own), items
+        if self._units and not np.array_equal(counts[items], self.counts[items]):
+            raise ValueError("whose records of a distinct row remain is unknown, so units cannot be counted")
+        units = {name: each.at(items) for name, each in self._units.items()}
+        return Classes(numbers[self.class_of[items]], counts[items], int(present.sum()), own, units), items
 
     def pooled(self) -> Classes:
         """Return one class of all records, at least one."""
-        return Classes(np.zeros_like(self.class_of), self.counts, 1, self._sensitive)
+        return Classes(np.zeros_like(self.class_of), self.counts, 1, self._sensitive, self._units)
 
     def beside(self, other: Classes) -> Classes:
-        """Return these classes followed by those of another partition with the same attributes."""
+        """Return these classes followed by those of another partition with the same attributes and units."""
         sensitive = {
             name: SensitiveCodes(own.attribute, np.concatenate([own.codes, other.sensitive_codes(name)]))
             for name, own in self._sensitive.items()
@@ -233,6 +327,7 @@ class Classes:
             np.concatenate([self.counts, other.counts]),
             self.number + other.number,
             sensitive,
+            {name: own.beside(other._units[name]) for name, own in self._units.items()},
         )
 
 

@@ -89,13 +89,16 @@ def _distinct_fates(packing: Packing, table: Table, fate: NDArray[np.int8]) -> t
 
 
 def _with_rows(table: Table, columns: Sequence[CodeArray], counts: IntArray) -> Table:
-    """Return the table with other rows, whose codes are given by column, each in one piece of memory."""
+    """Return the table with other rows, whose codes are given by column, each in one piece of memory.
+
+    Units are not counted in these.
+    """
     codes = np.empty((len(columns), len(counts)), dtype=np.int32)
     for place, column in enumerate(columns):
         codes[place] = column
     for array in (codes, counts):
         freeze(array)
-    return replace(table, codes=codes.T, counts=counts)
+    return replace(table, codes=codes.T, counts=counts, units={})
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ sets or aggregates; loss metrics are functions of the values that these cover.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from math import isfinite
@@ -17,6 +17,7 @@ import numpy as np
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.number_columns import NumberColumns
+from anonymizer.model.units import UnitsByName
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,6 +379,7 @@ class Table:
         identifiers first. Rows are distinct and sorted, except after ``split``.
     counts: records of each row, shape (combinations,), int64.
     coarse: whether a code may represent all values of its node, so that distinct rows of values are unknown.
+    units: of the rows, by the names that constraints use; empty where only records are counted.
     """
 
     quasi_identifiers: tuple[QuasiIdentifier, ...]
@@ -385,6 +387,7 @@ class Table:
     codes: CodeArray
     counts: IntArray
     coarse: bool = False
+    units: UnitsByName = field(default_factory=dict)
 
     @cached_property
     def records(self) -> int:
@@ -407,12 +410,14 @@ class Table:
     def split(self, owner: IntArray, counts: IntArray) -> Table:
         """Return the same records with rows in parts, which can be published differently.
 
+        Which units have records in a part is unknown.
+
         Parameters
         ----------
         owner: row of each part, shape (parts,), ascending; every row has a part.
         counts: records of each part, shape (parts,), int64; they sum to those of the row.
         """
-        return replace(self, codes=self.codes[owner], counts=counts)
+        return replace(self, codes=self.codes[owner], counts=counts, units={})
 
     @property
     def sensitive_names(self) -> list[str]:

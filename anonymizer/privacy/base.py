@@ -73,6 +73,7 @@ class PrivacyModel(ABC):
     mitigates: the attacks that the model mitigates; parameters may narrow the set. A report shows them next
         to the success of the attacks.
     counts_values: whether the verdict depends on which sensitive values count as equal.
+    counts_units: whether it can count persons or other units with several records in place of records.
     """
 
     name: ClassVar[str]
@@ -81,6 +82,7 @@ class PrivacyModel(ABC):
     thresholds: ClassVar[tuple[Threshold, ...]]
     mitigates: frozenset[Threat] = frozenset()
     counts_values: ClassVar[bool] = True
+    counts_units: ClassVar[bool] = False
 
     def __init__(self, settings: PlugInSettings) -> None:
         self.settings = settings
@@ -137,6 +139,7 @@ class ClassModel(PrivacyModel):
     merging: effect of merges on the verdict.
     """
 
+    counts_units = True
     uses_reference: ClassVar[bool] = False
     by_size: ClassVar[bool] = False
     merging: Merging
@@ -307,29 +310,29 @@ class _Binding:
     attribute: name of the sensitive attribute, None for a model without one.
     combined: whether the other sensitive attributes act as quasi-identifiers for this constraint.
     missing_is_value: whether a missing sensitive value counts as a distinct value.
+    unit: what is counted, by its name in the config; None for records.
     """
 
     attribute: str | None = None
     combined: bool = False
     missing_is_value: bool = False
+    unit: str | None = None
     model: PrivacyModel = field(kw_only=True)
 
     def parameters(self) -> dict[str, Any]:
         """Return the model's parameters and the keys of the config that bind it, if not the default."""
         combined = {"quasi_identifiers": "combined"} if self.combined else {}
         missing = {"missing_sensitive": "value"} if self.missing_is_value else {}
-        return self.model.parameters() | combined | missing
+        unit = {} if self.unit is None else {"unit": self.unit}
+        return self.model.parameters() | combined | missing | unit
 
     def view(self, classes: Classes) -> BoundView:
         """Return the classes to which this constraint applies."""
         if self.attribute is None:
-            return BoundView(ClassView(classes.sizes), np.arange(classes.number))
-        counts, owner = classes.sensitive_counts(self.attribute, combined=self.combined)
-        sizes = classes.sizes
-        if self.combined:
-            sizes = np.add.reduceat(counts.counts, counts.starts[:-1])
-        missing = None if self.missing_is_value else counts.attribute.column.missing
-        return BoundView(ClassView(sizes, counts, missing), owner)
+            return BoundView(ClassView(classes.sizes_in(self.unit)), np.arange(classes.number))
+        found = classes.counted(self.attribute, combined=self.combined, unit=self.unit)
+        missing = None if self.missing_is_value else found.counts.attribute.column.missing
+        return BoundView(ClassView(found.sizes, found.counts, missing), found.owner)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -340,10 +343,21 @@ class ClassConstraint(_Binding):
 
     @property
     def merging(self) -> Merging:
-        """Effect of merges; a part that only one of the classes has may fail after a merge."""
+        """Effect of merges; a part that only one of the classes has may fail after a merge.
+
+        Where units are counted, a unit in both classes makes shares of the merged class other than means of
+        theirs; sizes and counts of values still do not fall.
+        """
+        if self.unit is not None:
+            return Merging.ANY if self.model.merging is Merging.ANY and not self.combined else Merging.NONE
         if self.combined and self.model.merging is Merging.ANY:
             return Merging.SATISFYING
         return self.model.merging
+
+    @property
+    def by_size(self) -> bool:
+        """Whether every class of at least ``minimum_size`` records satisfies the constraint."""
+        return self.model.by_size and self.unit is None
 
     def holds(self, classes: Classes, reference: Reference | None) -> BoolArray:
         """Return which equivalence classes satisfy the model, shape (classes,), bool."""
@@ -354,6 +368,10 @@ class ClassConstraint(_Binding):
 
     def certain_losses(self, classes: Classes, reference: Reference | None) -> IntArray:
         """Return a lower bound on the records that every finer partition loses, shape (classes,), int64."""
+        if self.unit is not None:
+            # The bounds of models are in what they count, which are not records.
+            lost = self.merging is Merging.ANY
+            return np.where(lost & ~self.holds(classes, reference), classes.sizes, 0)
         bound = self.view(classes)
         held = self.model.holds(bound.view, reference)
         losses = self.model.certain_losses(bound.view, reference, held)
@@ -363,6 +381,8 @@ class ClassConstraint(_Binding):
         self, attribute: SensitiveAttribute | None, reference: Reference | None
     ) -> CountConditions | None:
         """Return the model as conditions on the counts that remain in a part of a class; None if unknown."""
+        if self.unit is not None:
+            return None
         missing = None if attribute is None or self.missing_is_value else attribute.column.missing
         return self.model.retention(attribute, missing, reference)
 
@@ -423,7 +443,8 @@ Constraint = CountedConstraint | ReleaseConstraint
 def describe(constraint: Constraint) -> str:
     """Return a constraint's name for messages and steps, such as ``l-diversity(occupation)``."""
     name = constraint.model.name
-    return name if constraint.attribute is None else f"{name}({constraint.attribute})"
+    own = [each for each in (constraint.attribute, constraint.unit) if each is not None]
+    return f"{name}({', '.join(own)})" if own else name
 
 
 PRIVACY_MODELS: Registry[PrivacyModel] = Registry(

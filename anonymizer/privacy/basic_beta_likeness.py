@@ -83,8 +83,8 @@ class BasicBetaLikeness(ScoredClassModel):
             margins <= 0,
             margins,
             float(self.settings.beta),
-            lambda i: tuple(counts.of_class(i)),
-            lambda i: self._holds_exactly(counts.of_class(i), reference),
+            lambda i: (int(view.sizes[i]), *counts.of_class(i)),
+            lambda i: self._holds_exactly(counts.of_class(i), int(view.sizes[i]), reference),
         )
 
     def bounds(self, shares: FloatArray) -> FloatArray:
@@ -95,10 +95,10 @@ class BasicBetaLikeness(ScoredClassModel):
         """Return the maximum gain of one value with a positive share, exactly."""
         return Fraction(self.settings.beta)
 
-    def _holds_exactly(self, entries: list[tuple[int, int]], reference: Reference) -> bool:
+    def _holds_exactly(self, entries: list[tuple[int, int]], size: int, reference: Reference) -> bool:
         return all(
-            ratio <= 1 or ratio - 1 <= self.bound(Fraction(int(reference.counts[value]), reference.total))
-            for (value, _), ratio in zip(entries, exact_ratios(entries, reference), strict=True)
+            ratio <= 1 or ratio - 1 <= self.bound(Fraction(int(reference.counts[value]), reference.size))
+            for (value, _), ratio in zip(entries, exact_ratios(entries, size, reference), strict=True)
         )
 
     def retention(
@@ -106,7 +106,7 @@ class BasicBetaLikeness(ScoredClassModel):
     ) -> CountConditions | None:
         """Cap the share of each value at (1 + its bound) p."""
         assert reference is not None
-        shares = (Fraction(count, reference.total) for count in reference.counts.tolist())
+        shares = (Fraction(count, reference.size) for count in reference.counts.tolist())
         return CountConditions(
             caps=tuple((1 + self.bound(share)) * share if share else share for share in shares)
         )

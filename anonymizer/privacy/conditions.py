@@ -170,27 +170,25 @@ def distinct_values(view: ClassView) -> IntArray:
 
 
 def entry_shares(view: ClassView) -> FloatArray:
-    """Return q of each entry, shape (entries,)."""
+    """Return q of each entry, its share of the class, shape (entries,)."""
     counts = view.counted
     return counts.counts / view.sizes[counts.owners]
 
 
-def exact_ratios(entries: list[tuple[int, int]], reference: Reference) -> list[Fraction]:
+def exact_ratios(entries: list[tuple[int, int]], size: int, reference: Reference) -> list[Fraction]:
     """Return q / p of each value of one class; its values occur in the reference.
 
     Parameters
     ----------
     entries: (value code, count) pairs of the class.
+    size: of the class.
     """
-    size = sum(count for _, count in entries)
-    return [
-        Fraction(count * reference.total, size * int(reference.counts[value])) for value, count in entries
-    ]
+    return [Fraction(count * reference.size, size * int(reference.counts[value])) for value, count in entries]
 
 
 def reference_shares(counts: SensitiveCounts, reference: Reference) -> FloatArray:
     """Return p of each entry's value, shape (entries,)."""
-    shares: FloatArray = reference.counts[counts.values] / reference.total
+    shares: FloatArray = reference.counts[counts.values] / reference.size
     return shares
 
 

@@ -98,12 +98,12 @@ class DeltaDisclosure(ScoredClassModel):
             margins < 0,
             margins,
             delta,
-            lambda i: tuple(view.counted.of_class(i)),
-            lambda i: self._holds_exactly(view.counted.of_class(i), reference),
+            lambda i: (int(view.sizes[i]), *view.counted.of_class(i)),
+            lambda i: self._holds_exactly(view.counted.of_class(i), int(view.sizes[i]), reference),
         )
 
-    def _holds_exactly(self, entries: list[tuple[int, int]], reference: Reference) -> bool:
-        ratios = exact_ratios(entries, reference)
+    def _holds_exactly(self, entries: list[tuple[int, int]], size: int, reference: Reference) -> bool:
+        ratios = exact_ratios(entries, size, reference)
         return all(log_of(ratio).copy_abs() < self.settings.delta for ratio in ratios)
 
     def retention(
@@ -112,7 +112,7 @@ class DeltaDisclosure(ScoredClassModel):
         """Keep every share within a factor of exp(delta) of p."""
         assert reference is not None
         factor = exponential_of(self.settings.delta)
-        shares = [Fraction(count, reference.total) for count in reference.counts.tolist()]
+        shares = [Fraction(count, reference.size) for count in reference.counts.tolist()]
         violates = self.settings.absent is Absent.VIOLATES
         return CountConditions(
             caps=tuple(min(share * factor, Fraction(1)) for share in shares),

@@ -15,7 +15,7 @@ from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings
 from anonymizer.privacy.base import DIVERSE, Merging, ScoredClassModel, Threshold
-from anonymizer.privacy.conditions import CountConditions, entry_shares, excess_over_caps, whole_records
+from anonymizer.privacy.conditions import CountConditions, excess_over_caps, whole_records
 from anonymizer.privacy.exact import has_entropy, resolve_near_ties
 
 
@@ -54,7 +54,7 @@ class EntropyLDiversity(ScoredClassModel):
 
     @staticmethod
     def _entropies(view: ClassView) -> FloatArray:
-        shares = entry_shares(view)
+        shares = view.counted.counts / view.totals[view.counted.owners]
         terms = -shares * np.log(shares)
         entropies: FloatArray = np.add.reduceat(terms, view.counted.starts[:-1])
         return entropies

@@ -268,14 +268,14 @@ class TCloseness(ScoredClassModel):
         """Return EMD(q, p) of each class."""
         assert reference is not None
         counts = view.counted
-        return self.distance(counts.attribute).scores(counts, view.sizes, reference)
+        return self.distance(counts.attribute).scores(counts, view.totals, reference)
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes are at most t from the reference."""
         assert reference is not None
         counts, t = view.counted, Fraction(self.settings.t)
         distance = self.distance(counts.attribute)
-        margins = distance.scores(counts, view.sizes, reference) - float(t)
+        margins = distance.scores(counts, view.totals, reference) - float(t)
         return resolve_near_ties(
             margins <= 0,
             margins,

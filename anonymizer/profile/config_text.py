@@ -105,6 +105,8 @@ def _input(proposal: Proposal, data: Mapping[str, str], encoding: str) -> Iterat
         yield f"  decimal: {text(proposal.numerals.decimal)}   # as in 2254,25"
     if set(proposal.missing) - {EMPTY}:
         yield f"  missing: {flow(list(proposal.missing))}   # read as missing"
+    if proposal.person is not None:
+        yield f"  person: {text(proposal.person)}   # constraints count its values, not records"
 
 
 def _attributes(proposal: Proposal) -> Iterator[str]:

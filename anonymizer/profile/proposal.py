@@ -752,6 +752,7 @@ class Proposal:
     warnings: about texts that can be read in two ways, keys that repeat and sampling weights.
     notes: what the roles mean for this file, in sentences.
     weights: a sampling weight that is positive in every record; None if there is none.
+    person: the column that says whose records these are, for persons with several; None without one.
     """
 
     rows: int
@@ -764,6 +765,7 @@ class Proposal:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     weights: str | None = None
+    person: str | None = None
 
     @property
     def marker(self) -> str | None:
@@ -791,10 +793,12 @@ class Choices:
     ----------
     roles: by column.
     cautious: whether columns that are known to few become quasi-identifiers.
+    person: the column that says whose records these are; None to look for one.
     """
 
     roles: Mapping[str, Role] = field(default_factory=dict, hash=False)
     cautious: bool = False
+    person: str | None = None
 
 
 NO_CHOICES = Choices()

@@ -284,7 +284,7 @@ class Worst:
 def worst_classes(
     released: Released, constraints: Sequence[Constraint], *, moving_reference: bool
 ) -> tuple[Worst | None, ...]:
-    """Return the worst classes of each constraint, None for one on the whole release.
+    """Return the worst classes of each constraint, None for one on the whole release or on units.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ def worst_classes(
     classes = _classes(released)
     found: list[Worst | None] = []
     for constraint in constraints:
-        if not isinstance(constraint, ClassConstraint):
+        if not isinstance(constraint, ClassConstraint) or constraint.unit is not None:
             found.append(None)
             continue
         reference = _reference(released, classes, constraint.attribute, moving=moving_reference)

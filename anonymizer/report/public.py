@@ -136,7 +136,8 @@ def recipient_warnings(content: Mapping[str, Any]) -> list[str]:
     config = content["config"]
     roles = {each.get("role") for each in config["attributes"].values()}
     acknowledged = config.get("acknowledge") or ()
-    return [] if roles.isdisjoint(LEFT_OUT) or "rows-are-persons" in acknowledged else [RECORDS]
+    known = "rows-are-persons" in acknowledged or "person" in content["config"]["input"]
+    return [] if known or roles.isdisjoint(LEFT_OUT) else [RECORDS]
 
 
 def _declared_types(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -333,6 +334,10 @@ PLACED: Mapping[str, Rule] = {
     "config/input/decimal": _exact,
     "config/input/missing": _exact,
     "config/input/strict_header": _exact,
+    "config/input/person": _exact,
+    "config/input/household": _exact,
+    "config/input/units/*": _exact,
+    "config/input/missing_person": _exact,
     "config/attributes/*/role": _exact,
     "config/attributes/*/type": _exact,
     "config/attributes/*/format": _exact,

@@ -125,7 +125,10 @@ def _measured(plan: Plan, problem: SearchProblem, starred: tuple[int, ...]) -> d
     lattice = plan.algorithm.name == LATTICE and width <= NARROW
     search = plan.algorithm if lattice else SEARCH_ALGORITHMS[QUICK]()
     quick = (
-        problem.source is None and problem.gate.open and problem.suppression in search.suppressions & BRIEF
+        problem.source is None
+        and not problem.table.units
+        and problem.gate.open
+        and problem.suppression in search.suppressions & BRIEF
     )
     part = _part(problem, CELLS // width) if quick else problem
     before = _searched(search, part) if quick else None

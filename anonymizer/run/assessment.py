@@ -244,7 +244,7 @@ def mechanism_of(problem: SearchProblem, outcome: Outcome) -> MechanismKnowledge
     recoding = outcome.recoding
     if recoding is None or recoding.levels is None or not recoding.along_hierarchies or not outcome.optimal:
         return None
-    rejected = problem.table_constraints or not problem.gate.open
+    rejected = problem.table_constraints or not problem.gate.open or problem.table.units
     unknown = problem.source is not None or isinstance(problem.metric.aggregate, Maximum)
     if problem.limit or rejected or unknown:
         return None

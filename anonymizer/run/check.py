@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from anonymizer.attacks.adversary_view import truth_of_tuples
 from anonymizer.audit.anatomy import measure_pair, read_pair
-from anonymizer.audit.classes import count_classes, measure
+from anonymizer.audit.classes import UnitColumns, count_classes, measure
 from anonymizer.config.attribute import Role
 from anonymizer.config.model import Acknowledgement, Config
 from anonymizer.data.relation import Relation
@@ -19,6 +19,7 @@ from anonymizer.model.adversary import AdversaryView, AnatomyRelease
 from anonymizer.model.classes import Measurement
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import SensitiveAttribute
+from anonymizer.model.units import PERSON
 from anonymizer.privacy.base import PRIVACY_MODELS, CountedConstraint, ReleaseConstraint
 from anonymizer.release.anatomy import AnatomyFiles
 from anonymizer.run.adversary import original_of_files, read_release, with_labels
@@ -47,16 +48,23 @@ class Check:
     warnings: list[str] = field(default_factory=list)
 
 
-def check_names(relation: Relation, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Check:
+def check_names(
+    relation: Relation, quasi_identifiers: Sequence[str], sensitive: Sequence[str], person: str | None = None
+) -> Check:
     """Measure a file by the names of its quasi-identifiers and sensitive attributes.
 
     The file is its own reference distribution.
+
+    Parameters
+    ----------
+    person: column that says whose records these are; models then count persons too.
 
     Raises
     ------
     InputError: no quasi-identifier, an unknown column, or one with two roles.
     """
-    _check_columns(relation, quasi_identifiers, sensitive)
+    units = UnitColumns({} if person is None else {PERSON: person})
+    _check_columns(relation, quasi_identifiers, (*sensitive, *units.columns.values()))
     both = sorted(set(quasi_identifiers) & set(sensitive))
     if both:
         raise InputError(
@@ -69,7 +77,7 @@ def check_names(relation: Relation, quasi_identifiers: Sequence[str], sensitive:
     known |= dict.fromkeys(quasi_identifiers, Role.QUASI_IDENTIFIER) | dict.fromkeys(
         sensitive, Role.SENSITIVE
     )
-    return _check_table(relation, quasi_identifiers, attributes, None, known)
+    return _check_table(relation, quasi_identifiers, attributes, None, known, units)
 
 
 def _check_columns(relation: Relation, quasi_identifiers: Sequence[str], others: Sequence[str]) -> None:
@@ -98,7 +106,13 @@ def check_config(relation: Relation, plan: Plan) -> Check:
     columns = read_columns(relation, own, plan.missing)
     attributes = plan.sensitive_attributes({name: read.column for name, read in columns.items()})
     known = {name: plan.columns[name].role if name in plan.columns else None for name in relation.columns}
-    return _check_table(relation, plan.with_role(Role.QUASI_IDENTIFIER), attributes, plan, known)
+    asked = {each.unit for each in plan.planned} | {PERSON}
+    units = {name: column for name, column in plan.units.items() if name in asked}
+    for column in units.values():
+        relation.position(column)
+    absent = frozenset({None, *plan.missing})
+    own_units = UnitColumns(units, absent)
+    return _check_table(relation, plan.with_role(Role.QUASI_IDENTIFIER), attributes, plan, known, own_units)
 
 
 def _check_table(
@@ -107,11 +121,13 @@ def _check_table(
     attributes: Sequence[SensitiveAttribute],
     plan: Plan | None,
     known: Mapping[str, Role | None],
+    units: UnitColumns,
 ) -> Check:
-    classes = count_classes(relation, quasi_identifiers, attributes)
-    constraints, measures = _measured(partial(measure, classes), attributes, plan)
+    classes = count_classes(relation, quasi_identifiers, attributes, units)
+    constraints, measures = _measured(partial(measure, classes), attributes, plan, units.columns)
     warnings = [*relation.header_warnings]
-    if plan is None or Acknowledgement.ROWS_ARE_PERSONS not in plan.acknowledged:
+    acknowledged = plan is not None and Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged
+    if PERSON not in units.columns and not acknowledged:
         k = None if plan is None else plan.k
         warnings += check_warnings(relation, quasi_identifiers, known.items(), k)
     return Check(relation.rows, classes.number, constraints, measures, warnings)
@@ -121,11 +137,18 @@ def _measured(
     measure_all: Callable[[Sequence[CountedConstraint]], list[Measurement]],
     attributes: Sequence[SensitiveAttribute],
     plan: Plan | None,
+    units: Collection[str] = (),
 ) -> tuple[list[Measurement], list[Measurement]]:
-    """Return the measurements of the constraints of a config, and those of every privacy model."""
+    """Return the measurements of the constraints of a config, and those of every privacy model.
+
+    Parameters
+    ----------
+    units: that every model measures besides records, if it can.
+    """
     models = list(PRIVACY_MODELS.values())
     own = [] if plan is None else plan.constraints([each.name for each in attributes])
     wanted = [probe for attribute in (None, *attributes) for probe in probes(attribute, models)]
+    wanted += [replace(probe, unit=unit) for unit in units for probe in wanted if probe.model.counts_units]
     attacked = [unmeasured(each) for each in own if isinstance(each, ReleaseConstraint)]
     constraints = in_order(own, measure_all(countable_constraints(own)), attacked)
     return constraints, measure_all(countable_constraints(wanted))

@@ -21,7 +21,7 @@ from anonymizer.data.source import CsvDialect, EngineOptions, TableName, is_url,
 from anonymizer.errors import DataError, InputError, OutputError
 from anonymizer.profile.config_text import config_text, draft_text
 from anonymizer.profile.proposal import NO_CHOICES, Choices, Decide, Proposal, as_proposed, propose
-from anonymizer.run.repeated_keys import KNOWN, RepeatedKey, repeats
+from anonymizer.run.repeated_keys import KNOWN, RepeatedKey, person_among, repeats
 from anonymizer.run.source import open_rows
 from anonymizer.system import write_whole
 
@@ -175,15 +175,28 @@ def init(
 
 
 def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
-    """Return the proposal for an open input, with warnings about keys of persons that repeat."""
+    """Return the proposal for an open input, with the key of persons, and warnings about other such keys.
+
+    Raises
+    ------
+    DataError: the input lacks a column that the user chose, or has nothing to protect.
+    """
+    if choices.person is not None:
+        relation.position(choices.person)
+        choices = replace(choices, roles={choices.person: Role.IDENTIFIER, **choices.roles})
     proposal = propose(relation, decide, choices)
-    k = proposal.joint.k
-    keys = (
+    roles = {column.name: column.role for column in proposal.columns}
+    keys = [
         RepeatedKey(column.name, column.facts.distinct, column.facts.present)
         for column in proposal.columns
         if column.role not in KNOWN and repeats(column.facts, dropped=column.role in LEFT_OUT)
-    )
-    return replace(proposal, warnings=(*proposal.warnings, *(each.warning(k) for each in keys)))
+    ]
+    person = choices.person or person_among([each for each in keys if roles[each.name] in LEFT_OUT])
+    if person is None or not relation.ordered:
+        warnings = [each.warning(proposal.joint.k) for each in keys]
+        return replace(proposal, warnings=(*proposal.warnings, *warnings))
+    told = [each.drafted() for each in keys if each.name == person and choices.person is None]
+    return replace(proposal, person=person, warnings=(*proposal.warnings, *told))
 
 
 def config_path(data: Path) -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -18,7 +18,7 @@ import numpy as np
 
 from anonymizer.attacks.base import Attack
 from anonymizer.config.attribute import AttributeSettings, Role
-from anonymizer.config.files import Order
+from anonymizer.config.files import MissingPerson, Order
 from anonymizer.config.model import Bound, Config, Reference
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.relation import Relation
@@ -138,19 +138,21 @@ class PlannedConstraint:
     attribute: that it protects; None for every sensitive attribute, separately.
     combined: whether other sensitive attributes count as quasi-identifiers.
     missing_is_value: whether a missing value counts as one of the distinct values.
+    unit: that is counted; None for records.
     """
 
     model: PrivacyModel
     attribute: str | None
     combined: bool
     missing_is_value: bool
+    unit: str | None
 
     def bound(self, sensitive: Sequence[str]) -> list[Constraint]:
         """Return the constraint on each sensitive attribute that it protects."""
         if not self.model.needs_sensitive:
-            return [bind(self.model)]
+            return [bind(self.model, unit=self.unit)]
         names = sensitive if self.attribute is None else [self.attribute]
-        return [bind(self.model, name, self.combined, self.missing_is_value) for name in names]
+        return [bind(self.model, name, self.combined, self.missing_is_value, self.unit) for name in names]
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +182,8 @@ class Plan:
     shuffled: whether the released records are shuffled instead of sorted.
     in_input_database: whether input and release are in one database.
     acknowledged: warnings that are not repeated.
+    units: column of each unit that constraints may count, by name.
+    whole_units: whether every record must have a value in these.
     """
 
     config: str
@@ -209,6 +213,8 @@ class Plan:
     seed: int
     seed_is_default: bool
     acknowledged: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+    whole_units: bool = False
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with a role, in the order of the config."""
@@ -380,6 +386,7 @@ def plan_of(config: Config) -> Plan:
             each.attribute,
             each.quasi_identifiers == "combined",
             each.missing_sensitive == "value",
+            config.unit_of(each),
         )
         for each in config.constraints
     )
@@ -417,6 +424,8 @@ def plan_of(config: Config) -> Plan:
         config.seed,
         config.seed == Config.model_fields["seed"].default,
         tuple(each.value for each in config.acknowledge or ()),
+        given.unit_columns,
+        given.missing_person is MissingPerson.REFUSE,
     )
 
 
@@ -462,14 +471,15 @@ def bind(
     attribute: str | None = None,
     combined: bool = False,
     missing_is_value: bool = False,
+    unit: str | None = None,
 ) -> Constraint:
     """Return a model as a constraint on a sensitive attribute."""
     if isinstance(model, ClassModel):
-        return ClassConstraint(attribute, combined, missing_is_value, model=model)
+        return ClassConstraint(attribute, combined, missing_is_value, unit, model=model)
     if isinstance(model, AttackModel):
-        return ReleaseConstraint(attribute, combined, missing_is_value, model=model)
+        return ReleaseConstraint(attribute, combined, missing_is_value, unit, model=model)
     assert isinstance(model, TableModel)
-    return TableConstraint(attribute, combined, missing_is_value, model=model)
+    return TableConstraint(attribute, combined, missing_is_value, unit, model=model)
 
 
 def probes(attribute: SensitiveAttribute | None, models: Sequence[type[PrivacyModel]]) -> list[Constraint]:

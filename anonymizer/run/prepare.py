@@ -19,15 +19,16 @@ from anonymizer.config.attribute import Role
 from anonymizer.config.load import check_columns
 from anonymizer.data.relation import Coding, EngineRelation, Relation
 from anonymizer.data.table import Encoded, EngineTables, ReadColumn, read_columns, recoded_as
-from anonymizer.errors import DataError, InputError
+from anonymizer.errors import DataError, InputError, plural
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.adversary import AdversaryView, PublishedTable
-from anonymizer.model.arrays import CodeArray
+from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.classes import Measurement, SensitiveCodes
 from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Report
 from anonymizer.model.table import SUPPRESSED, Column, QuasiIdentifier, Table
+from anonymizer.model.units import HOUSEHOLD, PERSON, Units, UnitsByName
 from anonymizer.privacy.base import (
     ClassConstraint,
     Constraint,
@@ -256,11 +257,83 @@ def problem_of(
     if found.beyond:
         source = EngineTables(attributes, sensitive, found.combinations, plan.engine.temp_directory)
     table = finest(attributes, sensitive, found) if source is None else coarsest(source, attributes, found)
+    encoded = Encoded(table.codes, table.counts, relation, tuple(columns.values()))
+    table = _with_units(plan, table, relation, encoded, found)
     problem = replace(_problem(plan, table, constraints), source=source, most=found.most)
     if source is not None and not plan.algorithm.by_codes:
         problem = replace(problem, placing=bool(columns_outside_table(plan, relation, columns)))
-    encoded = Encoded(table.codes, table.counts, relation, tuple(columns.values()))
     return Prepared(problem, encoded, constraints, plan.grown, found)
+
+
+def units_of_records(plan: Plan, relation: Relation) -> dict[str, IntArray]:
+    """Return the unit of each record by the name of the unit, shape (records,), int64; -1 without one.
+
+    Raises
+    ------
+    InputError: the records have no order by which units and distinct rows belong together.
+    DataError: a record lacks a unit that it must have, or a person is in two households.
+    """
+    if not relation.ordered:
+        raise InputError(
+            f"{relation.name}: this engine counts records only; set engine.name to memory or duckdb, "
+            "or unit: record for each constraint"
+        )
+    found = {name: _units(plan, relation, name, column) for name, column in plan.units.items()}
+    if PERSON in found and HOUSEHOLD in found:
+        _check_households(plan, relation, found[PERSON], found[HOUSEHOLD])
+    return found
+
+
+def _units(plan: Plan, relation: Relation, name: str, column: str) -> IntArray:
+    absent = {None, *plan.missing}
+    unknown = np.array([text in absent for text, _ in relation.dictionary(column)], dtype=np.bool_)
+    units = relation.codes(column).astype(np.int64)
+    missing = unknown[units]
+    if plan.whole_units and missing.any():
+        raise DataError(
+            f"{relation.name}: column '{column}' is empty in {plural(int(missing.sum()), 'record')}, which "
+            f"have no {name}; give them one, or set input.missing_person to own: each is a {name} of its own"
+        )
+    units[missing] = -1
+    return units
+
+
+def _check_households(plan: Plan, relation: Relation, person: IntArray, household: IntArray) -> None:
+    known = (person >= 0) & (household >= 0)
+    pairs = np.unique(np.stack([person[known], household[known]]), axis=1)
+    twice = np.flatnonzero(pairs[0, 1:] == pairs[0, :-1])
+    if len(twice):
+        persons = len(np.unique(pairs[0, twice]))
+        raise DataError(
+            f"{relation.name}: {plural(persons, 'person')} of column '{plan.units[PERSON]}' belong to two "
+            f"households of column '{plan.units[HOUSEHOLD]}'; a person has one household"
+        )
+
+
+def units_of_rows(units: Mapping[str, IntArray], row_of: IntArray, rows: int) -> UnitsByName:
+    """Return the units of the distinct rows of a table.
+
+    Parameters
+    ----------
+    units: of each record, as ``units_of_records`` returns them.
+    row_of: distinct row of each record, shape (records,).
+    """
+    items = row_of.astype(np.int64)
+    return {name: Units.of_items(items, own, rows) for name, own in units.items()}
+
+
+def _with_units(plan: Plan, table: Table, relation: Relation, encoded: Encoded, found: Counted) -> Table:
+    """Return a table with the units that constraints count."""
+    asked = {each.unit for each in plan.planned if each.unit is not None}
+    if not asked:
+        return table
+    if found.beyond:
+        raise InputError(
+            f"{row_limit_message(found)}, so the run is out of core, where constraints count records only; "
+            "raise engine.memory_limit or engine.options.combinations, or set unit: record in each constraint"
+        )
+    own = {name: each for name, each in units_of_records(plan, relation).items() if name in asked}
+    return replace(table, units=units_of_rows(own, encoded.combination.astype(np.int64), table.combinations))
 
 
 def _problem(plan: Plan, table: Table, constraints: Sequence[Constraint]) -> SearchProblem:

@@ -18,14 +18,15 @@ from anonymizer.data.relation import Relation
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.counting import group_rows
 from anonymizer.model.table import ValueType
+from anonymizer.model.units import PERSON
 from anonymizer.profile.column_statistics import ColumnFacts, measure_column
 from anonymizer.profile.detection import PersonNumbers, named_as_number
-from anonymizer.profile.knowledge import Ground, subject_of
-from anonymizer.release.query import rows_of_records
+from anonymizer.profile.knowledge import HOUSEHOLD_KEYS, PERSON_KEYS, Ground, subject_of
 from anonymizer.report.distribution import smallest_shown
 from anonymizer.report.wording import masked_count
 from anonymizer.run.plan import Plan
 from anonymizer.run.shape import Found
+from anonymizer.run.units import class_of_records
 
 _CODE = re.compile(r".*[\d@].*", re.DOTALL)
 _DATE = re.compile(r".*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*", re.DOTALL)
@@ -39,7 +40,7 @@ MANY = 0.2
 KNOWN = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.WEIGHT)
 """Roles of columns that are no keys."""
 
-REMEDY = f"if no person has two records, set acknowledge: [{Acknowledgement.ROWS_ARE_PERSONS}]"
+NO_PERSONS = f"if no person has two records, set acknowledge: [{Acknowledgement.ROWS_ARE_PERSONS}]"
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,27 @@ class RepeatedKey:
         if self.below is not None and self.classes is not None:
             below = masked_count(self.below, smallest_shown(k), self.classes)
             counted += f": {below} of {self.classes:,} classes hold fewer than {k or 2} of its values"
-        return f"{what}; {counted}; {REMEDY}"
+        return f"{what}; {counted}; to protect persons, set input.person: {self.name}; {NO_PERSONS}"
+
+    def drafted(self) -> str:
+        """Return the note about the key of a draft, which counts persons by it.
+
+        >>> RepeatedKey("id", 6127, 19609).drafted()[:75]
+        "column 'id' repeats: 6,127 values in 19,609 records; the draft takes them f"
+        """
+        return (
+            f"column '{self.name}' repeats: {self.persons:,} values in {self.records:,} records; the draft "
+            "takes them for persons, whom its constraints count (input.person); if they are none, remove that "
+            "line"
+        )
+
+
+def person_among(keys: Sequence[RepeatedKey]) -> str | None:
+    """Return the key of persons among keys that repeat, by its name or as the only one; None if unclear."""
+    named = [each.name for each in keys if PERSON_KEYS.fit(each.name)]
+    others = [each.name for each in keys if not HOUSEHOLD_KEYS.fit(each.name)]
+    found = named[:1] or (others if len(others) == 1 else [])
+    return next(iter(found), None)
 
 
 def repeats(column: ColumnFacts, *, dropped: bool) -> bool:
@@ -117,28 +138,15 @@ def key_warnings(plan: Plan, found: Found) -> list[str]:
 
     The classes are counted if the distinct rows are in memory and the records have an order.
     """
-    if Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged:
+    if Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged or PERSON in plan.units:
         return []
     relation = found.prepared.encoded.relation
     columns = [(name, plan.columns[name].role) for name in relation.columns]
     keys = [*keys_among(relation, columns)]
     if keys and found.prepared.problem.source is None and relation.ordered and not plan.applied:
-        own, number = _class_of_records(plan, found)
+        own, number = class_of_records(plan, found.prepared, found.recoding)
         keys = [_counted(relation, each, own, number, plan) for each in keys]
     return [each.warning(plan.k) for each in keys]
-
-
-def _class_of_records(plan: Plan, found: Found) -> tuple[IntArray, int]:
-    """Return the class of each record of the input, -1 if it is not released, and the number of classes."""
-    prepared, recoding = found.prepared, found.recoding
-    released = tuple(plan.released(prepared.encoded.relation.columns))
-    rows = rows_of_records(prepared.encoded.relation, prepared.rows(recoding), recoding, released)
-    stays = ~recoding.removed
-    columns = [(each.codes[stays], len(each.labels)) for each in recoding.class_columns()]
-    groups, number = group_rows(columns, int(stays.sum()))
-    of_row = np.full(len(stays), -1, dtype=np.int64)
-    of_row[stays] = groups
-    return of_row[rows], number
 
 
 def _counted(

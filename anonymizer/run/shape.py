@@ -34,11 +34,13 @@ from anonymizer.model.number_columns import NumberLabels
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import GROUP, GroupRecoding, Recoding
 from anonymizer.model.table import MISSING, SUPPRESSED
+from anonymizer.privacy.base import CountedConstraint
 from anonymizer.release.anatomy import pair_columns, pair_named, project_pair
 from anonymizer.release.query import counted_rows, project, recoded_rows, regions_rows, single_shuffled
 from anonymizer.run.adversary import read_release, scene_of_run
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import Prepared, countable_constraints
+from anonymizer.run.units import all_records, released_records
 
 Tables = Sequence[Relation]
 """A release that was read back: one table, or the QIT and ST."""
@@ -217,8 +219,23 @@ class TableShape(Shape):
         groups = release.group_counts([*_names(prepared), *table.sensitive_names])
         classes = classes_of(release.name, groups, table.sensitive)
         asked = countable_constraints(prepared.constraints)
-        measured = measure(classes, asked, references_of(prepared), prepared.grown)
+        counted = [each for each in asked if each.unit is None]
+        own = iter(measure(classes, counted, references_of(prepared), prepared.grown))
+        units = iter(self._measured_units([each for each in asked if each.unit is not None], found))
+        measured = [next(own if each.unit is None else units) for each in asked]
         return ReadBack(classes, measured, lambda: mismatched_records(release.name, groups, found.recoding))
+
+    def _measured_units(self, asked: Sequence[CountedConstraint], found: Found) -> list[Measurement]:
+        """Measure constraints that count units, which the release does not name, record by record."""
+        if not asked:
+            return []
+        prepared, plan = found.prepared, self._plan
+        references = None
+        if not prepared.problem.moving_reference:
+            whole = all_records(plan, prepared)
+            references = {name: whole.reference(name) for name in prepared.problem.table.sensitive_names}
+        classes = released_records(plan, prepared, found.recoding)
+        return measure(classes, asked, references, prepared.grown)
 
     def check_untouched(self, release: Relation, found: Found) -> None:
         """Compare every column that is not recoded."""

@@ -58,6 +58,7 @@ class Auto(SearchAlgorithm):
 
     name = "auto"
     suppressions = frozenset(SuppressionMethod)
+    counts_units = True
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the outcome of the chosen algorithm, with its name and the reason."""
@@ -83,13 +84,21 @@ def choose(problem: SearchProblem, seconds: float | None) -> Choice:
     bare = without_levels(table.quasi_identifiers)
     if bare and applies(problem.metric, with_intervals(table)):
         return Choice("mondrian", _bare(bare), {"labels": "interval"})
-    if table.combinations > MANY_COMBINATIONS:
-        reason = f"{table.combinations:,} distinct rows are too many for local recoding"
-        return Choice("mondrian", reason)
-    if seconds is not None and seconds < FEW_SECONDS:
-        reason = f"local recoding would exceed the budget of {seconds:g} s"
+    reason = _against_local(table, seconds)
+    if reason is not None:
         return Choice("mondrian", reason)
     return Choice("local", "local recoding along the hierarchies has the lowest loss")
+
+
+def _against_local(table: Table, seconds: float | None) -> str | None:
+    """Return why local recoding does not serve; None if it does."""
+    if table.units:
+        return "local recoding publishes parts of a distinct row differently, so it counts records only"
+    if table.combinations > MANY_COMBINATIONS:
+        return f"{table.combinations:,} distinct rows are too many for local recoding"
+    if seconds is not None and seconds < FEW_SECONDS:
+        return f"local recoding would exceed the budget of {seconds:g} s"
+    return None
 
 
 def without_levels(attributes: Sequence[QuasiIdentifier]) -> list[str]:
@@ -138,4 +147,4 @@ def with_intervals(table: Table) -> Recoding:
 
 
 def _first(table: Table) -> Table:
-    return replace(table, codes=table.codes[:1], counts=table.counts[:1])
+    return replace(table, codes=table.codes[:1], counts=table.counts[:1], units={})

@@ -368,6 +368,11 @@ class SearchAlgorithm(ABC):
     def __init__(self, settings: PlugInSettings | None = None) -> None:
         self.settings = settings if settings is not None else self.Settings()
 
+    @property
+    def counts_units(self) -> bool:
+        """Whether constraints may count units other than records: no distinct row is published in parts."""
+        return False
+
     def out_of_core_gaps(self, problem: SearchProblem) -> Iterator[str]:  # noqa: ARG002 - any problem
         """Yield the parameters and properties of a problem that it does not support out of core.
 

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from anonymizer.loss.base import Marginals
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
-from anonymizer.model.classes import Classes, SensitiveCodes
-from anonymizer.model.counting import DENSE_LIMIT, SPACE, Packing, add_up, group_keys
+from anonymizer.model.classes import NO_UNITS, Classes, SensitiveCodes
+from anonymizer.model.counting import DENSE_LIMIT, SPACE, Packing, group_keys
 from anonymizer.model.table import QuasiIdentifier, Table
+from anonymizer.model.units import UnitsByName, merged_counts
 from anonymizer.search.base import sensitive_codes
 
 Codes = NDArray[np.integer]
@@ -173,10 +174,11 @@ class _DenseClasses(Classes):
         weights: FloatArray,
         counts: IntArray,
         sensitive: dict[str, SensitiveCodes],
+        units: UnitsByName,
     ) -> None:
         self._numbered = False
         self._sums = np.bincount(keys, weights=weights, minlength=space)
-        super().__init__(keys, counts, int(np.count_nonzero(self._sums)), sensitive)
+        super().__init__(keys, counts, int(np.count_nonzero(self._sums)), sensitive, units)
 
     @property
     def class_of(self) -> IntArray:
@@ -209,7 +211,9 @@ class RollUp:
         bundles: Sequence[Bundle],
         counts: IntArray,
         sensitive: dict[str, SensitiveCodes],
+        units: UnitsByName = NO_UNITS,
     ) -> None:
+        self._units = units
         self._attributes = attributes
         self._bundles = bundles
         self.counts = counts
@@ -225,7 +229,7 @@ class RollUp:
             attributes.append(attribute)
             columns.append((table.quasi_identifier_codes(position), code_of))
         bundles = bundled(columns, [attribute.size for attribute in attributes])
-        return cls(attributes, bundles, table.counts, sensitive_codes(table))
+        return cls(attributes, bundles, table.counts, sensitive_codes(table), table.units)
 
     @cached_property
     def _weights(self) -> FloatArray:
@@ -238,9 +242,9 @@ class RollUp:
         space = packing.space
         keys = packing.take_keys()
         if space <= max(DENSE_LIMIT, 2 * len(keys)):
-            return _DenseClasses(keys, space, self._weights, self.counts, self._sensitive)
+            return _DenseClasses(keys, space, self._weights, self.counts, self._sensitive, self._units)
         groups, distinct = group_keys(keys, space)
-        return Classes(groups, self.counts, len(distinct), self._sensitive)
+        return Classes(groups, self.counts, len(distinct), self._sensitive, self._units)
 
     def _packed(self, levels: Sequence[int]) -> Packing:
         """Return the nodes of each combination at some levels, as ranks packed into a key."""
@@ -287,8 +291,7 @@ class RollUp:
         packing = self._packed(lowest)
         for each in self._sensitive.values():
             packing.add(each.codes, each.attribute.column.size)
-        space = packing.space
-        distinct, counts = add_up(packing.take_keys(), self.counts, space)
+        distinct, counts, units = merged_counts(packing, self.counts, self._units)
         codes = packing.unpack(distinct)
         attributes = [
             attribute.raised(level) for attribute, level in zip(self._attributes, lowest, strict=True)
@@ -300,7 +303,7 @@ class RollUp:
         }
         columns = [(codes[:, place], np.arange(own.size)) for place, own in enumerate(attributes)]
         bundles = bundled(columns, [attribute.size for attribute in attributes])
-        return RollUp(attributes, bundles, counts, sensitive)
+        return RollUp(attributes, bundles, counts, sensitive, units)
 
 
 def _start(attribute: QuasiIdentifier) -> tuple[_Attribute, IntArray]:

@@ -20,6 +20,7 @@ from anonymizer.model.table import (
     Table,
     ValueType,
 )
+from anonymizer.model.units import Units
 from anonymizer.privacy.base import PRIVACY_MODELS, PrivacyModel
 from tests.twins.microdata import Microdata, Path, Value, in_order
 
@@ -83,12 +84,17 @@ def table(data: Microdata) -> Table:
     own = [_quasi_identifier(data, position) for position in range(len(data.quasi_identifiers))]
     sensitive = [_sensitive(data, number) for number in range(len(data.sensitive))]
     codes = np.stack([codes for _, codes in [*own, *sensitive]], axis=1)
-    distinct, counts = np.unique(codes, axis=0, return_counts=True)
+    distinct, row_of, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    units = {}
+    if data.persons:
+        persons = np.array([-1 if each is None else each for each in data.persons], dtype=np.int64)
+        units["person"] = Units.of_items(row_of.ravel().astype(np.int64), persons, len(counts))
     return Table(
         tuple(attribute for attribute, _ in own),
         tuple(attribute for attribute, _ in sensitive),
         np.ascontiguousarray(distinct),
         counts.astype(np.int64),
+        units=units,
     )
 
 

@@ -15,7 +15,7 @@ def constraint(spec: ConstraintSpec, data: Microdata) -> Constraint:
     model = build.model(spec.model, spec.parameters)
     missing = spec.attribute is not None and data.attribute(spec.attribute).missing_is_value
     if isinstance(model, ClassModel):
-        return ClassConstraint(spec.attribute, spec.combined, missing, model=model)
+        return ClassConstraint(spec.attribute, spec.combined, missing, spec.unit, model=model)
     assert isinstance(model, TableModel)
     return TableConstraint(spec.attribute, spec.combined, missing, model=model)
 

@@ -41,11 +41,12 @@ class SensitiveSpec:
 
 @dataclass(frozen=True)
 class Microdata:
-    """Attributes and records, quasi-identifiers first."""
+    """Attributes and records, quasi-identifiers first; ``persons`` says whose record each is, if anyone's."""
 
     quasi_identifiers: tuple[QuasiIdentifierSpec, ...]
     sensitive: tuple[SensitiveSpec, ...]
     records: tuple[tuple[Value, ...], ...]
+    persons: tuple[int | None, ...] = ()
 
     def column(self, position: int, rows: Sequence[int] | None = None) -> list[Value]:
         """Return the cells of a column, of some rows or of all."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
+from tests.twins import units
 from tests.twins.loss import LOSS_TWINS, TwinRelease
 from tests.twins.microdata import Microdata
 from tests.twins.privacy import CLASS_TWINS, TABLE_TWINS
@@ -22,6 +23,7 @@ class ConstraintSpec:
     parameters: Mapping[str, Any]
     attribute: str | None = None
     combined: bool = False
+    unit: str | None = None
 
 
 @dataclass(frozen=True)
@@ -142,10 +144,30 @@ class BruteForce:
                 continue
             twin = CLASS_TWINS[constraint.model](constraint.parameters)
             for part in self.parts(rows, constraint):
+                if constraint.unit is not None:
+                    if not self._holds_for_persons(constraint, part, reference):
+                        return False
+                    continue
                 own, all_values, attribute = self._values(constraint, part, reference)
                 if not twin.holds(own, all_values, attribute):
                     return False
         return True
+
+    def _holds_for_persons(self, constraint: ConstraintSpec, rows: Rows, reference: Rows) -> bool:
+        name = constraint.attribute
+        attribute = None if name is None else self.data.attribute(name)
+        own, others = self._persons(rows, name), self._persons(reference, name)
+        return units.holds(constraint.model, constraint.parameters, own, others, attribute)
+
+    def _persons(self, rows: Rows, attribute: str | None) -> units.Persons:
+        """Return the values of each person in some rows; a row without a person is one of its own."""
+        found: dict[Any, set[Any]] = {}
+        for row in rows:
+            person = self.data.persons[row]
+            key = ("row", row) if person is None else person
+            value = None if attribute is None else self.data.records[row][self.data.position(attribute)]
+            found.setdefault(key, set()).add(value)
+        return {person: frozenset(values) for person, values in found.items()}
 
     def _values(self, constraint: ConstraintSpec, rows: Rows, reference: Rows) -> tuple[Any, Any, Any]:
         if constraint.attribute is None:

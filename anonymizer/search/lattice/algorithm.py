@@ -19,11 +19,12 @@ from anonymizer.errors import TooManyDistinctRows, plural
 from anonymizer.loss.base import Marginals, TransformationFacts
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes
-from anonymizer.model.counting import Packing, add_up
+from anonymizer.model.counting import Packing
 from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import FullDomainRecoding, levels_by_name
 from anonymizer.model.table import QuasiIdentifier, Table
+from anonymizer.model.units import merged_counts
 from anonymizer.search.base import AttackCheck, Control, SearchAlgorithm, SearchProblem, SuppressionMethod
 from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
 from anonymizer.search.lattice.annealing import Annealing, chain, guiding_loss
@@ -363,14 +364,13 @@ def projection(problem: SearchProblem, places: Sequence[int]) -> SearchProblem:
         packing.add(table.quasi_identifier_codes(place), table.quasi_identifiers[place].column.size)
     for each in table.sensitive:
         packing.add(table.sensitive_codes(each.name), each.column.size)
-    space = packing.space
-    keys, counts = add_up(packing.take_keys(), table.counts, space)
+    keys, counts, units = merged_counts(packing, table.counts, table.units)
     # Records that are suppressed one by one move p: what fails under p of the input may hold under another.
     moved = problem.moving_reference and problem.suppression is SuppressionMethod.RECORDS
     fixed = (each for each in problem.class_constraints if not (moved and each.model.uses_reference))
     return replace(
         problem,
-        table=Table(own, table.sensitive, packing.unpack(keys), counts),
+        table=Table(own, table.sensitive, packing.unpack(keys), counts, units=units),
         class_constraints=tuple(fixed),
         table_constraints=(),
         moving_reference=False,
@@ -396,6 +396,7 @@ class Lattice(SearchAlgorithm):
     name = "lattice"
     suppressions = frozenset(SuppressionMethod)
     out_of_core = True
+    counts_units = True
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the optimum, or the incumbent with its bound at the end of the budget."""

@@ -122,7 +122,7 @@ class Annealing:
         self._weights = np.ones(table.combinations) if self._counts is None else self._counts
         bits = min(max((4 * table.combinations).bit_length(), 12), 20)
         self._bins, self._shift = 1 << bits, np.uint32(32 - bits)
-        by_size = all(each.model.by_size for each in problem.class_constraints)
+        by_size = all(each.by_size for each in problem.class_constraints)
         self._judge = None
         if not (by_size and not problem.table_constraints):
             # An estimate need not choose among the records of a class.
@@ -305,9 +305,10 @@ class Annealing:
         by_size = self._by_size(floor, sizes)
         if self._judge is None or by_size.excess > 0:
             return by_size
+        table = self._problem.table
         groups, distinct = group_keys(keys.astype(np.int64), 1 << 32)
         verdict = self._judge.judge(
-            Classes(groups, self._problem.table.counts, len(distinct), self._sensitive)
+            Classes(groups, table.counts, len(distinct), self._sensitive, table.units)
         )
         own = verdict.sizes[verdict.kept]
         share = verdict.suppressed / self._problem.table.records

@@ -113,6 +113,11 @@ class Mondrian(SearchAlgorithm):
     out_of_core = True
     by_codes = False
 
+    @property
+    def counts_units(self) -> bool:
+        """Whether no distinct row is divided between regions."""
+        return self.settings.mode is ModeName.STRICT
+
     def out_of_core_gaps(self, problem: SearchProblem) -> Iterator[str]:
         """Yield what needs all rows in memory: divided rows, long sets, models of several regions."""
         if self.settings.mode is ModeName.RELAXED:
@@ -587,7 +592,7 @@ class _Run(SearchRun):
 def _require_value(problem: SearchProblem, labelling: Labelling[Any], settings: MondrianSettings) -> None:
     """Refuse a metric without a value for the kind of recoding, tested on one record."""
     table = problem.table
-    one = replace(table, codes=table.codes[:1], counts=table.counts[:1])
+    one = replace(table, codes=table.codes[:1], counts=table.counts[:1], units={})
     alone, no = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=bool)
     recoding = labelling.recoding(one, Regions(alone, one.counts, Segments(alone, 1)), no, no)
     problem.loss(recoding, f"algorithm mondrian with labels {settings.labels}")

@@ -14,8 +14,9 @@ from functools import cached_property
 import numpy as np
 
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.classes import NO_UNITS, Classes, SensitiveCodes
 from anonymizer.model.table import SensitiveAttribute
+from anonymizer.model.units import UnitsByName
 from anonymizer.privacy.base import ClassConstraint
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.suppression.suppressor import References, holding
@@ -178,6 +179,7 @@ class Checks:
     sensitive: the sensitive attributes.
     codes: of their values, shape (combinations, sensitive attributes).
     references: p of each sensitive attribute; a class must satisfy the constraints under each.
+    units: of the combinations, by name.
     """
 
     def __init__(
@@ -186,7 +188,9 @@ class Checks:
         sensitive: Sequence[SensitiveAttribute],
         codes: CodeArray,
         references: Sequence[References],
+        units: UnitsByName = NO_UNITS,
     ) -> None:
+        self._units = units
         self._constraints = constraints
         self._references = references
         self._sensitive = {
@@ -199,17 +203,18 @@ class Checks:
         """Return the class constraints of a problem."""
         table = problem.table
         codes = table.codes[:, len(table.quasi_identifiers) :]
-        return cls(problem.class_constraints, table.sensitive, codes, references)
+        return cls(problem.class_constraints, table.sensitive, codes, references, table.units)
 
     @property
     def by_size(self) -> bool:
         """Whether the constraints ask only for a number of records."""
-        return all(each.model.by_size for each in self._constraints)
+        return all(each.by_size for each in self._constraints)
 
     def classes(self, owner: IntArray, counts: IntArray, class_of: IntArray, number: int) -> Classes:
         """Return classes of rows, each some records of a combination of the table."""
         sensitive = {name: own.at(owner) for name, own in self._sensitive.items()}
-        return Classes(class_of, counts, number, sensitive)
+        units = {name: own.at(owner) for name, own in self._units.items()}
+        return Classes(class_of, counts, number, sensitive, units)
 
     def regions_hold(self, regions: Regions) -> BoolArray:
         """Return which regions satisfy every class constraint, shape (regions,)."""

@@ -15,7 +15,7 @@ from anonymizer.model.classes import Classes, Reference
 from anonymizer.model.counting import count
 from anonymizer.model.table import Table
 from anonymizer.privacy.base import ClassConstraint, Merging
-from anonymizer.search.base import SearchProblem
+from anonymizer.search.base import SearchProblem, sensitive_codes
 
 References = Mapping[str, Reference]
 """The distribution p by the name of the sensitive attribute."""
@@ -94,6 +94,8 @@ def references(table: Table, counts: IntArray) -> References:
     ----------
     counts: records of each distinct row that count, shape (combinations,), int64.
     """
+    if table.units:
+        return references_of(whole_table(table, counts), table.sensitive_names)
     return {
         each.name: Reference(
             count(table.sensitive_codes(each.name).astype(np.int64), counts, each.column.size)
@@ -102,14 +104,21 @@ def references(table: Table, counts: IntArray) -> References:
     }
 
 
+def whole_table(table: Table, counts: IntArray) -> Classes:
+    """Return some records of a table as one class; of a distinct row with units all or none."""
+    items = np.zeros(table.combinations, dtype=np.int64)
+    every = Classes(items, table.counts, 1, sensitive_codes(table), table.units)
+    return every.part(counts)[0]
+
+
 def references_of(classes: Classes, names: Sequence[str]) -> References:
     """Return the distribution of each sensitive attribute over all classes."""
-    return {name: classes.sensitive_counts(name)[0].reference() for name in names}
+    return {name: classes.reference(name) for name in names}
 
 
 def reference_for(constraint: ClassConstraint, references: References) -> Reference | None:
     """Return the distribution for a constraint, None for one without an attribute."""
-    return None if constraint.attribute is None else references[constraint.attribute]
+    return None if constraint.attribute is None else references[constraint.attribute].of(constraint.unit)
 
 
 def holding(constraints: Sequence[ClassConstraint], classes: Classes, *references: References) -> BoolArray:

@@ -1,0 +1,167 @@
+"""Units of protection other than records: persons or households with several records.
+
+Distinct units do not add up: a person in two distinct rows counts once in a class that has both. Units whose
+records are all in one distinct row do, and are plain counts; only the others are kept as pairs of a row and
+a unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.counting import SPACE, Packing, add_up, count, group_keys
+
+RECORD: Final = "record"
+"""The unit of a constraint that counts records."""
+
+PERSON: Final = "person"
+"""The unit that constraints count by default where the config names its column."""
+
+HOUSEHOLD: Final = "household"
+"""The unit of the persons who live together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The units that have records in each of some items: distinct rows of a table, or records.
+
+    Attributes
+    ----------
+    alone: units of each item whose records are all in it, shape (items,), int64.
+    items: item of each pair of an item and another unit, shape (pairs,), int64, ascending;
+        pairs are distinct.
+    keys: unit of each pair, shape (pairs,), int64, each in [0, space).
+    space: number of possible keys, at least 1.
+    """
+
+    alone: IntArray
+    items: IntArray
+    keys: IntArray
+    space: int
+
+    @classmethod
+    def of_items(
+        cls, item_of: IntArray, unit_of: IntArray, items: int, counts: IntArray | None = None
+    ) -> Units:
+        """Return the units of records, or of groups of records of one item and unit.
+
+        Parameters
+        ----------
+        item_of: item of each group, shape (groups,), int64; every item has one.
+        unit_of: unit of each group, shape (groups,), int64; if negative, each record is a unit of its own.
+        items: number of items.
+        counts: records of each group, shape (groups,), int64; None for one each.
+        """
+        known = unit_of >= 0
+        space = int(unit_of.max(initial=0)) + 1
+        weights = np.ones(len(item_of), dtype=np.int64) if counts is None else counts
+        own, keys = _distinct_pairs(item_of[known], unit_of[known], items, space)
+        return cls(count(item_of[~known], weights[~known], items), own, keys, space).folded()
+
+    @property
+    def number(self) -> int:
+        """Number of distinct units."""
+        return int(self.alone.sum()) + len(np.unique(self.keys))
+
+    def folded(self) -> Units:
+        """Return the same units, each with a single pair among those that are alone."""
+        keys, distinct = group_keys(self.keys, self.space)
+        single = np.bincount(keys, minlength=len(distinct)) == 1
+        folds = single[keys]
+        alone = self.alone + np.bincount(self.items[folds], minlength=len(self.alone)).astype(np.int64)
+        numbers = np.cumsum(~single) - 1
+        stays = ~folds
+        return Units(alone, self.items[stays], numbers[keys[stays]], max(int((~single).sum()), 1))
+
+    def at(self, chosen: IntArray | BoolArray) -> Units:
+        """Return the units of some items, renumbered in the order given; without other items nothing folds.
+
+        Parameters
+        ----------
+        chosen: positions, shape (chosen,), or which items, shape (items,), bool.
+        """
+        if chosen.dtype == np.bool_:
+            inside = chosen[self.items]
+            numbers = np.cumsum(chosen) - 1
+            items = numbers[self.items[inside]].astype(np.int64)
+            return Units(self.alone[chosen], items, self.keys[inside], self.space)
+        starts = np.searchsorted(self.items, np.arange(len(self.alone) + 1))
+        lengths = np.diff(starts)[chosen]
+        ends = np.cumsum(lengths)
+        places = np.arange(int(lengths.sum())) + np.repeat(starts[chosen] - (ends - lengths), lengths)
+        owners = np.repeat(np.arange(len(chosen)), lengths)
+        return Units(self.alone[chosen], owners, self.keys[places], self.space)
+
+    def merged(self, group_of: IntArray, groups: int) -> Units:
+        """Return the units of groups of items.
+
+        Parameters
+        ----------
+        group_of: group of each item, shape (items,), int64.
+        """
+        own, keys = _distinct_pairs(group_of[self.items], self.keys, groups, self.space)
+        return Units(count(group_of, self.alone, groups), own, keys, self.space).folded()
+
+    def counted(self, group_of: IntArray, groups: int) -> IntArray:
+        """Return the number of distinct units in each group of items, shape (groups,), int64.
+
+        Parameters
+        ----------
+        group_of: group of each item, shape (items,), int64.
+        """
+        own, _ = _distinct_pairs(group_of[self.items], self.keys, groups, self.space)
+        return count(group_of, self.alone, groups) + np.bincount(own, minlength=groups).astype(np.int64)
+
+    def beside(self, other: Units) -> Units:
+        """Return these followed by the units of other items of the same table."""
+        return Units(
+            np.concatenate([self.alone, other.alone]),
+            np.concatenate([self.items, other.items + len(self.alone)]),
+            np.concatenate([self.keys, other.keys]),
+            max(self.space, other.space),
+        )
+
+
+UnitsByName = Mapping[str, Units]
+"""Units of the same items by the name that constraints use."""
+
+
+def merged_counts(
+    packing: Packing, counts: IntArray, units: UnitsByName
+) -> tuple[IntArray, IntArray, UnitsByName]:
+    """Add up the records and units of items with equal keys.
+
+    Parameters
+    ----------
+    packing: of the items; no column can be added afterwards.
+    counts: records of each item, shape (items,), int64.
+
+    Returns
+    -------
+    The distinct keys, ascending, with the records and the units of each.
+    """
+    space = packing.space
+    keys = packing.take_keys()
+    if not units:
+        return *add_up(keys, counts, space), units
+    groups, distinct = group_keys(keys, space)
+    number = len(distinct)
+    merged = {name: own.merged(groups, number) for name, own in units.items()}
+    return distinct, count(groups, counts, number), merged
+
+
+def _distinct_pairs(groups: IntArray, keys: IntArray, number: int, space: int) -> tuple[IntArray, IntArray]:
+    """Return the distinct pairs of group and key, sorted by group."""
+    if not len(keys):
+        return groups, keys
+    if max(number, 1) * space >= SPACE:
+        keys, distinct = group_keys(keys, space)
+        own, found = _distinct_pairs(groups, keys, number, len(distinct))
+        return own, distinct[found]
+    _, packed = group_keys(groups * space + keys, number * space)
+    return packed // space, packed % space

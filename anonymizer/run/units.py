@@ -1,0 +1,81 @@
+"""Persons, households and other units of a run, counted in its release.
+
+The release has no column of units, so that only the run itself can count them there: it knows the class of
+each record of the input.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from anonymizer.data.relation import Relation
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.counting import group_rows
+from anonymizer.model.recoding import Recoding
+from anonymizer.release.query import rows_of_records
+from anonymizer.run.plan import Plan
+from anonymizer.run.prepare import Prepared, units_of_records, units_of_rows
+
+
+def class_of_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> tuple[IntArray, int]:
+    """Return the class of each record of the input, -1 if it is not released, and the number of classes."""
+    released = tuple(plan.released(prepared.encoded.relation.columns))
+    rows = rows_of_records(prepared.encoded.relation, prepared.rows(recoding), recoding, released)
+    stays = ~recoding.removed
+    columns = [(each.codes[stays], len(each.labels)) for each in recoding.class_columns()]
+    groups, number = group_rows(columns, int(stays.sum()))
+    of_row = np.full(len(stays), -1, dtype=np.int64)
+    of_row[stays] = groups
+    return of_row[rows], number
+
+
+def released_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Classes:
+    """Return the classes of a release, counted record by record from the columns of units.
+
+    The search counts distinct rows instead; the two share no sums.
+    """
+    relation = prepared.encoded.relation
+    class_of, number = class_of_records(plan, prepared, recoding)
+    return _classes(plan, prepared, class_of, np.flatnonzero(class_of >= 0), number, relation)
+
+
+def all_records(plan: Plan, prepared: Prepared) -> Classes:
+    """Return one class of all records of the input, counted record by record."""
+    relation = prepared.encoded.relation
+    items = np.arange(relation.rows)
+    return _classes(plan, prepared, np.zeros(relation.rows, dtype=np.int64), items, 1, relation)
+
+
+def _classes(
+    plan: Plan, prepared: Prepared, class_of: IntArray, records: IntArray, number: int, relation: Relation
+) -> Classes:
+    table, rows = prepared.problem.table, prepared.encoded.combination[records]
+    sensitive = {
+        each.name: SensitiveCodes(each, table.sensitive_codes(each.name)[rows].astype(np.int64))
+        for each in table.sensitive
+    }
+    own = {name: each[records] for name, each in units_of_records(plan, relation).items()}
+    units = units_of_rows(own, np.arange(len(records)), len(records))
+    ones = np.ones(len(records), dtype=np.int64)
+    return Classes(class_of[records], ones, number, sensitive, units)
+
+
+def unit_facts(plan: Plan, relation: Relation) -> dict[str, Any]:
+    """Return the ``units`` entry of the report: how many units the input has, and their records."""
+    facts = {}
+    for name, units in units_of_records(plan, relation).items():
+        known = units[units >= 0]
+        sizes = np.bincount(known)
+        sizes = sizes[sizes > 0]
+        missing = len(units) - len(known)
+        facts[name] = {
+            "column": plan.units[name],
+            "units": len(sizes) + missing,
+            "records": len(units),
+            "records_without": missing,
+            "most_records": int(sizes.max(initial=1 if missing else 0)),
+        }
+    return facts
