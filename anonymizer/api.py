@@ -47,6 +47,7 @@ def anonymize(
     *,
     qi: Sequence[str] = (),
     sensitive: Sequence[str] = (),
+    person: str | None = None,
     k: int | None = None,
 ) -> Result[Frame]:
     """Anonymize a DataFrame, by a config or by the names of its quasi-identifiers.
@@ -55,10 +56,12 @@ def anonymize(
     ----------
     df: the records: a DataFrame of pandas or of another library that narwhals knows, such as polars, an Arrow
         table, or an object that exports an Arrow stream. It is not changed.
-    config: with a role for every column; of ``input`` only ``missing`` and ``decimal`` are used.
+    config: with a role for every column; of ``input`` only ``missing``, ``decimal`` and the columns of units
+        are used.
     qi: instead of a config, the quasi-identifiers. Everything else is as ``init`` drafts it, the roles of
         columns that you do not name too; ``warnings`` of the report say what became of these.
     sensitive: with ``qi``, the sensitive attributes.
+    person: with ``qi``, the column that says whose records these are; constraints then count persons.
     k: with ``qi``, the minimum size of a class; default: 5.
 
     Returns
@@ -78,19 +81,24 @@ def anonymize(
         roles = _roles(qi, sensitive)
         if not qi:
             raise InputError("anonymize: give a config, or quasi-identifiers as qi=['age', ...]")
-        draft = draft_frame(frame, roles)
+        draft = draft_frame(frame, roles, person)
         if k is not None:
             draft["constraints"][0]["k"] = k
-        config, warnings = draft, unnamed_warnings(draft, roles)
-    elif qi or sensitive or k is not None:
-        raise InputError("anonymize: give either a config or qi, sensitive and k; a config has them itself")
+        named = roles if person is None else {*roles, person}
+        config, warnings = draft, unnamed_warnings(draft, named)
+    elif qi or sensitive or person is not None or k is not None:
+        raise InputError(
+            "anonymize: give either a config or qi, sensitive, person and k; a config has them itself"
+        )
     result = anonymize_frame(frame, load_config(config), warnings)
     second = None if result.sensitive_table is None else kind.from_pandas(result.sensitive_table)
     released: Any = replace(result, data=kind.from_pandas(result.data), sensitive_table=second)
     return released  # type: ignore[no-any-return]
 
 
-def init(df: Any, *, qi: Sequence[str] = (), sensitive: Sequence[str] = ()) -> Draft:
+def init(
+    df: Any, *, qi: Sequence[str] = (), sensitive: Sequence[str] = (), person: str | None = None
+) -> Draft:
     """Profile a DataFrame, propose a role for each column, and draft a config.
 
     Parameters
@@ -98,6 +106,7 @@ def init(df: Any, *, qi: Sequence[str] = (), sensitive: Sequence[str] = ()) -> D
     df: the records, of any kind that ``anonymize`` takes.
     qi: quasi-identifiers, whatever would be proposed.
     sensitive: sensitive attributes, likewise.
+    person: column that says whose records these are, likewise.
 
     Returns
     -------
@@ -107,7 +116,7 @@ def init(df: Any, *, qi: Sequence[str] = (), sensitive: Sequence[str] = ()) -> D
     ------
     InputError: ``df`` is of another kind, lacks a column, or has nothing to protect.
     """
-    return draft_frame(frame_kind(df).to_pandas(df), _roles(qi, sensitive))
+    return draft_frame(frame_kind(df).to_pandas(df), _roles(qi, sensitive), person)
 
 
 def _roles(qi: Sequence[str], sensitive: Sequence[str]) -> dict[str, Role]:

@@ -196,7 +196,7 @@ def problems(draw: st.DrawFn) -> ProblemSpec:
 def with_persons(random: Random, spec: ProblemSpec) -> ProblemSpec:
     """Return a problem whose records belong to persons, whom most constraints count.
 
-    Persons have one record or many, some of them alike, some spread over the table. Some records are nobody's.
+    Persons have one record or many, some of them alike, some spread over the table.
     """
     records = spec.data.records
     number = random.randint(1, len(records))

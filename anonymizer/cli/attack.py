@@ -14,6 +14,7 @@ from anonymizer.errors import Interrupted
 
 if TYPE_CHECKING:
     from anonymizer.config.model import Config
+    from anonymizer.data.relation import Relation
     from anonymizer.model.adversary import AdversaryView
     from anonymizer.run.assessment import Attacked
     from anonymizer.run.plan import Plan
@@ -58,6 +59,8 @@ def attack(
     from anonymizer.config.load import load_config  # noqa: PLC0415
     from anonymizer.run.assessment import attack_in_turn, origin_warning, skipped_attacks  # noqa: PLC0415
     from anonymizer.run.plan import plan_of  # noqa: PLC0415
+    from anonymizer.run.repeated_keys import attack_warnings  # noqa: PLC0415
+    from anonymizer.run.source import open_as  # noqa: PLC0415
 
     loaded = load_config(config)
     plan = plan_of(loaded)
@@ -69,7 +72,10 @@ def attack(
         ExitStack() as stack,
     ):
         watch.phase("reading " + " and ".join(each.name for each in (release, original, second) if each))
-        view = _adversary_view(stack, loaded, plan, release, original, second)
+        source = None if original is None else stack.enter_context(open_as(loaded, original))
+        for warning in attack_warnings(plan, source):
+            results.warn(warning, "Warning: ")
+        view = _adversary_view(stack, loaded, plan, release, source, second)
         results.warn(origin_warning(plan, view, force=force))
         for name, what in {} if quiet else skipped_attacks(plan, view).items():
             with above_live_line():
@@ -86,13 +92,13 @@ class _Results:
         self._entries: list[dict[str, Any]] = []
         self._warnings: list[str] = []
 
-    def warn(self, warning: str | None) -> None:
-        """Print a warning, if there is one."""
+    def warn(self, warning: str | None, title: str = "") -> None:
+        """Print a warning after a title, if there is one."""
         if warning is None:
             return
         self._warnings.append(warning)
         if not self._json:
-            write_line(warning)
+            write_line(f"{title}{warning}")
 
     def add(self, attacked: Attacked) -> None:
         """Print the results of an attack that ended."""
@@ -130,16 +136,15 @@ class _Results:
 
 
 def _adversary_view(
-    stack: ExitStack, config: Config, plan: Plan, release: Path, original: Path | None, other: Path | None
+    stack: ExitStack, config: Config, plan: Plan, release: Path, source: Relation | None, other: Path | None
 ) -> AdversaryView:
     """Return the view of the adversary; its files stay open until the stack closes."""
     from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
     from anonymizer.run.adversary import adversary_from_files  # noqa: PLC0415
     from anonymizer.run.check import open_pair, refused_second, scene_of_pair  # noqa: PLC0415
-    from anonymizer.run.source import open_as, open_foreign_release  # noqa: PLC0415
+    from anonymizer.run.source import open_foreign_release  # noqa: PLC0415
 
     weights = plan.weights
-    source = None if original is None else stack.enter_context(open_as(config, original))
     pair = find_anatomy_files(release)
     if pair is not None:
         if other is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from anonymizer.model.report import Report
 from anonymizer.report.public import recipient_warnings
-from anonymizer.report.wording import LOOK_AGAIN, attack_sentence, floored
+from anonymizer.report.wording import LOOK_AGAIN, NOT_PEOPLE, attack_sentence, floored
 
 IN_ONE_LINE = 2
 """Maximum number of constraints on the line of the verdict; more get a line each."""
@@ -18,12 +18,15 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     """Yield the last lines of a run with a release."""
     content = report.to_dict()
     constraints = [constraint_line(each) for each in content["constraints"]]
+    first = [each for each in content["warnings"] if NOT_PEOPLE in each]
+    yield from (f"Warning: {warning}" for warning in first)
     if len(constraints) <= IN_ONE_LINE:
         yield f"SATISFIED  {'; '.join(constraints)}"
     else:
         yield from ("SATISFIED", *(f"  {each}" for each in constraints))
     look_again = [each for each in content["warnings"] if each.startswith(LOOK_AGAIN)]
-    yield from (f"Warning: {warning}" for warning in content["warnings"] if warning not in look_again)
+    said = (*first, *look_again)
+    yield from (f"Warning: {warning}" for warning in content["warnings"] if warning not in said)
     released, source, search = content["release"], content["input"], content["search"]
     if content["interrupted"]:
         yield f"Interrupted after {search['steps']:,} steps; this is the best release found so far"

@@ -124,14 +124,14 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[tuple[str, ...], str
     if not algorithm.counts_units:
         able = [name for name, each in config.algorithm.registry().items() if each().counts_units]
         what = f"{algorithm.name} with these parameters counts records only; accepted: {', '.join(able)}"
-        yield ("algorithm", "name"), f"{what}, or constraints with unit: {RECORD}"
+        yield ("algorithm", "name"), f"{what}; or set unit: {RECORD} in each constraint"
     if config.suppression.method is not Method.CLASSES:
         yield ("suppression", "method"), "where constraints count units, accepted: classes"
     if config.apply is not None:
         yield ("apply",), f"constraints of the new records count records only; set unit: {RECORD} for each"
     if config.engine.name not in set(EngineName):
         what = f"engine {config.engine.name} counts records only; accepted: {', '.join(EngineName)}"
-        yield ("engine", "name"), f"{what}, or constraints with unit: {RECORD}"
+        yield ("engine", "name"), f"{what}; or set unit: {RECORD} in each constraint"
 
 
 IN_NUMBERS = ("auto", "lattice", "local", "mondrian")

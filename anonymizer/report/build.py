@@ -137,6 +137,7 @@ class ReportParts:
     recoding_file: path and hash of the recoding kept for later records; None without.
     applied: the earlier release to which the records are appended; None without.
     advice: columns that lose most, and changes with their gain; None for a release that says enough.
+    units: persons, households and other units of the input by name; None where the config names none.
     """
 
     config: dict[str, Any]
@@ -156,6 +157,7 @@ class ReportParts:
     recoding_file: dict[str, Any] | None = None
     applied: dict[str, Any] | None = None
     advice: dict[str, Any] | None = None
+    units: dict[str, Any] | None = None
 
 
 def build_report(parts: ReportParts) -> Report:
@@ -187,6 +189,7 @@ def build_report(parts: ReportParts) -> Report:
         "recoding_file": parts.recoding_file,
         "applied": parts.applied,
         "advice": parts.advice,
+        "units": parts.units,
     }
     content |= {key: value for key, value in optional.items() if value is not None}
     content["warnings"] += [what for _, what in contradictions(content)]

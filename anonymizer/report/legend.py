@@ -188,6 +188,12 @@ def _conditions(public: Mapping[str, Any]) -> Iterator[str]:
         name = each["model"] + (f" ({_shown(each['attribute'])})" if each["attribute"] else "")
         given = ", ".join(f"{key} {_plain(value)}" for key, value in each["parameters"].items())
         yield from _item(f"{name}: {given}" if given else name)
+    units = {each["parameters"]["unit"] for each in public["constraints"] if "unit" in each["parameters"]}
+    for unit in sorted(units):
+        yield from _item(
+            f"unit {unit}: all records of one {unit} count once; {_name(public)} does not say which these "
+            "are, so only its author could count them"
+        )
 
 
 def _columns(public: Mapping[str, Any]) -> Iterator[str]:

@@ -106,12 +106,14 @@ GLOSSARY = {
     "hierarchy, level": "A tree of values from exact (level 0) to * (the top). A generalized value covers "
     "all values below it.",
     "insensitive": "A column that adversaries neither know nor gain from; it is released unchanged.",
-    "k-anonymity": "Every class has at least k records.",
+    "k-anonymity": "Every class has at least k records, or k of the units that the constraint names.",
     "l-diversity": "Every class has at least l different values of a sensitive attribute.",
     "loss": "Share of the information that is lost, averaged over records and quasi-identifiers: 0 is "
     "the input, 1 is everything suppressed.",
     "quasi-identifier": "A column that an adversary may know about a person, such as age or postal code.",
     "sensitive": "A column whose value must not be inferred for a person.",
+    "unit": "What a constraint counts, if not records: all records of one person, household or other unit "
+    "count once.",
     "suppression": "Records or cells that are withheld because they are in no class that satisfies the "
     "constraints.",
 }
@@ -128,7 +130,9 @@ def constraints_grid(report: dict[str, Any], facts: Facts) -> Grid:
                 parameters_of(constraint),
                 number(constraint["measured"]),
                 "holds" if constraint["satisfied"] else "fails",
-                _worst(worst, facts.smallest, report["release"]["classes"]),
+                _worst(
+                    worst, facts.smallest, report["release"]["classes"], constraint["parameters"].get("unit")
+                ),
                 form.recipient if constraint["verifiable_from_release"] else "no",
             )
         )
@@ -146,8 +150,10 @@ def constraints_grid(report: dict[str, Any], facts: Facts) -> Grid:
     )
 
 
-def _worst(worst: Worst | None, smallest: int, classes: int) -> str:
+def _worst(worst: Worst | None, smallest: int, classes: int, unit: str | None) -> str:
     """Return a text on the worst classes with sizes only, as values could reveal individuals."""
+    if unit is not None:
+        return f"counted by {unit}"
     if worst is None:
         return "judged on the whole release"
     # A masked number is at least one.

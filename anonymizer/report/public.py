@@ -467,6 +467,7 @@ PLACED: Mapping[str, Rule] = {
     "utility": _left_out,
     # Searches for better settings read the input.
     "advice": _left_out,
+    "units": _left_out,
     "steps": _left_out,
     "diagnosis": _left_out,
     "environment/anonymizer": _exact,

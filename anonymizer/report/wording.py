@@ -173,6 +173,9 @@ guessing its most frequent value is right for 40 %.'
     )
 
 
+NOT_PEOPLE = "records, not people"
+"""In the warning that persons have several records; it comes before all else."""
+
 LOOK_AGAIN = "Look again: "
 """Beginning of the warnings that you should understand before you share a release."""
 

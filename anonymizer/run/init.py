@@ -82,19 +82,20 @@ class Draft(dict[str, Any]):
         return draft_text(self, {each.name: each.reason for each in self._proposal.columns})
 
 
-def draft_frame(frame: pandas.DataFrame, roles: Mapping[str, Role]) -> Draft:
+def draft_frame(frame: pandas.DataFrame, roles: Mapping[str, Role], person: str | None = None) -> Draft:
     """Profile a DataFrame and draft a config for it.
 
     Parameters
     ----------
     roles: of columns, as the user decides.
+    person: the column that says whose records these are; None to look for one.
 
     Raises
     ------
     DataError: the DataFrame lacks a column of ``roles``, or has nothing to protect.
     """
     with open_frame(frame) as relation:
-        return Draft(_proposed(relation, as_proposed, Choices(roles)))
+        return Draft(_proposed(relation, as_proposed, Choices(roles, person=person)))
 
 
 _BECAME = {

@@ -457,7 +457,7 @@ def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: Ru
         parts,
         recoding_file=recoding_entry(kept),
         applied=applied,
-        warnings=[*parts.warnings, *differing, *key_warnings(task.plan, found), *useless],
+        warnings=[*key_warnings(task.plan, found), *parts.warnings, *differing, *useless],
         advice=None if applied else advice_of(task.plan, found),
     )
     report = build_report(parts)

@@ -23,7 +23,7 @@ from anonymizer.profile.column_statistics import ColumnFacts, measure_column
 from anonymizer.profile.detection import PersonNumbers, named_as_number
 from anonymizer.profile.knowledge import HOUSEHOLD_KEYS, PERSON_KEYS, Ground, subject_of
 from anonymizer.report.distribution import smallest_shown
-from anonymizer.report.wording import masked_count
+from anonymizer.report.wording import NOT_PEOPLE, masked_count
 from anonymizer.run.plan import Plan
 from anonymizer.run.shape import Found
 from anonymizer.run.units import class_of_records
@@ -69,7 +69,7 @@ class RepeatedKey:
         ': some of 3 classes hold fewer than 11 of its va'
         """
         what = f"column '{self.name}' repeats: {self.persons:,} values in {self.records:,} records"
-        counted = f"{'k counts' if k else 'constraints count'} records, not people"
+        counted = f"{'k counts' if k else 'constraints count'} {NOT_PEOPLE}"
         if self.below is not None and self.classes is not None:
             below = masked_count(self.below, smallest_shown(k), self.classes)
             counted += f": {below} of {self.classes:,} classes hold fewer than {k or 2} of its values"
@@ -83,8 +83,8 @@ class RepeatedKey:
         """
         return (
             f"column '{self.name}' repeats: {self.persons:,} values in {self.records:,} records; the draft "
-            "takes them for persons, whom its constraints count (input.person); if they are none, remove that "
-            "line"
+            "takes them for persons, whom its constraints count (input.person); if they are none, remove "
+            "that line"
         )
 
 
@@ -170,6 +170,27 @@ def values_by_class(class_of: IntArray, codes: IntArray, size: int, number: int)
     size: of the values; each code is below it.
     """
     return np.bincount(np.unique(class_of * size + codes) // size, minlength=number)
+
+
+ATTACKED_RECORDS = f"attacks count {NOT_PEOPLE}; constraints with unit: {PERSON} count persons"
+
+
+def attack_warnings(plan: Plan, original: Relation | None) -> list[str]:
+    """Return the warnings about persons with several records, whom attacks take for several persons.
+
+    Parameters
+    ----------
+    original: the records that the adversary has, None without.
+    """
+    if Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged:
+        return []
+    if PERSON in plan.units:
+        return [ATTACKED_RECORDS]
+    if original is None:
+        return []
+    known = {name: own.role for name, own in plan.columns.items()}
+    columns = [(name, known.get(name)) for name in original.columns]
+    return [each.warning(plan.k) for each in keys_among(original, columns)]
 
 
 def check_warnings(

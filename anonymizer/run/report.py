@@ -55,6 +55,7 @@ from anonymizer.run.earlier_release import StoredRecoding
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import Prepared
 from anonymizer.run.shape import Audited, Found, numbers_entry, numbers_of
+from anonymizer.run.units import unit_facts, unit_warnings
 
 
 def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
@@ -184,6 +185,7 @@ def report_parts(
         [*warnings_of(plan, prepared), *_unattacked(() if verified is None else verified.unattacked)],
         {"name": prepared.engine.name, "because": prepared.engine.because},
         None if diagnosis is None else diagnosis.to_dict(),
+        units=unit_facts(plan, prepared.encoded.relation),
     )
 
 
@@ -201,6 +203,7 @@ def warnings_of(plan: Plan, prepared: Prepared) -> list[str]:
         *text_warnings(plan, [read.column for read in prepared.encoded.columns]),
         *(anatomy_warnings(plan) if plan.algorithm.in_groups else []),
         *_weight_warnings(plan, prepared.encoded.relation),
+        *unit_warnings(plan, prepared.encoded.relation),
     ]
 
 

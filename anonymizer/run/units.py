@@ -63,19 +63,32 @@ def _classes(
     return Classes(class_of[records], ones, number, sensitive, units)
 
 
-def unit_facts(plan: Plan, relation: Relation) -> dict[str, Any]:
-    """Return the ``units`` entry of the report: how many units the input has, and their records."""
+def unit_facts(plan: Plan, relation: Relation) -> dict[str, Any] | None:
+    """Return the ``units`` entry of the report: how many units the input has, and their records.
+
+    None where the config names no units, or where the records have no order to find them in.
+    """
+    if not plan.units or not relation.ordered:
+        return None
     facts = {}
     for name, units in units_of_records(plan, relation).items():
-        known = units[units >= 0]
-        sizes = np.bincount(known)
-        sizes = sizes[sizes > 0]
-        missing = len(units) - len(known)
+        sizes = np.bincount(units[units >= 0])
+        sizes, missing = sizes[sizes > 0], int((units < 0).sum())
         facts[name] = {
             "column": plan.units[name],
             "units": len(sizes) + missing,
             "records": len(units),
             "records_without": missing,
-            "most_records": int(sizes.max(initial=1 if missing else 0)),
+            "most_records": int(sizes.max(initial=min(missing, 1))),
         }
     return facts
+
+
+def unit_warnings(plan: Plan, relation: Relation) -> list[str]:
+    """Return the warnings about units that each have one record, so that they are records."""
+    facts = unit_facts(plan, relation) or {}
+    return [
+        f"column '{own['column']}' has another value in every record, so that each {name} has one record"
+        for name, own in facts.items()
+        if own["units"] == own["records"] > own["records_without"]
+    ]

@@ -1,0 +1,99 @@
+"""Units of items, against sets."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.model.arrays import IntArray
+from anonymizer.model.classes import Classes
+from anonymizer.model.units import Units
+from anonymizer.search.rollup import RollUp
+from tests import strategies
+from tests.helpers import build
+
+Sets = list[set[object]]
+"""The units of each item."""
+
+
+def drawn(random: Random) -> tuple[Units, Sets]:
+    """Return the units of some items, with all sets; each item has a record."""
+    items, records = random.randint(1, 8), random.randint(0, 20)
+    item_of = [*range(items), *(random.randrange(items) for _ in range(records))]
+    unit_of = [random.choice((-1, *range(random.choice((1, 3, 30))))) for _ in item_of]
+    sets: Sets = [set() for _ in range(items)]
+    for record, (item, unit) in enumerate(zip(item_of, unit_of, strict=True)):
+        sets[item].add(("record", record) if unit < 0 else unit)
+    return Units.of_items(np.array(item_of), np.array(unit_of), items), sets
+
+
+def groups(random: Random, items: int) -> tuple[IntArray, int]:
+    number = random.randint(1, items)
+    chosen = [*range(number), *(random.randrange(number) for _ in range(items - number))]
+    random.shuffle(chosen)
+    return np.array(chosen), number
+
+
+def united(sets: Sets, group_of: IntArray, number: int) -> Sets:
+    return [
+        set().union(*(own for own, at in zip(sets, group_of, strict=True) if at == i)) for i in range(number)
+    ]
+
+
+def sizes(units: Units) -> list[int]:
+    """Return the units of each item."""
+    items = len(units.alone)
+    return units.counted(np.arange(items), items).tolist()
+
+
+@given(st.randoms(use_true_random=False))
+def test_counts_of_groups_merged_and_chosen_items(random: Random) -> None:
+    units, sets = drawn(random)
+    items = len(sets)
+    assert sizes(units) == [len(own) for own in sets]
+    assert units.number == len(set().union(*sets))
+    group_of, number = groups(random, items)
+    expected = [len(own) for own in united(sets, group_of, number)]
+    assert units.counted(group_of, number).tolist() == expected
+    assert sizes(units.merged(group_of, number)) == expected
+    chosen = np.array(random.sample(range(items), random.randint(1, items)))
+    assert sizes(units.at(chosen)) == [len(sets[item]) for item in chosen]
+    mask = np.isin(np.arange(items), chosen)
+    assert sizes(units.at(mask)) == [len(sets[item]) for item in np.flatnonzero(mask)]
+    if (~mask).any():
+        both = units.at(mask).beside(units.at(~mask))
+        assert both.counted(np.zeros(items, dtype=np.int64), 1).tolist() == [len(set().union(*sets))]
+
+
+@given(st.randoms(use_true_random=False))
+def test_a_rolled_up_table_counts_as_the_table_does(random: Random) -> None:
+    data = strategies.with_persons(random, strategies.problem(random)).data
+    table = build.table(data)
+    lowest = [random.randint(each.minimum, each.maximum) for each in table.quasi_identifiers]
+    levels = [
+        random.randint(low, each.maximum) for low, each in zip(lowest, table.quasi_identifiers, strict=True)
+    ]
+    finest = RollUp.of(table)
+    one, other = finest.classes(levels), finest.raised(lowest).classes(levels)
+    assert np.array_equal(one.sizes_in("person"), other.sizes_in("person"))
+    for name in table.sensitive_names:
+        own, same = one.counted(name, unit="person"), other.counted(name, unit="person")
+        assert np.array_equal(own.counts.counts, same.counts.counts)
+        assert one.reference(name).by_unit["person"].size == other.reference(name).by_unit["person"].size
+
+
+def test_a_unit_in_two_items_counts_once_in_their_group() -> None:
+    units = Units.of_items(np.array([0, 0, 1, 1]), np.array([7, 8, 7, 9]), 2)
+    assert sizes(units) == [2, 2]
+    assert units.counted(np.zeros(2, dtype=np.int64), 1).tolist() == [3]
+
+
+def test_part_of_an_item_has_unknown_units() -> None:
+    units = {"person": Units.of_items(np.array([0, 0]), np.array([1, 2]), 1)}
+    classes = Classes(np.array([0]), np.array([2]), 1, {}, units)
+    with pytest.raises(ValueError, match="units cannot be counted"):
+        classes.part(np.array([1]))

@@ -1,0 +1,290 @@
+"""Persons with several records: in a release, its reports, and what `init` and `check` say."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pandas as pd
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+import anonymizer as an
+from anonymizer.errors import ConfigError, DataError
+from tests.helpers.messages import exchange
+from tests.run.commands import Done, call
+
+pytestmark = pytest.mark.usefixtures("without_page")
+
+ILLNESSES = ("asthma", "cancer", "flu", "stroke")
+QI = {"role": "quasi-identifier"}
+CONFIG: dict[str, Any] = {
+    "input": {"path": "visits.csv", "person": "patient_id"},
+    "attributes": {
+        "patient_id": {"role": "identifier"},
+        "age": {**QI, "hierarchy": {"intervals": {"width": [5, 10, 20]}}},
+        "sex": QI,
+        "zip": {**QI, "type": "text", "hierarchy": {"mask": {"from": "right"}}},
+        "illness": {"role": "sensitive"},
+        "visit": {"role": "insensitive"},
+    },
+    "constraints": [{"model": "k-anonymity", "k": 5}, {"model": "l-diversity", "l": 3}],
+    "suppression": {"limit": 0.1},
+}
+
+
+def visits(patients: int = 200, each: int = 5, seed: int = 1) -> pd.DataFrame:
+    """Return visits; the age of a patient is another one at the last two."""
+    random = Random(seed)
+    rows: list[tuple[str, ...]] = []
+    for patient in range(patients):
+        age, sex, place = random.randint(20, 80), random.choice("MF"), random.randint(10000, 10050)
+        rows += [
+            (
+                f"P{patient:04d}",
+                str(age + (own > 2)),
+                sex,
+                str(place),
+                random.choice(ILLNESSES),
+                f"v{patient}.{own}",
+            )
+            for own in range(each)
+        ]
+    return pd.DataFrame(rows, columns=list(CONFIG["attributes"]))
+
+
+def written(folder: Path, frame: pd.DataFrame, **changed: Any) -> Path:
+    """Write the file and a config, and return the path of the config."""
+    frame.to_csv(folder / "visits.csv", index=False)
+    path = folder / "job.json"
+    path.write_text(json.dumps({**CONFIG, **changed}), encoding="utf-8")
+    return path
+
+
+def run(config: Path, *options: str) -> Done:
+    return call("run", config, "-o", config.parent / "out", "--overwrite", "-q", *options)
+
+
+def persons_by_class(frame: pd.DataFrame, release: pd.DataFrame) -> dict[tuple[str, ...], set[str]]:
+    """Return the patients of each class, whom the numbers of their visits tell."""
+    patient_of = dict(zip(frame["visit"].astype(str), frame["patient_id"], strict=True))
+    found = defaultdict(set)
+    for age, sex, place, visit in zip(
+        *(release[name] for name in ("age", "sex", "zip", "visit")), strict=True
+    ):
+        found[age, sex, place].add(patient_of[str(visit)])
+    return found
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "auto"])
+def test_every_class_holds_five_patients(tmp_path: Path, algorithm: str, engine: str) -> None:
+    frame = visits()
+    config = written(tmp_path, frame, algorithm={"name": algorithm}, engine={"name": engine})
+    done = run(config)
+    assert done.code == 0, done.err
+    assert "repeats" not in done.out
+    assert "k-anonymity k=5 unit=person: measured" in done.out
+    release = pd.read_csv(tmp_path / "out" / "share" / "release.csv", dtype=str)
+    classes = persons_by_class(frame, release)
+    assert min(map(len, classes.values())) >= 5
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert report["constraints"][0]["measured"] == min(map(len, classes.values()))
+    assert report["constraints"][0]["parameters"] == {"k": 5, "unit": "person"}
+    assert not report["constraints"][0]["verifiable_from_release"]
+    assert report["units"] == {
+        "person": {
+            "column": "patient_id",
+            "units": 200,
+            "records": 1000,
+            "records_without": 0,
+            "most_records": 5,
+        }
+    }
+    public = json.loads((tmp_path / "out" / "share" / "report.public.json").read_text(encoding="utf-8"))
+    assert "units" not in public
+    assert public["constraints"][0]["measured"] is None
+    assert call("audit", tmp_path / "out" / "share" / "release.csv").code == 0
+
+
+def test_records_alone_would_not_protect_the_patients(tmp_path: Path, message: SnapshotAssertion) -> None:
+    frame = visits()
+    config = written(tmp_path, frame, input={"path": "visits.csv"}, suppression={"limit": 0})
+    done = run(config)
+    assert done.code == 0
+    assert exchange("200 patients with five visits each", done.out.splitlines()[0]) == message
+    release = pd.read_csv(tmp_path / "out" / "share" / "release.csv", dtype=str)
+    assert min(map(len, persons_by_class(frame, release).values())) < 5
+
+
+def test_each_record_as_three_of_one_person_changes_nothing(tmp_path: Path) -> None:
+    """Levels, loss and classes are those of the records, whether records or persons are counted."""
+    once = visits(300, 1)
+    thrice = once.loc[once.index.repeat(3)].assign(patient_id=lambda own: own["patient_id"])
+    plain = {**CONFIG, "input": {}, "suppression": {"limit": 0}}
+    reports = [
+        an.anonymize(once, plain).report.to_dict(),
+        an.anonymize(thrice, {**plain, "input": {"person": "patient_id"}}).report.to_dict(),
+    ]
+    for key in ("levels",):
+        assert reports[0]["recoding"][key] == reports[1]["recoding"][key]
+    assert reports[0]["loss"]["loss"] == pytest.approx(reports[1]["loss"]["loss"])
+    assert reports[0]["release"]["classes"] == reports[1]["release"]["classes"]
+    measured = [[each["measured"] for each in report["constraints"]] for report in reports]
+    assert measured[0] == measured[1]
+
+
+def test_a_visit_without_a_patient_is_one_of_its_own_or_refused(
+    tmp_path: Path, message: SnapshotAssertion
+) -> None:
+    frame = visits()
+    frame.loc[:39, "patient_id"] = None
+    result = an.anonymize(frame, {**CONFIG, "input": {"person": "patient_id"}})
+    own = result.report.to_dict()["units"]["person"]
+    assert (own["units"], own["records_without"]) == (192 + 40, 40)
+    refused = {"path": "visits.csv", "person": "patient_id", "missing_person": "refuse"}
+    done = run(written(tmp_path, frame, input=refused))
+    assert done.code == 2
+    assert exchange(refused, done.err, tmp_path) == message
+
+
+def test_a_person_in_two_households_is_refused(message: SnapshotAssertion) -> None:
+    frame = visits().assign(family=lambda own: own["sex"] + own["age"])
+    given = {**CONFIG, "input": {"person": "patient_id", "household": "family"}}
+    given["attributes"] = {**CONFIG["attributes"], "family": {"role": "drop"}}
+    with pytest.raises(DataError) as error:
+        an.anonymize(frame, given)
+    assert exchange(given["input"], error.value) == message
+
+
+def test_households_and_wards_are_counted_beside_persons() -> None:
+    frame = visits().assign(ward=lambda own: own["illness"].str[:1])
+    frame["family"] = frame["patient_id"].str[:4]
+    given = {**CONFIG, "input": {"person": "patient_id", "household": "family", "units": {"ward": "ward"}}}
+    given["attributes"] = {**CONFIG["attributes"], "family": {"role": "drop"}, "ward": {"role": "drop"}}
+    given["constraints"] = [
+        {"model": "k-anonymity", "k": 5},
+        {"model": "k-anonymity", "k": 4, "unit": "household"},
+        {"model": "k-anonymity", "k": 3, "unit": "ward"},
+        {"model": "k-anonymity", "k": 12, "unit": "record"},
+    ]
+    result = an.anonymize(frame, given)
+    classes = persons_by_class(frame, result.data)
+    measured = [each["measured"] for each in result.report.to_dict()["constraints"]]
+    families = [len({patient[:4] for patient in own}) for own in classes.values()]
+    assert measured[:2] == [min(map(len, classes.values())), min(families)]
+    assert all(own >= asked for own, asked in zip(measured, (5, 4, 3, 12), strict=True))
+
+
+def test_a_key_with_another_value_in_every_record_is_said(message: SnapshotAssertion) -> None:
+    frame = visits(300, 1)
+    report = an.anonymize(frame, {**CONFIG, "input": {"person": "patient_id"}}).report.to_dict()
+    assert exchange("300 patients with one visit each", report["warnings"][0]) == message
+
+
+BAD: dict[str, dict[str, Any]] = {
+    "no such column": {"input": {"person": "patient"}},
+    "a released key": {"attributes": {**CONFIG["attributes"], "patient_id": {"role": "insensitive"}}},
+    "an unknown unit": {"constraints": [{"model": "k-anonymity", "k": 5, "unit": "family"}]},
+    "a unit without a column": {"constraints": [{"model": "k-anonymity", "k": 5, "unit": "household"}]},
+    "a name with a meaning": {"input": {"units": {"person": "patient_id"}}},
+    "a model of the whole table": {"constraints": [{"model": "vulnerability", "max": 0.5}]},
+    "a model by attack": {"constraints": [{"model": "linkage-risk", "max": 0.5, "unit": "person"}]},
+    "local recoding": {"algorithm": {"name": "local"}},
+    "means": {"algorithm": {"name": "microaggregation"}},
+    "cuts through equal records": {"algorithm": {"name": "mondrian", "mode": "relaxed"}},
+    "single records": {"suppression": {"method": "records"}},
+    "single cells": {"suppression": {"method": "cells"}},
+    "another engine": {"engine": {"name": "spark"}},
+    "records for persons": {"input": {"person": "patient_id", "missing_person": "drop"}},
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_count_units_is_refused(name: str, message: SnapshotAssertion) -> None:
+    given = {**CONFIG, "input": {"person": "patient_id"}, **BAD[name]}
+    with pytest.raises(ConfigError) as error:
+        an.anonymize(visits(), given)
+    assert exchange(f"{name}: {BAD[name]}", error.value) == message
+
+
+def test_out_of_core_only_records_are_counted(tmp_path: Path, message: SnapshotAssertion) -> None:
+    options = {"name": "duckdb", "options": {"combinations": 100}}
+    done = run(written(tmp_path, visits(), engine=options))
+    assert done.code == 2
+    assert exchange(options, done.err, tmp_path) == message
+
+
+def test_a_model_of_the_whole_table_may_count_records() -> None:
+    given = {**CONFIG, "input": {"person": "patient_id"}}
+    given["constraints"] = [
+        *CONFIG["constraints"],
+        {"model": "vulnerability", "max": 0.2, "unit": "record"},
+    ]
+    report = an.anonymize(visits(), given).report.to_dict()
+    assert report["constraints"][2]["parameters"] == {"max": 0.2, "target": "re-identification"}
+
+
+def test_check_counts_persons_beside_records(tmp_path: Path) -> None:
+    frame = visits()
+    config = written(tmp_path, frame)
+    table = an.check(frame, quasi_identifiers=["sex"], sensitive=["illness"], person="patient_id").set_index(
+        "model"
+    )
+    sizes = {
+        "records": frame.groupby("sex").size().min(),
+        "persons": frame.groupby("sex")["patient_id"].nunique().min(),
+    }
+    own = table.loc["k-anonymity"]
+    assert own["measured"].tolist() == list(sizes.values())
+    assert own["parameters"].tolist() == [{"k": 1}, {"k": 1, "unit": "person"}]
+    assert not table.attrs.get("warnings")
+    data = str(tmp_path / "visits.csv")
+    shown = call("check", data, "--qi", "sex", "--person", "patient_id").out
+    assert f"k-anonymity unit=person {sizes['persons']}" in " ".join(shown.split())
+    done = call("check", data, "-c", config)
+    assert done.code == 1
+    assert "FAILS  k-anonymity k=5 unit=person: measured 1" in done.out
+
+
+def test_the_draft_counts_persons_and_runs(tmp_path: Path, message: SnapshotAssertion) -> None:
+    visits().to_csv(tmp_path / "visits.csv", index=False)
+    drafted = call("init", tmp_path / "visits.csv")
+    assert drafted.code == 0
+    (warning,) = [line for line in drafted.out.splitlines() if line.startswith("Warning: ")]
+    assert exchange("visits.csv", warning) == message
+    text = (tmp_path / "visits.yaml").read_text(encoding="utf-8")
+    assert "  person: patient_id " in text
+    done = call("run", tmp_path / "visits.yaml", "-q")
+    assert done.code == 0, done.err
+    assert "k-anonymity k=5 unit=person" in done.out
+
+
+def test_a_named_key_of_persons(tmp_path: Path) -> None:
+    frame = visits().rename(columns={"patient_id": "nhs"})
+    frame.to_csv(tmp_path / "visits.csv", index=False)
+    assert call("init", tmp_path / "visits.csv", "--person", "nhs").code == 0
+    text = (tmp_path / "visits.yaml").read_text(encoding="utf-8")
+    assert "  person: nhs " in text
+    assert "  nhs: {role: identifier}" in text
+    draft = an.init(frame, person="nhs")
+    assert draft["input"] == {"person": "nhs"}
+    result = an.anonymize(frame, qi=["age", "sex", "zip"], sensitive=["illness"], person="nhs", k=4)
+    assert result.report.to_dict()["constraints"][0]["parameters"] == {"k": 4, "unit": "person"}
+    assert call("init", tmp_path / "visits.csv", "--person", "nobody", "--overwrite").code == 2
+
+
+def test_attacks_say_that_they_count_records(tmp_path: Path, message: SnapshotAssertion) -> None:
+    config = written(tmp_path, visits(), attacks=["uniqueness"])
+    assert run(config).code == 0
+    release = tmp_path / "out" / "share" / "release.csv"
+    original = ("--original", tmp_path / "visits.csv")
+    done = call("attack", release, "-c", config, "-q", *original)
+    assert done.code == 0
+    assert exchange("with input.person", done.out.splitlines()[0]) == message
+    plain = written(tmp_path, visits(), attacks=["uniqueness"], input={"path": "visits.csv"})
+    done = call("attack", release, "-c", plain, "-q", *original)
+    assert exchange("without", done.out.splitlines()[0]) == message
