@@ -129,13 +129,24 @@ def test_weights_that_are_not_positive_are_not_used_by_the_attack(odd: str, tmp_
     assert_runs(config)
 
 
-def test_keys_of_persons_that_repeat_are_dropped_and_said(tmp_path: Path) -> None:
+def test_a_key_of_persons_that_repeats_is_counted_by(tmp_path: Path) -> None:
     frame = table(**PEOPLE, income="amounts").assign(id=[number // 3 for number in range(RECORDS)])
     done, config = drafted(frame, tmp_path, "--json")
     column = done.json["columns"]["id"]
     assert (column["role"], column["ground"]) == ("identifier", "key of a person or household")
-    assert "Warning: column 'id' repeats: 200 values in 600 records; k counts records" in done.err
-    assert "column 'id' repeats: 200 values in 600 records; k counts records" in config.read_text()
+    assert "Warning: column 'id' repeats: 200 values in 600 records; the draft takes them for persons" in done.err
+    assert yaml.safe_load(config.read_text())["input"]["person"] == "id"
+    assert_runs(config)
+
+
+def test_keys_of_which_none_is_that_of_persons_are_warned_about(tmp_path: Path) -> None:
+    stays = [str(100_000 + number // 3) for number in range(RECORDS)]
+    orders = [str(900_000 + number // 2) for number in range(RECORDS)]
+    frame = table(**PEOPLE, income="amounts").assign(stay_id=stays, order_id=orders)
+    done, config = drafted(frame, tmp_path)
+    assert "column 'stay_id' repeats: 200 values in 600 records; k counts records, not people; " in done.out
+    assert "to protect persons, set input.person: stay_id; " in done.out
+    assert "person" not in yaml.safe_load(config.read_text())["input"]
 
 
 def test_options_set_roles(tmp_path: Path) -> None:
