@@ -134,7 +134,10 @@ def test_a_key_of_persons_that_repeats_is_counted_by(tmp_path: Path) -> None:
     done, config = drafted(frame, tmp_path, "--json")
     column = done.json["columns"]["id"]
     assert (column["role"], column["ground"]) == ("identifier", "key of a person or household")
-    assert "Warning: column 'id' repeats: 200 values in 600 records; the draft takes them for persons" in done.err
+    assert (
+        "Warning: column 'id' repeats: 200 values in 600 records; the draft takes them for persons"
+        in done.err
+    )
     assert yaml.safe_load(config.read_text())["input"]["person"] == "id"
     assert_runs(config)
 
