@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from anonymizer.model.arrays import BoolArray, IntArray
-from anonymizer.model.counting import SPACE, Packing, add_up, count, group_keys
+from anonymizer.model.counting import SPACE, Packing, add_up, count, group_keys, starts_of
 
 RECORD: Final = "record"
 """The unit of a constraint that counts records."""
@@ -157,11 +157,13 @@ def merged_counts(
 
 def _distinct_pairs(groups: IntArray, keys: IntArray, number: int, space: int) -> tuple[IntArray, IntArray]:
     """Return the distinct pairs of group and key, sorted by group."""
-    if not len(keys):
-        return groups, keys
-    if max(number, 1) * space >= SPACE:
+    bits = (space - 1).bit_length()
+    if max(number, 1) << bits >= SPACE:
         keys, distinct = group_keys(keys, space)
         own, found = _distinct_pairs(groups, keys, number, len(distinct))
         return own, distinct[found]
-    _, packed = group_keys(groups * space + keys, number * space)
-    return packed // space, packed % space
+    packed = groups << bits
+    packed |= keys
+    packed.sort()
+    packed = packed[starts_of(packed)]
+    return packed >> bits, packed & ((1 << bits) - 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -138,6 +138,7 @@ class Prepared:
     constraints: of the problem, in the order of the config.
     grown: sensitive attributes whose hierarchy is built from the input's values.
     counted: the distinct rows of all records.
+    units: the unit of each record by the name of the unit, shape (records,), int64; -1 without one.
     """
 
     problem: SearchProblem
@@ -145,6 +146,7 @@ class Prepared:
     constraints: tuple[Constraint, ...]
     grown: frozenset[str]
     counted: Counted
+    units: Mapping[str, IntArray] = field(default_factory=dict)
 
     @property
     def engine(self) -> EngineChoice:
@@ -258,11 +260,16 @@ def problem_of(
         source = EngineTables(attributes, sensitive, found.combinations, plan.engine.temp_directory)
     table = finest(attributes, sensitive, found) if source is None else coarsest(source, attributes, found)
     encoded = Encoded(table.codes, table.counts, relation, tuple(columns.values()))
-    table = _with_units(plan, table, relation, encoded, found)
+    units = _units_of(plan, relation, found)
+    asked = {each.unit for each in plan.planned}
+    own = {name: each for name, each in units.items() if name in asked}
+    table = (
+        replace(table, units=units_of_rows(own, encoded.combination, table.combinations)) if own else table
+    )
     problem = replace(_problem(plan, table, constraints), source=source, most=found.most)
     if source is not None and not plan.algorithm.by_codes:
         problem = replace(problem, placing=bool(columns_outside_table(plan, relation, columns)))
-    return Prepared(problem, encoded, constraints, plan.grown, found)
+    return Prepared(problem, encoded, constraints, plan.grown, found, units)
 
 
 def units_of_records(plan: Plan, relation: Relation) -> dict[str, IntArray]:
@@ -322,18 +329,23 @@ def units_of_rows(units: Mapping[str, IntArray], row_of: IntArray, rows: int) ->
     return {name: Units.of_items(items, own, rows) for name, own in units.items()}
 
 
-def _with_units(plan: Plan, table: Table, relation: Relation, encoded: Encoded, found: Counted) -> Table:
-    """Return a table with the units that constraints count."""
-    asked = {each.unit for each in plan.planned if each.unit is not None}
-    if not asked:
-        return table
-    if found.beyond:
+def _units_of(plan: Plan, relation: Relation, found: Counted) -> dict[str, IntArray]:
+    """Return the units that the config names, by record; none where no constraint counts them and none can.
+
+    Raises
+    ------
+    InputError: a constraint counts units of an input for which that is not possible.
+    DataError: as for ``units_of_records``.
+    """
+    counted = any(each.unit is not None for each in plan.planned)
+    if not plan.units or not (counted or relation.ordered):
+        return {}
+    if counted and found.beyond:
         raise InputError(
             f"{row_limit_message(found)}, so the run is out of core, where constraints count records only; "
             "raise engine.memory_limit or engine.options.combinations, or set unit: record in each constraint"
         )
-    own = {name: each for name, each in units_of_records(plan, relation).items() if name in asked}
-    return replace(table, units=units_of_rows(own, encoded.combination.astype(np.int64), table.combinations))
+    return units_of_records(plan, relation)
 
 
 def _problem(plan: Plan, table: Table, constraints: Sequence[Constraint]) -> SearchProblem:

@@ -185,7 +185,7 @@ def report_parts(
         [*warnings_of(plan, prepared), *_unattacked(() if verified is None else verified.unattacked)],
         {"name": prepared.engine.name, "because": prepared.engine.because},
         None if diagnosis is None else diagnosis.to_dict(),
-        units=unit_facts(plan, prepared.encoded.relation),
+        units=unit_facts(plan, prepared),
     )
 
 
@@ -203,7 +203,7 @@ def warnings_of(plan: Plan, prepared: Prepared) -> list[str]:
         *text_warnings(plan, [read.column for read in prepared.encoded.columns]),
         *(anatomy_warnings(plan) if plan.algorithm.in_groups else []),
         *_weight_warnings(plan, prepared.encoded.relation),
-        *unit_warnings(plan, prepared.encoded.relation),
+        *unit_warnings(unit_facts(plan, prepared)),
     ]
 
 

@@ -232,7 +232,7 @@ class TableShape(Shape):
         prepared, plan = found.prepared, self._plan
         references = None
         if not prepared.problem.moving_reference:
-            whole = all_records(plan, prepared)
+            whole = all_records(prepared)
             references = {name: whole.reference(name) for name in prepared.problem.table.sensitive_names}
         classes = released_records(plan, prepared, found.recoding)
         return measure(classes, asked, references, prepared.grown)

@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.data.relation import Relation
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.counting import group_rows
 from anonymizer.model.recoding import Recoding
 from anonymizer.release.query import rows_of_records
 from anonymizer.run.plan import Plan
-from anonymizer.run.prepare import Prepared, units_of_records, units_of_rows
+from anonymizer.run.prepare import Prepared, units_of_rows
 
 
 def class_of_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> tuple[IntArray, int]:
@@ -37,41 +36,32 @@ def released_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Clas
 
     The search counts distinct rows instead; the two share no sums.
     """
-    relation = prepared.encoded.relation
     class_of, number = class_of_records(plan, prepared, recoding)
-    return _classes(plan, prepared, class_of, np.flatnonzero(class_of >= 0), number, relation)
+    return _classes(prepared, class_of, np.flatnonzero(class_of >= 0), number)
 
 
-def all_records(plan: Plan, prepared: Prepared) -> Classes:
+def all_records(prepared: Prepared) -> Classes:
     """Return one class of all records of the input, counted record by record."""
-    relation = prepared.encoded.relation
-    items = np.arange(relation.rows)
-    return _classes(plan, prepared, np.zeros(relation.rows, dtype=np.int64), items, 1, relation)
+    rows = prepared.encoded.relation.rows
+    return _classes(prepared, np.zeros(rows, dtype=np.int64), np.arange(rows), 1)
 
 
-def _classes(
-    plan: Plan, prepared: Prepared, class_of: IntArray, records: IntArray, number: int, relation: Relation
-) -> Classes:
+def _classes(prepared: Prepared, class_of: IntArray, records: IntArray, number: int) -> Classes:
     table, rows = prepared.problem.table, prepared.encoded.combination[records]
     sensitive = {
         each.name: SensitiveCodes(each, table.sensitive_codes(each.name)[rows].astype(np.int64))
         for each in table.sensitive
     }
-    own = {name: each[records] for name, each in units_of_records(plan, relation).items()}
+    own = {name: each[records] for name, each in prepared.units.items()}
     units = units_of_rows(own, np.arange(len(records)), len(records))
     ones = np.ones(len(records), dtype=np.int64)
     return Classes(class_of[records], ones, number, sensitive, units)
 
 
-def unit_facts(plan: Plan, relation: Relation) -> dict[str, Any] | None:
-    """Return the ``units`` entry of the report: how many units the input has, and their records.
-
-    None where the config names no units, or where the records have no order to find them in.
-    """
-    if not plan.units or not relation.ordered:
-        return None
+def unit_facts(plan: Plan, prepared: Prepared) -> dict[str, Any] | None:
+    """Return the ``units`` entry of the report; None where the config names no units that can be counted."""
     facts = {}
-    for name, units in units_of_records(plan, relation).items():
+    for name, units in prepared.units.items():
         sizes = np.bincount(units[units >= 0])
         sizes, missing = sizes[sizes > 0], int((units < 0).sum())
         facts[name] = {
@@ -81,14 +71,18 @@ def unit_facts(plan: Plan, relation: Relation) -> dict[str, Any] | None:
             "records_without": missing,
             "most_records": int(sizes.max(initial=min(missing, 1))),
         }
-    return facts
+    return facts or None
 
 
-def unit_warnings(plan: Plan, relation: Relation) -> list[str]:
-    """Return the warnings about units that each have one record, so that they are records."""
-    facts = unit_facts(plan, relation) or {}
+def unit_warnings(facts: dict[str, Any] | None) -> list[str]:
+    """Return the warnings about units that each have one record, so that they are records.
+
+    Parameters
+    ----------
+    facts: the ``units`` entry of the report.
+    """
     return [
         f"column '{own['column']}' has another value in every record, so that each {name} has one record"
-        for name, own in facts.items()
+        for name, own in (facts or {}).items()
         if own["units"] == own["records"] > own["records_without"]
     ]
