@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonymizer.attacks.base import AttackResult
 from anonymizer.config.attribute import Role
@@ -263,9 +264,8 @@ def problem_of(
     units = _units_of(plan, relation, found)
     asked = {each.unit for each in plan.planned}
     own = {name: each for name, each in units.items() if name in asked}
-    table = (
-        replace(table, units=units_of_rows(own, encoded.combination, table.combinations)) if own else table
-    )
+    if own:
+        table = replace(table, units=units_of_rows(own, encoded.combination, table.combinations))
     problem = replace(_problem(plan, table, constraints), source=source, most=found.most)
     if source is not None and not plan.algorithm.by_codes:
         problem = replace(problem, placing=bool(columns_outside_table(plan, relation, columns)))
@@ -317,7 +317,7 @@ def _check_households(plan: Plan, relation: Relation, person: IntArray, househol
         )
 
 
-def units_of_rows(units: Mapping[str, IntArray], row_of: IntArray, rows: int) -> UnitsByName:
+def units_of_rows(units: Mapping[str, IntArray], row_of: NDArray[np.integer], rows: int) -> UnitsByName:
     """Return the units of the distinct rows of a table.
 
     Parameters
