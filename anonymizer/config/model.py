@@ -118,7 +118,7 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[tuple[str, ...], str
                 f"'{column}' says which records belong to one {name}, and would be released; accepted: "
                 "identifier, drop",
             )
-    if not any(config.unit_of(each) for each in config.constraints):
+    if not config.counts_units:
         return
     algorithm = config.algorithm.build()
     if not algorithm.counts_units:
@@ -376,6 +376,11 @@ class Config(Section):
         default = PERSON if self.input.person is not None else RECORD
         unit = constraint.unit or default
         return None if unit == RECORD else unit
+
+    @property
+    def counts_units(self) -> bool:
+        """Whether a constraint counts units other than records."""
+        return any(self.unit_of(each) is not None for each in self.constraints)
 
     @model_validator(mode="after")
     def _suits_labels(self) -> Self:

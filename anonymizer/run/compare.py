@@ -523,7 +523,9 @@ def _algorithms(base: Config, asked: Sequence[str], *, vary: bool) -> Sequence[s
         return [base.algorithm.name]
     method = base.suppression.method.value
     return [
-        name for name, each in SEARCH_ALGORITHMS.items() if name != CHOOSES and method in each.suppressions
+        name
+        for name, each in SEARCH_ALGORITHMS.items()
+        if name != CHOOSES and method in each.suppressions and (each().counts_units or not base.counts_units)
     ]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from anonymizer.errors import plural
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.counting import group_rows
@@ -75,14 +76,22 @@ def unit_facts(plan: Plan, prepared: Prepared) -> dict[str, Any] | None:
 
 
 def unit_warnings(facts: dict[str, Any] | None) -> list[str]:
-    """Return the warnings about units that each have one record, so that they are records.
+    """Return the warnings about units that each have one record, and about records without one.
 
     Parameters
     ----------
     facts: the ``units`` entry of the report.
     """
-    return [
-        f"column '{own['column']}' has another value in every record, so that each {name} has one record"
-        for name, own in (facts or {}).items()
-        if own["units"] == own["records"] > own["records_without"]
-    ]
+    warnings = []
+    for name, own in (facts or {}).items():
+        column, missing = own["column"], own["records_without"]
+        if missing:
+            warnings.append(
+                f"column '{column}' is empty in {plural(missing, 'record')}, each of which counts as a {name} "
+                "of its own; if several are of one, fill them in, or set input.missing_person to refuse"
+            )
+        elif own["units"] == own["records"]:
+            warnings.append(
+                f"column '{column}' has another value in every record, so that each {name} has one record"
+            )
+    return warnings

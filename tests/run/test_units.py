@@ -145,6 +145,7 @@ def test_a_visit_without_a_patient_is_one_of_its_own_or_refused(
     result = an.anonymize(frame, {**CONFIG, "input": {"person": "patient_id"}})
     own = result.report.to_dict()["units"]["person"]
     assert (own["units"], own["records_without"]) == (192 + 40, 40)
+    assert exchange("40 visits without a patient", result.report.to_dict()["warnings"][0]) == message
     refused = {"path": "visits.csv", "person": "patient_id", "missing_person": "refuse"}
     done = run(written(tmp_path, frame, input=refused))
     assert done.code == 2
@@ -288,3 +289,10 @@ def test_attacks_say_that_they_count_records(tmp_path: Path, message: SnapshotAs
     plain = written(tmp_path, visits(), attacks=["uniqueness"], input={"path": "visits.csv"})
     done = call("attack", release, "-c", plain, "-q", *original)
     assert exchange("without", done.out.splitlines()[0]) == message
+
+
+def test_compare_leaves_out_what_counts_records_only(tmp_path: Path) -> None:
+    config = written(tmp_path, visits(60))
+    done = call("compare", config, "-q", "--json", "-o", tmp_path / "comparison")
+    assert done.code == 0, done.err
+    assert {each["algorithm"] for each in done.json["runs"]} == {"lattice", "mondrian"}
