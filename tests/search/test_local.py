@@ -21,6 +21,7 @@ from anonymizer.model.table import Table
 from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.local.algorithm import RECORDS, Exact, Local
+from anonymizer.search.mondrian.algorithm import Mondrian
 from tests import strategies
 from tests.conformance.asked import about, any_table
 from tests.helpers.examples import share
@@ -262,3 +263,39 @@ def test_weights_of_zero_cost_nothing() -> None:
     assert outcome.objective is not None
     assert np.isfinite(outcome.objective)
     check_valid(outcome, spec)
+
+
+@share(2)
+@given(random=st.randoms(use_true_random=False))
+def test_with_many_attributes_it_starts_from_mondrian_and_stays_valid(random: Random) -> None:
+    """As if there were too many level vectors: the models hold, and no loss is above Mondrian's."""
+    spec = replace(
+        strategies.problem(random), metric=random.choice(("loss", "ncp")), aggregate="arithmetic-mean"
+    )
+    asked = problem(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("anonymizer.search.local.start.VECTORS", 1)
+        patch.setattr("anonymizer.search.local.algorithm.RECORDS", 0)
+        patch.setattr("anonymizer.search.local.algorithm.MOVING_RECORDS", 0)
+        outcome = Local().search(asked, Control(steps=12))
+    other = Mondrian().search(asked, Control())
+    if other.recoding is None:
+        return
+    assert outcome.recoding is not None
+    assert outcome.objective <= other.objective + 1e-9
+    check_valid(outcome, spec)
+
+
+def test_thirty_attributes_gain_on_mondrian() -> None:
+    random = np.random.default_rng(1)
+    hidden = random.normal(size=(120, 2)) @ random.normal(size=(2, 30))
+    values = np.clip(np.floor(hidden + random.normal(size=hidden.shape) + 4), 0, 7).astype(int)
+    tree = {value: (f"{value}", f"{value // 2}-", f"{value // 4}+", "*") for value in range(8)}
+    own = tuple(QuasiIdentifierSpec(f"q{i}", tree, maximum=3) for i in range(30))
+    data = Microdata(own, (), tuple(map(tuple, values.tolist())))
+    spec = ProblemSpec(data, (ConstraintSpec("k-anonymity", {"k": 5}),), limit=6, k=5)
+    asked = problem(spec)
+    local, mondrian = (each.search(asked, Control(steps=10)) for each in (Local(), Mondrian()))
+    assert local.objective < 0.97 * mondrian.objective
+    assert len(local.steps) == 10
+    check_valid(local, spec)

@@ -39,6 +39,7 @@ from anonymizer.search.local.assignment import (
 )
 from anonymizer.search.local.bound import MOST_ITEMS, DualBound, best_possible
 from anonymizer.search.local.improvers import (
+    Clustering,
     Improver,
     ProposalAcceptance,
     Rebuilding,
@@ -164,6 +165,9 @@ class Exact:
 FIRST = 24
 """Steps before the first round, about two seconds of moves on 20,000 distinct rows."""
 
+FEW_ATOMS = 2_000
+"""Most atoms of a problem with many attributes for which the bound is worth its time."""
+
 LATER = 12
 """Steps by which the interval between two rounds grows, as every round gains less than the last."""
 
@@ -175,20 +179,23 @@ class BoundSchedule:
     ----------
     dual: the dual bound, None before the first round.
     loss: proven lower bound on the metric of the problem, None without one.
+    possible: whether rounds can be expected to raise it.
     """
 
-    def __init__(self, ground: LocalProblem) -> None:
+    def __init__(self, ground: LocalProblem, *, wide: bool) -> None:
         self.dual: DualBound | None = None
         self.loss: float | None = None
         self._ground = ground
-        # The bound is on a mean of cell costs.
-        self._possible = ground.additive and ground.atoms.number > 0
+        # The bound is on a mean of cell costs. In many dimensions hardly any rows share a facility, and
+        # looking for them takes as long as the whole budget.
+        most = FEW_ATOMS if wide else np.inf
+        self.possible = ground.additive and 0 < ground.atoms.number <= most
         self._next = FIRST
 
     @property
     def open(self) -> bool:
         """Whether further rounds may raise the bound."""
-        return self._possible and not (self.dual is not None and self.dual.settled)
+        return self.possible and not (self.dual is not None and self.dual.settled)
 
     def due(self, steps: int) -> bool:
         """Return whether the next step is a round of the bound."""
@@ -211,7 +218,7 @@ class BoundSchedule:
     def _begun(self) -> DualBound | None:
         items = items_of(self._ground.problem.table, self._ground.trees)
         if items.number > MOST_ITEMS:
-            self._possible = False
+            self.possible = False
             return None
         self.dual = DualBound(self._ground.trees, items, self._ground.problem.minimum_size)
         return self.dual
@@ -315,7 +322,7 @@ class LocalRun(SearchRun):
         self._tried = 0
         self._best: _Found | None = None
         self._bound: float | None = None
-        self._proving = BoundSchedule(self._ground)
+        self._proving = BoundSchedule(self._ground, wide=self._lattice.wide)
         self._acceptance = ProposalAcceptance(self._validity, self._judge, problem.limit)
 
     def run(self) -> Outcome:
@@ -331,10 +338,11 @@ class LocalRun(SearchRun):
         if Exact.applies(self._ground):
             return self._run_exactly(Exact(self._ground, self._validity, self._judge))
         self._take_quick()
-        found = self._start()
-        if found:
-            self._note("start", found)
-        self._compare_with_lattice()
+        if self._best is None or not self._lattice.wide:
+            found = self._start()
+            if found:
+                self._note("start", found)
+            self._compare_with_lattice()
         if self._best is None:
             return self._outcome(Status.UNDECIDED)
         self._improve(self._best.assignment)
@@ -365,7 +373,8 @@ class LocalRun(SearchRun):
 
     def _take_quick(self) -> None:
         """Take a quick release before a slow start, in case the budget ends within it."""
-        found = mondrian_start(self._ground, self._control.stopped) if self._slow else None
+        quick = self._slow or self._lattice.wide
+        found = mondrian_start(self._ground, self._control.stopped) if quick else None
         if found is not None:
             self._validity.refer_to(found.kept)
             if self._judge.admits(found):
@@ -447,11 +456,13 @@ class LocalRun(SearchRun):
 
     def _improvers(self) -> list[Improver]:
         acceptance = self._acceptance
-        return [
-            Relocation(self._validity, acceptance),
-            Rebuilding(self._lattice, self._validity, acceptance),
-            Rejoining(self._validity, self._judge),
-        ]
+        # Level vectors of many attributes are mere samples, at which hardly any class is grouped.
+        regrouping = (
+            Clustering(self._validity, acceptance)
+            if self._lattice.wide
+            else Rebuilding(self._lattice, self._validity, acceptance)
+        )
+        return [Relocation(self._validity, acceptance), regrouping, Rejoining(self._validity, self._judge)]
 
     @property
     def _patience(self) -> int:
@@ -499,7 +510,8 @@ class LocalRun(SearchRun):
 
     def _proven_bound(self) -> float | None:
         """Return the bound; a quick one if the budget ended before the first round."""
-        if self._bound is None and self._best is not None:
+        late = self._lattice.wide and self._control.out_of_time()
+        if self._bound is None and self._best is not None and self._proving.possible and not late:
             # On a large table it takes minutes, so it also ends with the budget.
             ended = self._control.out_of_time if self._slow else self._control.stopped
             return best_possible(self._problem, ended)
@@ -528,8 +540,10 @@ class Local(SearchAlgorithm):
 
     A greedy start is improved round by round until the budget ends. For a weighted mean of cell costs the
     result is never worse than the optimum of the lattice, as full-domain recoding is a special case; if the
-    budget ends within the start on a large table, it is Mondrian's. For any other metric the mean of its cell
-    costs guides the search, or ``loss`` if it has none, and the best by the metric itself is returned.
+    budget ends within the start on a large table, it is Mondrian's. With more attributes than level vectors
+    can be tried for, the start is Mondrian's, and improvers work on the records alone. For any other metric
+    the mean of its cell costs guides the search, or ``loss`` if it has none, and the best by the metric
+    itself is returned.
     """
 
     name = "local"

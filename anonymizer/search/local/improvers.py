@@ -30,7 +30,14 @@ from anonymizer.search.local.assignment import (
 )
 from anonymizer.search.local.bound import DualBound
 from anonymizer.search.local.facilities import Facilities, segments
-from anonymizer.search.local.start import Grouped, Joining, LevelLattice, Parts, group_greedily
+from anonymizer.search.local.start import (
+    UNASSIGNED,
+    Grouped,
+    Joining,
+    LevelLattice,
+    Parts,
+    group_greedily,
+)
 from anonymizer.search.local.validity import AssignmentJudge, Validity
 from anonymizer.search.solver import Effort, Programme
 
@@ -265,6 +272,127 @@ def _placed(ground: LocalProblem, found: Grouped, *, may_suppress: bool) -> IntA
         chosen = np.where(parts.counts[left] * SUPPRESSION_COST < rises, SUPPRESSED, chosen)
     labels[left] = chosen
     return labels
+
+
+ZONE_SHARES = (0.2, 0.1, 0.05, 0.03)
+"""Zones per class of a clustering, one drawn in each round."""
+
+ZONE_PARTS = 500
+"""Most parts of a zone of a clustering."""
+
+
+class Clustering(Improver):
+    """Divides many zones at once into clusters of near records, one cluster after the other.
+
+    A zone is a class with its nearest ones. A cluster begins with a random record of its zone, or with the
+    one farthest from the cluster before, and takes the record that raises its cost least until it is large
+    enough; what remains joins the cheapest cluster. The work grows with the attributes, not with their
+    levels. Each zone keeps the better of its old and its new classes.
+
+    Source: Byun, Kamra, Bertino, Li (DASFAA 2007, doi:10.1007/978-3-540-71703-4_18), algorithm 1, here within
+    zones.
+    """
+
+    name = "clustering"
+
+    def __init__(self, validity: Validity, acceptance: ProposalAcceptance) -> None:
+        self._validity = validity
+        self._acceptance = acceptance
+
+    def improve(self, assignment: Assignment, random: np.random.Generator) -> Assignment:
+        """Cluster all classes once, or those of a random region of many."""
+        own = assignment
+        zone_of_class, zones = voronoi(own, float(random.choice(ZONE_SHARES)), REGION, random)
+        parts_of = np.bincount(
+            zone_of_class[zone_of_class >= 0], np.diff(own.starts)[zone_of_class >= 0], zones
+        )
+        zone_of_class = np.where(
+            (zone_of_class >= 0) & (parts_of[zone_of_class] <= ZONE_PARTS), zone_of_class, -1
+        )
+        inside = own.first + np.flatnonzero(zone_of_class[own.class_of[own.first :]] >= 0)
+        if not len(inside):
+            return own
+        zone_of = zone_of_class[own.class_of[inside]]
+        order = np.argsort(zone_of, kind="stable")
+        parts = Parts(own.atoms[inside[order]], own.counts[inside[order]], zone_of[order], zones)
+        labels = _Clusters(own.ground, parts, self._validity.minimum_size, random).run()
+        labels = _placed(own.ground, Grouped(parts, labels), may_suppress=self._acceptance.room(own) > 0)
+        return self._acceptance.taken(
+            own, Proposal(zone_of_class, zones, parts.atoms, parts.counts, parts.zones, labels)
+        )
+
+
+class _Clusters:
+    """The clusters of several zones, which grow side by side.
+
+    Parameters
+    ----------
+    parts: sorted by zone.
+    size: records of a cluster that is large enough.
+    """
+
+    def __init__(self, ground: LocalProblem, parts: Parts, size: int, random: np.random.Generator) -> None:
+        self._ground, self._size, self._random = ground, size, random
+        _, row = np.unique(parts.zones, return_inverse=True)
+        self._row = row.reshape(-1).astype(np.int64)
+        lengths = np.bincount(self._row)
+        self._place = np.arange(len(self._row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        shape = len(lengths), int(lengths.max())
+        self._counts = np.zeros(shape, dtype=np.int64)
+        self._counts[self._row, self._place] = parts.counts
+        nodes = ground.atoms.nodes[parts.atoms]
+        self._nodes = np.repeat(nodes[:1, None], shape[0], axis=0).repeat(shape[1], axis=1)
+        self._nodes[self._row, self._place] = nodes
+        self._labels = np.full(shape, UNASSIGNED, dtype=np.int64)
+        self._open = self._counts > 0
+        self._farthest = bool(random.random() < FARTHEST)
+
+    def run(self) -> IntArray:
+        """Return the cluster of each part, shape (parts,), int64; ``UNASSIGNED`` without one."""
+        last: CodeArray | None = None
+        turn = 0
+        while True:
+            left = np.where(self._open, self._counts, 0).sum(axis=1)
+            rows = np.flatnonzero(left >= self._size)
+            if not len(rows):
+                return self._labels[self._row, self._place]
+            last = self._grown(rows, turn * len(self._counts), last)
+            turn += 1
+
+    def _grown(self, rows: IntArray, label: int, last: CodeArray | None) -> CodeArray:
+        """Add a cluster in some zones; return the nodes of the last cluster of every zone."""
+        worth = self._random.random((len(rows), self._counts.shape[1]))
+        if last is not None and self._farthest:
+            worth += self._ground.joins.costs(last[rows][:, None], self._nodes[rows])
+        nodes = np.empty((len(rows), self._nodes.shape[2]), dtype=np.int32)
+        sizes, growing = np.zeros(len(rows), dtype=np.int64), np.arange(len(rows))
+        chosen = np.where(self._open[rows], worth, -np.inf).argmax(axis=1)
+        nodes[:] = self._nodes[rows, chosen]
+        while True:
+            own = rows[growing]
+            self._labels[own, chosen] = label + own
+            self._open[own, chosen] = False
+            sizes[growing] += self._counts[own, chosen]
+            growing = growing[sizes[growing] < self._size]
+            if not len(growing):
+                break
+            own = rows[growing]
+            costs = self._ground.joins.costs(nodes[growing][:, None], self._nodes[own])
+            costs[~self._open[own]] = np.inf
+            chosen = costs.argmin(axis=1)
+            possible = np.isfinite(costs[np.arange(len(own)), chosen])
+            # Records without an allowed node that covers them stay where they are.
+            self._open[own[~possible]] = False
+            growing, chosen = growing[possible], chosen[possible]
+            own = rows[growing]
+            nodes[growing] = self._ground.trees.common(nodes[growing], self._nodes[own, chosen])
+        found = np.zeros((len(self._counts), nodes.shape[1]), dtype=np.int32) if last is None else last
+        found[rows] = nodes
+        return found
+
+
+FARTHEST = 0.5
+"""Chance that clusters begin with the record farthest from the cluster before."""
 
 
 class Rejoining(Improver):

@@ -112,6 +112,11 @@ class LevelLattice:
         return total
 
     @property
+    def wide(self) -> bool:
+        """Whether there are too many level vectors for ``vectors`` to have all of them."""
+        return prod(len(own) for own in self.means) > len(self.vectors)
+
+    @property
     def top(self) -> IntArray:
         """The vector of the highest levels, shape (quasi-identifiers,), int64."""
         return np.array([len(own) - 1 for own in self.means], dtype=np.int64)
