@@ -87,8 +87,8 @@ def unit_warnings(facts: dict[str, Any] | None) -> list[str]:
         column, missing = own["column"], own["records_without"]
         if missing:
             warnings.append(
-                f"column '{column}' is empty in {plural(missing, 'record')}; each of them counts as a {name}: "
-                "if several are of one, fill them in, or set input.missing_person to refuse"
+                f"column '{column}' is empty in {plural(missing, 'record')}; each of them counts as a "
+                f"{name}: if several are of one, fill them in, or set input.missing_person to refuse"
             )
         elif own["units"] == own["records"]:
             warnings.append(
