@@ -112,12 +112,20 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[tuple[str, ...], str
         path = ("input", name) if name in (PERSON, HOUSEHOLD) else ("input", "units", name)
         if column not in config.attributes:
             yield path, f"no column '{column}' in attributes; {suggestion(column, config.attributes)}"
-        elif name in (PERSON, HOUSEHOLD) and config.attributes[column].released:
+        elif config.attributes[column].released:
             yield (
                 ("attributes", column, "role"),
                 f"'{column}' says which records belong to one {name}, and would be released; accepted: "
                 "identifier, drop",
             )
+    if config.input.missing_person is not None and not config.input.unit_columns:
+        yield (
+            ("input", "missing_person"),
+            "needs input.person, household or units; add one, or remove the key",
+        )
+    if config.input.unit_columns and config.engine.name not in set(EngineName):
+        what = f"engine {config.engine.name} counts records only; accepted: {', '.join(EngineName)}"
+        yield ("engine", "name"), f"{what}; or remove person, household and units from input"
     if not config.counts_units:
         return
     algorithm = config.algorithm.build()
@@ -129,9 +137,6 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[tuple[str, ...], str
         yield ("suppression", "method"), "where constraints count units, accepted: classes"
     if config.apply is not None:
         yield ("apply",), f"constraints of the new records count records only; set unit: {RECORD} for each"
-    if config.engine.name not in set(EngineName):
-        what = f"engine {config.engine.name} counts records only; accepted: {', '.join(EngineName)}"
-        yield ("engine", "name"), f"{what}; or set unit: {RECORD} in each constraint"
 
 
 IN_NUMBERS = ("auto", "lattice", "local", "mondrian")

@@ -136,7 +136,10 @@ def recipient_warnings(content: Mapping[str, Any]) -> list[str]:
     config = content["config"]
     roles = {each.get("role") for each in config["attributes"].values()}
     acknowledged = config.get("acknowledge") or ()
-    known = "rows-are-persons" in acknowledged or "person" in content["config"]["input"]
+    persons = config["input"].get("person") is not None and any(
+        each.get("unit", "person") == "person" for each in config["constraints"]
+    )
+    known = "rows-are-persons" in acknowledged or persons
     return [] if known or roles.isdisjoint(LEFT_OUT) else [RECORDS]
 
 

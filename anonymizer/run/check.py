@@ -20,11 +20,11 @@ from anonymizer.model.classes import Measurement
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.model.units import PERSON
-from anonymizer.privacy.base import PRIVACY_MODELS, CountedConstraint, ReleaseConstraint
+from anonymizer.privacy.base import PRIVACY_MODELS, CountedConstraint
 from anonymizer.release.anatomy import AnatomyFiles
 from anonymizer.run.adversary import original_of_files, read_release, with_labels
 from anonymizer.run.plan import Plan, probes
-from anonymizer.run.prepare import countable_constraints, in_order, unmeasured
+from anonymizer.run.prepare import countable_constraints, units_of_records, unmeasured
 from anonymizer.run.repeated_keys import check_warnings
 from anonymizer.run.shape import RelationPair, attribute_in_groups
 from anonymizer.run.source import open_foreign_release
@@ -36,7 +36,8 @@ class Check:
 
     Attributes
     ----------
-    constraints: those of the config, attack-based ones unmeasured; empty without a config.
+    constraints: those of the config; attack-based ones unmeasured, and those on units that the file does not
+        name; empty without a config.
     measures: every privacy model, measured with neutral thresholds.
     warnings: parts of the file that were not measured.
     """
@@ -106,12 +107,11 @@ def check_config(relation: Relation, plan: Plan) -> Check:
     columns = read_columns(relation, own, plan.missing)
     attributes = plan.sensitive_attributes({name: read.column for name, read in columns.items()})
     known = {name: plan.columns[name].role if name in plan.columns else None for name in relation.columns}
-    asked = {each.unit for each in plan.planned} | {PERSON}
-    units = {name: column for name, column in plan.units.items() if name in asked}
-    for column in units.values():
-        relation.position(column)
-    absent = frozenset({None, *plan.missing})
-    own_units = UnitColumns(units, absent)
+    # A release has no such columns.
+    units = {name: column for name, column in plan.units.items() if column in relation.columns}
+    if relation.ordered:
+        units_of_records(replace(plan, units=units), relation)
+    own_units = UnitColumns(units, frozenset({None, *plan.missing}))
     return _check_table(relation, plan.with_role(Role.QUASI_IDENTIFIER), attributes, plan, known, own_units)
 
 
@@ -127,9 +127,10 @@ def _check_table(
     constraints, measures = _measured(partial(measure, classes), attributes, plan, units.columns)
     warnings = [*relation.header_warnings]
     acknowledged = plan is not None and Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged
-    if PERSON not in units.columns and not acknowledged:
-        k = None if plan is None else plan.k
-        warnings += check_warnings(relation, quasi_identifiers, known.items(), k)
+    counted = PERSON in units.columns if plan is None else plan.counts_persons
+    if not counted and not acknowledged:
+        k, person = (None, None) if plan is None else (plan.k, plan.units.get(PERSON))
+        warnings += check_warnings(relation, quasi_identifiers, known.items(), k, person)
     return Check(relation.rows, classes.number, constraints, measures, warnings)
 
 
@@ -149,8 +150,9 @@ def _measured(
     own = [] if plan is None else plan.constraints([each.name for each in attributes])
     wanted = [probe for attribute in (None, *attributes) for probe in probes(attribute, models)]
     wanted += [replace(probe, unit=unit) for unit in units for probe in wanted if probe.model.counts_units]
-    attacked = [unmeasured(each) for each in own if isinstance(each, ReleaseConstraint)]
-    constraints = in_order(own, measure_all(countable_constraints(own)), attacked)
+    counted = [each for each in countable_constraints(own) if each.unit is None or each.unit in units]
+    measured = iter(measure_all(counted))
+    constraints = [next(measured) if each in counted else unmeasured(each) for each in own]
     return constraints, measure_all(countable_constraints(wanted))
 
 

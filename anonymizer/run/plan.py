@@ -49,6 +49,7 @@ from anonymizer.model.table import (
     Table,
     ValueType,
 )
+from anonymizer.model.units import PERSON
 from anonymizer.privacy.base import (
     AttackModel,
     ClassConstraint,
@@ -235,6 +236,11 @@ class Plan:
         """The largest k of the constraints; None if no constraint has a k."""
         sizes = [getattr(each.model.settings, "k", None) for each in self.planned]
         return max((size for size in sizes if size is not None), default=None)
+
+    @property
+    def counts_persons(self) -> bool:
+        """Whether a constraint counts persons, not records."""
+        return any(each.unit == PERSON for each in self.planned)
 
     @property
     def weights(self) -> list[str]:

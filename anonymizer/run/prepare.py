@@ -420,8 +420,8 @@ def in_order(
     return [next(second if isinstance(each, ReleaseConstraint) else first) for each in constraints]
 
 
-def unmeasured(constraint: ReleaseConstraint) -> Measurement:
-    """Return the measurement of an attack-based constraint without the original records: unknown."""
+def unmeasured(constraint: Constraint) -> Measurement:
+    """Return the measurement of a constraint that needs more than the file at hand: unknown."""
     return _measurement(constraint, None, None)
 
 
@@ -449,7 +449,7 @@ def violated_constraints(constraints: Sequence[Constraint], measurements: Sequen
     ]
 
 
-def _measurement(constraint: ReleaseConstraint, measured: float | None, held: bool | None) -> Measurement:
+def _measurement(constraint: Constraint, measured: float | None, held: bool | None) -> Measurement:
     name, parameters = constraint.model.name, constraint.parameters()
     return Measurement(name, constraint.attribute, parameters, measured, held, 0, False)
 

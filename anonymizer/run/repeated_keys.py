@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from anonymizer.data.relation import Relation
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.counting import group_rows
 from anonymizer.model.table import ValueType
-from anonymizer.model.units import PERSON
+from anonymizer.model.units import PERSON, RECORD
 from anonymizer.profile.column_statistics import ColumnFacts, measure_column
 from anonymizer.profile.detection import PersonNumbers, named_as_number
 from anonymizer.profile.knowledge import HOUSEHOLD_KEYS, PERSON_KEYS, Ground, subject_of
@@ -52,6 +52,7 @@ class RepeatedKey:
     persons: number of different values.
     records: with a value.
     below, classes: number of classes that hold fewer than k of its values, and of all; None if not counted.
+    known: whether the config names it, but no constraint counts its values.
     """
 
     name: str
@@ -59,9 +60,10 @@ class RepeatedKey:
     records: int
     below: int | None = None
     classes: int | None = None
+    known: bool = False
 
     def warning(self, k: int | None) -> str:
-        """Return the warning about the key.
+        """Return the warning about the key, which no constraint counts.
 
         >>> RepeatedKey("id", 6127, 19609, 136, 2476).warning(5)[:83]
         "column 'id' repeats: 6,127 values in 19,609 records; k counts records, not people: "
@@ -73,7 +75,10 @@ class RepeatedKey:
         if self.below is not None and self.classes is not None:
             below = masked_count(self.below, smallest_shown(k), self.classes)
             counted += f": {below} of {self.classes:,} classes hold fewer than {k or 2} of its values"
-        return f"{what}; {counted}; to protect persons, set input.person: {self.name}; {NO_PERSONS}"
+        remedy = (
+            f"remove unit: {RECORD} from a constraint" if self.known else f"set input.person: {self.name}"
+        )
+        return f"{what}; {counted}; to protect persons, {remedy}; {NO_PERSONS}"
 
     def drafted(self) -> str:
         """Return the note about the key of a draft, which counts persons by it.
@@ -117,20 +122,24 @@ def repeats(column: ColumnFacts, *, dropped: bool) -> bool:
     return coded and not dated and (subject is None or subject.ground is not Ground.OUTSIDE)
 
 
-def keys_among(relation: Relation, columns: Iterable[tuple[str, Role | None]]) -> Iterator[RepeatedKey]:
+def keys_among(
+    relation: Relation, columns: Iterable[tuple[str, Role | None]], person: str | None = None
+) -> Iterator[RepeatedKey]:
     """Yield the keys that repeat among some columns of an open input.
 
     Parameters
     ----------
     columns: with their roles; None for a column without one.
+    person: the column that the config names as the key of persons; None without one.
     """
     for name, role in columns:
         # Measuring every column of a wide file would take long.
-        if role in KNOWN or not (role in LEFT_OUT or named_as_number(name)):
+        if name != person and (role in KNOWN or not (role in LEFT_OUT or named_as_number(name))):
             continue
         facts = measure_column(relation, name)
-        if repeats(facts, dropped=role in LEFT_OUT):
-            yield RepeatedKey(name, facts.distinct, facts.present)
+        named = name == person and facts.distinct < facts.present
+        if named or repeats(facts, dropped=role in LEFT_OUT):
+            yield RepeatedKey(name, facts.distinct, facts.present, known=name == person)
 
 
 def key_warnings(plan: Plan, found: Found) -> list[str]:
@@ -138,11 +147,11 @@ def key_warnings(plan: Plan, found: Found) -> list[str]:
 
     The classes are counted if the distinct rows are in memory and the records have an order.
     """
-    if Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged or PERSON in plan.units:
+    if Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged or plan.counts_persons:
         return []
     relation = found.prepared.encoded.relation
     columns = [(name, plan.columns[name].role) for name in relation.columns]
-    keys = [*keys_among(relation, columns)]
+    keys = [*keys_among(relation, columns, plan.units.get(PERSON))]
     if keys and found.prepared.problem.source is None and relation.ordered and not plan.applied:
         own, number = class_of_records(plan, found.prepared, found.recoding)
         keys = [_counted(relation, each, own, number, plan) for each in keys]
@@ -158,7 +167,7 @@ def _counted(
     codes = relation.codes(key.name).astype(np.int64)
     counted = (class_of >= 0) & present[codes]
     values = values_by_class(class_of[counted], codes[counted], len(present), number)
-    return RepeatedKey(key.name, key.persons, key.records, int((values < (plan.k or 2)).sum()), number)
+    return replace(key, below=int((values < (plan.k or 2)).sum()), classes=number)
 
 
 def values_by_class(class_of: IntArray, codes: IntArray, size: int, number: int) -> IntArray:
@@ -184,13 +193,13 @@ def attack_warnings(plan: Plan, original: Relation | None) -> list[str]:
     """
     if Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged:
         return []
-    if PERSON in plan.units:
+    if plan.counts_persons:
         return [ATTACKED_RECORDS]
     if original is None:
         return []
     known = {name: own.role for name, own in plan.columns.items()}
     columns = [(name, known.get(name)) for name in original.columns]
-    return [each.warning(plan.k) for each in keys_among(original, columns)]
+    return [each.warning(plan.k) for each in keys_among(original, columns, plan.units.get(PERSON))]
 
 
 def check_warnings(
@@ -198,15 +207,21 @@ def check_warnings(
     quasi_identifiers: Sequence[str],
     columns: Iterable[tuple[str, Role | None]],
     k: int | None,
+    person: str | None = None,
 ) -> list[str]:
-    """Return the warnings about the repeated keys of a file, whose classes have equal quasi-identifiers."""
+    """Return the warnings about the repeated keys of a file, whose classes have equal quasi-identifiers.
+
+    Parameters
+    ----------
+    columns, person: as for ``keys_among``.
+    """
     warnings = []
-    for key in keys_among(relation, columns):
+    for key in keys_among(relation, columns, person):
         groups = relation.group_counts([*quasi_identifiers, key.name])
         sizes = [len(values) for values in groups.values[:-1]]
         class_of, number = group_rows(zip(groups.codes.T[:-1], sizes, strict=True), len(groups.counts))
         present = np.array([text is not None and text != "" for text in groups.values[-1]])
         values = np.bincount(class_of[present[groups.codes[:, -1]]], minlength=number)
         below = int((values < (k or 2)).sum())
-        warnings.append(RepeatedKey(key.name, key.persons, key.records, below, number).warning(k))
+        warnings.append(replace(key, below=below, classes=number).warning(k))
     return warnings

@@ -14,6 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
 from anonymizer.errors import ConfigError, DataError
+from anonymizer.report.public import RECORDS
 from tests.helpers.messages import exchange
 from tests.run.commands import Done, call
 
@@ -200,6 +201,16 @@ BAD: dict[str, dict[str, Any]] = {
     "single records": {"suppression": {"method": "records"}},
     "single cells": {"suppression": {"method": "cells"}},
     "another engine": {"engine": {"name": "spark"}},
+    "a released unit": {
+        "input": {"person": "patient_id", "units": {"place": "zip"}},
+    },
+    "no unit for what is missing": {
+        "input": {"missing_person": "refuse"},
+    },
+    "another engine for records": {
+        "engine": {"name": "spark"},
+        "constraints": [{"model": "k-anonymity", "k": 5, "unit": "record"}],
+    },
     "records for persons": {"input": {"person": "patient_id", "missing_person": "drop"}},
 }
 
@@ -296,3 +307,33 @@ def test_compare_leaves_out_what_counts_records_only(tmp_path: Path) -> None:
     done = call("compare", config, "-q", "--json", "-o", tmp_path / "comparison")
     assert done.code == 0, done.err
     assert {each["algorithm"] for each in done.json["runs"]} == {"lattice", "mondrian"}
+
+
+def test_a_named_key_that_no_constraint_counts_is_warned_about(
+    tmp_path: Path, message: SnapshotAssertion
+) -> None:
+    records = [{"model": "k-anonymity", "k": 5, "unit": "record"}]
+    config = written(tmp_path, visits(), constraints=records)
+    done = run(config)
+    assert exchange(records, done.out.splitlines()[0]) == message
+    public = json.loads((tmp_path / "out" / "share" / "report.public.json").read_text(encoding="utf-8"))
+    assert RECORDS in public["warnings"]
+    checked = call("check", tmp_path / "visits.csv", "-c", config)
+    assert exchange(records, checked.out.splitlines()[1]) == message
+
+
+def test_check_of_a_release_does_not_know_its_persons(tmp_path: Path) -> None:
+    config = written(tmp_path, visits())
+    assert run(config).code == 0
+    done = call("check", tmp_path / "out" / "share" / "release.csv", "-c", config)
+    assert done.code == 0, done.err
+    assert "?      k-anonymity k=5 unit=person" in done.out
+
+
+def test_check_refuses_what_a_run_refuses(tmp_path: Path) -> None:
+    frame = visits()
+    frame.loc[:9, "patient_id"] = None
+    refused = {"path": "visits.csv", "person": "patient_id", "missing_person": "refuse"}
+    done = call("check", tmp_path / "visits.csv", "-c", written(tmp_path, frame, input=refused))
+    assert done.code == 2
+    assert "column 'patient_id' is empty in 10 records" in done.err
