@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 import tomllib
 from pathlib import Path
 
@@ -57,23 +58,16 @@ def test_tab_shows_the_public_names_and_nothing_else() -> None:
     assert set(defined) <= set(listed) | submodules
 
 
-def test_importing_loads_few_modules() -> None:
-    """Only the errors of the library, and little of Python: 23 modules in 3.11."""
+def test_importing_loads_the_errors_and_nothing_that_is_installed() -> None:
     script = "import sys; before = set(sys.modules); import anonymizer; print(*set(sys.modules) - before)"
     loaded = python("-c", script).out.split()
     assert {name for name in loaded if name.startswith("anonymizer")} == {"anonymizer", "anonymizer.errors"}
-    assert len(loaded) < 40, loaded
+    assert {name.partition(".")[0] for name in loaded} <= {"anonymizer", *sys.stdlib_module_names}
 
 
 def test_a_name_that_is_not_there() -> None:
     with pytest.raises(AttributeError, match="module 'anonymizer' has no attribute 'anonymise'"):
         anonymizer.anonymise  # noqa: B018
-
-
-def test_importing_is_quick() -> None:
-    heavy = ("numpy", "pandas", "duckdb", "networkx", "pydantic", "typer", "rich", "yaml")
-    done = python("-c", f"import anonymizer, sys; print([name for name in {heavy} if name in sys.modules])")
-    assert done.out.strip() == "[]", done.err
 
 
 def test_a_run_does_without_pandas(tmp_path: Path) -> None:

@@ -232,7 +232,8 @@ class InputSettings(Section):
         "household`. It is not released",
     )
     units: dict[UnitName, str] | None = Field(
-        default=None, description="columns of further units that constraints may count, by their names"
+        default=None,
+        description="columns of further units that constraints may count, by their names; not released",
     )
     missing_person: MissingPerson | None = Field(
         default=None,
