@@ -162,7 +162,11 @@ class Distance(StrEnum):
 LARGEST_WEIGHT = 10**6
 """Largest weight; the smallest is its inverse. Beyond them, rounding loses the smaller weights."""
 
+BANDED = (NumberLabels.RANGE, NumberLabels.MIDPOINT)
+"""How bands of a column that is not generalized can be released."""
+
 _COUNTED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+_EXACT = (Role.SENSITIVE, Role.INSENSITIVE)
 _ALLOWED_ROLES: dict[str, tuple[Role, ...]] = {
     "type": _COUNTED,
     "format": _COUNTED,
@@ -170,10 +174,12 @@ _ALLOWED_ROLES: dict[str, tuple[Role, ...]] = {
     "hierarchy": _COUNTED,
     "weight": (Role.QUASI_IDENTIFIER,),
     "levels": (Role.QUASI_IDENTIFIER,),
-    "labels": (Role.QUASI_IDENTIFIER,),
+    "labels": (Role.QUASI_IDENTIFIER, *_EXACT),
     "distance": (Role.SENSITIVE,),
     "release": (Role.WEIGHT,),
 }
+_FOR_BANDS = ("type", "format", "pivot", "hierarchy")
+"""Keys that an insensitive column has only together with ``labels``."""
 
 
 class LevelRange(Section):
@@ -224,10 +230,12 @@ class AttributeSettings(Section):
         default=Decimal(1), description="weight of the attribute in the aggregated loss"
     )
     levels: LevelRange | None = Field(default=None, description="levels that the search may use")
-    labels: NumberLabels = Field(
-        default=NumberLabels.RANGE,
-        description="how groups of numbers are released: as their labels, such as 20-29, or for analysis as "
-        "one column with their midpoints, or as two columns NAME_low and NAME_high",
+    labels: NumberLabels | None = Field(
+        default=None,
+        description="how groups of numbers are released: range (the default), their labels, such as 20-29, "
+        "or for analysis midpoint, one column of numbers, or low-high, two columns NAME_low and NAME_high. "
+        "A sensitive or insensitive column with labels is released, and measured, in the groups of level 1 "
+        "of its hierarchy: range or midpoint",
     )
     distance: Distance | None = Field(
         default=None, description="ground distance for t-closeness; default: ordered for numbers and dates"
@@ -238,6 +246,17 @@ class AttributeSettings(Section):
     def released(self) -> bool:
         """Whether the release has the column."""
         return self.role not in LEFT_OUT and self.release
+
+    @property
+    def number_labels(self) -> NumberLabels:
+        """How the groups of a quasi-identifier are released."""
+        given = self.labels if self.role is Role.QUASI_IDENTIFIER else None
+        return given or NumberLabels.RANGE
+
+    @property
+    def bands(self) -> NumberLabels | None:
+        """How the bands of a column that is not generalized are released; None to release its values."""
+        return self.labels if self.role in _EXACT else None
 
     @classmethod
     def normalize_input(cls, data: Any) -> Any:
@@ -289,21 +308,38 @@ class AttributeSettings(Section):
         problems = [problem(what, (key,)) for key, what in self._misplaced()]
         if self.distance is Distance.HIERARCHICAL and self.hierarchy is None:
             problems.append(problem("'hierarchical' needs a hierarchy; add one", ("distance",)))
+        problems += [problem(what, (key,)) for key, what in self._wrong_bands()]
         if problems:
             raise refusal(problems)
         return self
 
     def _misplaced(self) -> Iterator[tuple[str, str]]:
         for key, roles in _ALLOWED_ROLES.items():
-            if key in self.model_fields_set and getattr(self, key) is not None and self.role not in roles:
-                fitting = " and ".join(f"{role} columns" for role in roles)
-                yield key, f"has no effect on a column with role {self.role}; accepted for {fitting}"
+            if self.role in roles or (self.bands is not None and key in _FOR_BANDS):
+                continue
+            if key in self.model_fields_set and getattr(self, key) is not None:
+                fitting = ", ".join(f"{role} columns" for role in roles)
+                bands = ", and with labels for insensitive columns" if key in _FOR_BANDS else ""
+                yield key, f"has no effect on a column with role {self.role}; accepted for {fitting}{bands}"
+
+    def _wrong_bands(self) -> Iterator[tuple[str, str]]:
+        if self.bands is None:
+            return
+        if self.bands not in BANDED:
+            what = f"'{self.bands}' of a {self.role} column; accepted: {', '.join(BANDED)}"
+            yield "labels", f"{what}, or role: quasi-identifier"
+        if self.hierarchy is None:
+            yield "labels", f"a {self.role} column has no groups without a hierarchy; add one, or remove it"
+        if self.distance is Distance.HIERARCHICAL:
+            yield "distance", "'hierarchical' of a column released in groups; accepted: equal, ordered"
 
     @classmethod
     def config_form(cls, own: dict[str, Any]) -> dict[str, Any]:
         """Return the fields without the keys that the role does not accept, and without default labels."""
-        role = own["role"]
+        role, labels = own["role"], own.get("labels")
         unused = {key for key, roles in _ALLOWED_ROLES.items() if role not in roles}
-        if own["labels"] == NumberLabels.RANGE:
+        if labels is not None and role in _EXACT:
+            unused -= {*_FOR_BANDS}
+        if labels is None or (labels == NumberLabels.RANGE and role not in _EXACT):
             unused.add("labels")
         return {key: value for key, value in own.items() if key not in unused}

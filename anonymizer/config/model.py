@@ -148,7 +148,11 @@ def _conflicts_with_labels(config: Config) -> Iterator[tuple[str, str]]:
     present = {name.casefold(): name for name in config.attributes}
     algorithm = config.algorithm.name
     for name, settings in config.attributes.items():
-        form = settings.labels
+        form = settings.number_labels
+        if settings.bands is not None and config.apply is not None:
+            yield name, "groups of a column that is not generalized cannot be appended; remove it, or apply"
+        elif settings.bands is not None and config.engine.name not in set(EngineName):
+            yield name, f"engine {config.engine.name} releases such columns as they are; remove it"
         if form is NumberLabels.RANGE:
             continue
         if algorithm not in IN_NUMBERS:

@@ -7,7 +7,7 @@ a file, a frame is loaded into DuckDB as texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
@@ -220,6 +220,18 @@ class FrameRelation(Relation):
             return released
         own, given = (each.dtypes.iloc[self.position(column)] for each in (self._frame, self._given))
         return released.astype(given) if own != given and released.dtype == own else released
+
+    def relabel(self, labels: Mapping[str, Sequence[str | float | None]]) -> None:
+        """Replace the values of columns in every record; numbers are float64, labels texts."""
+        import pandas as pd  # noqa: PLC0415 - not needed for files
+
+        new = self._frame.copy(deep=False)
+        for name, own in labels.items():
+            kind = "float64" if any(isinstance(label, float) for label in own) else "str"
+            shown = pd.Series(list[Any](own), dtype=kind).array
+            new.isetitem(self.position(name), shown.take(self.codes(name)))
+        self._given = self._frame = new
+        self._read.clear()
 
     def in_database(self) -> Relation:
         """Return the same records in a database, which is closed with this relation."""

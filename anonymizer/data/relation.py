@@ -22,7 +22,7 @@ import numpy as np
 
 from anonymizer.data.csv import index_warnings
 from anonymizer.data.distinct_rows import DistinctRows, counted_keys
-from anonymizer.errors import AuditFailed, DataError, suggestion
+from anonymizer.errors import AuditFailed, DataError, InputError, suggestion
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.counting import Packing
 from anonymizer.model.out_of_core import PlacedRows
@@ -452,6 +452,23 @@ class Relation(Closing):
         A null counts as the empty text; raises as ``dictionary`` does.
         """
         return compare_union(*(each.dictionary(column) for each in (self, first, second)))
+
+    def relabel(self, labels: Mapping[str, Sequence[str | float | None]]) -> None:
+        """Replace the values of columns in every record, in place, before anything is counted.
+
+        Parameters
+        ----------
+        labels: by column, one for each text of its dictionary, all texts or all numbers; None for a null.
+
+        Raises
+        ------
+        InputError: this engine reads records as they are.
+        """
+        (name, *_) = labels
+        raise InputError(
+            f"{self.name}: this engine cannot release column '{name}' in groups; remove its labels from the "
+            "config, or set engine.name to memory or duckdb"
+        )
 
     def check_unchanged(self) -> None:
         """Check that the input is unchanged since it was opened.

@@ -14,7 +14,7 @@ _ABOVE = r">=?|≥|(?:over|above|more than|older than|at least)\s"
 _OR_LESS = r"\s*(?:and|or|&)\s+(?:under|below|less|younger|fewer)"
 _OR_MORE = r"\s*\+|\s*(?:and|or|&)\s+(?:over|above|older|more|up|greater)"
 _LED = re.compile(
-    rf"\s*(?:(?P<below>{_BELOW})|(?P<above>{_ABOVE}))?\s*(?P<first>-?{_AMOUNT})"
+    rf"\s*(?:(?P<below>{_BELOW})|(?P<above>{_ABOVE})|\[)?\s*(?P<first>-?{_AMOUNT})"
     rf"(?:(?P<less>{_OR_LESS})|(?P<more>{_OR_MORE}))?",
     re.IGNORECASE,
 )

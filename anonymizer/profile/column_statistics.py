@@ -311,8 +311,8 @@ def exact_warnings(names: Sequence[str]) -> list[str]:
         return []
     return [
         f"nearly all values of {_columns(names)} differ and are released exactly: anyone who holds another "
-        "extract of the same source can link the records; round the numbers in the file, leave the column "
-        "out with role: drop, or publish bands with role: quasi-identifier and levels: {min: 1}"
+        "extract of the same source can link the records; release groups with a hierarchy and labels: range, "
+        "or leave the column out with role: drop"
     ]
 
 
@@ -468,7 +468,7 @@ def single_extremes(relation: Relation, columns: Iterable[ColumnFacts]) -> list[
 EXTREMES = "one record alone has the largest or the smallest number, which is released exactly"
 """What is wrong with the columns that ``single_extremes`` names."""
 
-AGAINST_EXTREMES = "round it, or make it a quasi-identifier with hierarchy auto, whose end groups are open"
+AGAINST_EXTREMES = "release groups: give it hierarchy auto, whose end groups are open, and labels: range"
 """What helps against single extremes of a column."""
 
 

@@ -132,10 +132,8 @@ def _attribute(column: ColumnProposal) -> Iterator[str]:
     if column.role is Role.IDENTIFIER and column.draft is not None:
         general = flow(column.settings(Role.QUASI_IDENTIFIER))
         yield f"  # to keep it in a coarser form: {general}"
-    bands = column.bands() if column.fingerprint else None
-    if bands is not None:
-        own = " (and delete its line under constraints)" if column.role is Role.SENSITIVE else ""
-        yield f"  # to publish bands{own}: {flow(bands)}"
+    if column.in_bands:
+        yield f"  # to release the values exactly: {flow(column.settings(column.role, exact=True))}"
 
 
 def _constraints(proposal: Proposal) -> Iterator[str]:

@@ -23,11 +23,10 @@ from anonymizer.data.relation import Relation
 from anonymizer.errors import DataError, plural
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.counting import count_keys, group_keys
+from anonymizer.model.number_columns import NumberLabels
 from anonymizer.model.table import POINT, Numerals, ValueType
 from anonymizer.profile.column_statistics import (
-    AGAINST_EXTREMES,
     EMPTY,
-    EXTREMES,
     NEARLY_ALL,
     ColumnFacts,
     is_fingerprint,
@@ -36,7 +35,7 @@ from anonymizer.profile.column_statistics import (
     weight_warnings,
 )
 from anonymizer.profile.detection import findings
-from anonymizer.profile.hierarchies import Draft, HierarchyDrafter, date_format, date_settings
+from anonymizer.profile.hierarchies import COARSE, FINE, Draft, HierarchyDrafter, date_format, date_settings
 from anonymizer.profile.knowledge import Ground
 from anonymizer.profile.roles import RoleProposal, role_of
 
@@ -665,6 +664,7 @@ class ColumnProposal:
     reason: for the role, with counts and never with a value.
     draft: the hierarchy of a quasi-identifier; of another column, one for a coarser form.
     answered: whether the user decided the role.
+    extreme: whether one record alone has the largest or the smallest value, which would be released exactly.
     """
 
     facts: ColumnFacts
@@ -673,6 +673,7 @@ class ColumnProposal:
     reason: str
     draft: Draft | None = None
     answered: bool = False
+    extreme: bool = False
 
     @property
     def doubtful(self) -> bool:
@@ -701,8 +702,13 @@ class ColumnProposal:
 
     @property
     def fingerprint(self) -> bool:
-        """Whether nearly all values differ and are released exactly."""
+        """Whether nearly all values differ, which would be released exactly without groups."""
         return self.role in EXACT and is_fingerprint(self.facts)
+
+    @property
+    def in_bands(self) -> bool:
+        """Whether the column is released in groups without being generalized."""
+        return (self.fingerprint or self.extreme) and self.draft is not None
 
     @property
     def known_to_few(self) -> bool:
@@ -710,18 +716,18 @@ class ColumnProposal:
         informative = self.facts.distinct > 1 or self.facts.missing > 0
         return self.role is Role.INSENSITIVE and self.proposed.ground is Ground.FEW and informative
 
-    def bands(self) -> dict[str, Any] | None:
-        """Return the section of the config that publishes the column in a coarser form; None without one."""
-        if self.draft is None or self.draft.hierarchy is None:
-            return None
-        return {**self.settings(Role.QUASI_IDENTIFIER), "levels": {"min": 1}}
+    def settings(self, role: Role, *, exact: bool = False) -> dict[str, Any]:
+        """Return the column's section of the config in a role.
 
-    def settings(self, role: Role) -> dict[str, Any]:
-        """Return the column's section of the config in a role."""
+        Parameters
+        ----------
+        exact: whether the values are released even if nearly all differ.
+        """
         section: dict[str, Any] = {"role": role.value}
-        if role not in COUNTED:
+        in_bands = self.in_bands and role in EXACT and not exact
+        if role not in COUNTED and not in_bands:
             return section
-        draft = self.draft if role is Role.QUASI_IDENTIFIER else None
+        draft = self.draft if role is Role.QUASI_IDENTIFIER or in_bands else None
         further = {} if draft is None else dict(draft.further)
         kind = (draft.type if draft else None) or self.facts.type
         if kind is ValueType.DATE and "format" not in further:
@@ -733,7 +739,7 @@ class ColumnProposal:
         section |= further
         if draft is not None and draft.hierarchy is not None:
             section["hierarchy"] = dict(draft.hierarchy)
-        return section
+        return {**section, "labels": NumberLabels.RANGE.value} if in_bands else section
 
 
 @dataclass(frozen=True)
@@ -823,7 +829,9 @@ def propose(relation: Relation, decide: Decide = as_proposed, choices: Choices =
     columns = [_decided(each, decide) for each in columns]
     _check_quasi_identifier(relation.name, columns)
     drafter = HierarchyDrafter(relation, measured.missing)
-    columns = [_drafted(each, drafter) for each in columns]
+    exact = [each.facts for each in columns if each.role in EXACT and not each.fingerprint]
+    extremes = frozenset(single_extremes(relation, exact))
+    columns = [_drafted(each, drafter, extremes) for each in columns]
     k = proposed_k(relation.rows)
     joint, cautious = _joint(columns, counter, k)
     return Proposal(
@@ -839,7 +847,7 @@ def propose(relation: Relation, decide: Decide = as_proposed, choices: Choices =
             *measured.warnings,
             *_weight_warnings(columns, relation, k),
         ),
-        (*fallback, *_notes(columns, joint, cautious, relation)),
+        (*fallback, *_notes(columns, joint, cautious)),
         _usable_weight(columns, relation),
     )
 
@@ -995,10 +1003,21 @@ def _check_quasi_identifier(name: str, columns: Sequence[ColumnProposal]) -> Non
     )
 
 
-def _drafted(column: ColumnProposal, drafter: HierarchyDrafter) -> ColumnProposal:
+def _drafted(column: ColumnProposal, drafter: HierarchyDrafter, extremes: Collection[str]) -> ColumnProposal:
+    """Return a column with its hierarchy, if it needs one.
+
+    Parameters
+    ----------
+    extremes: columns whose largest or smallest value one record alone has.
+    """
     general = column.role is Role.IDENTIFIER and column.proposed.general
-    if column.role is Role.QUASI_IDENTIFIER or general or column.fingerprint:
+    if column.role is Role.QUASI_IDENTIFIER or general:
         return replace(column, draft=drafter.draft(column.facts))
+    if column.fingerprint:
+        return replace(column, draft=drafter.bands(column.facts, COARSE))
+    if column.name in extremes:
+        fine = drafter.bands(column.facts, FINE) if column.facts.distinct > MANY else None
+        return replace(column, draft=fine, extreme=True)
     return column
 
 
@@ -1019,31 +1038,38 @@ def _weight_warnings(columns: Sequence[ColumnProposal], relation: Relation, k: i
             yield from weight_warnings(column.name, [count for text, count in values if text], k)
 
 
+LINKING = "Anyone who holds another extract of the same source could link the records by them"
+KNOWN = "Somebody may know who that is"
+
+
 def _notes(
-    columns: Sequence[ColumnProposal],
-    joint: JointUniqueness,
-    cautious: JointUniqueness | None,
-    relation: Relation,
+    columns: Sequence[ColumnProposal], joint: JointUniqueness, cautious: JointUniqueness | None
 ) -> Iterator[str]:
     few = [each.name for each in columns if each.known_to_few]
     if cautious is not None:
         now, then = (percent(each.unique, each.records) for each in (joint, cautious))
         unique = f"and {then} of the records are unique instead of {now}" if now != then else "at more loss"
         yield (
-            f"Known to few and released unchanged: {plural(len(few), 'column')} ({listed(few)}). With "
+            f"Known to few and not generalized: {plural(len(few), 'column')} ({listed(few)}). With "
             f"--cautious these are quasi-identifiers too, {unique}."
         )
-    exact = [each.name for each in columns if each.fingerprint]
-    if exact:
-        yield (
-            f"Nearly all values differ and are released exactly: {listed(exact)}. Anyone who holds another "
-            "extract of the same source can link the records; the config has a line for each that publishes "
-            "bands instead."
-        )
-    others = (each.facts for each in columns if each.role in EXACT and not each.fingerprint)
-    extremes = single_extremes(relation, others)
-    if extremes:
-        yield f"{listed(extremes)}: {EXTREMES}; {AGAINST_EXTREMES}."
+    for own, what, why in (
+        ([each for each in columns if each.fingerprint], "Nearly all values differ", LINKING),
+        (
+            [each for each in columns if each.extreme],
+            "One record alone has the largest or smallest number",
+            KNOWN,
+        ),
+    ):
+        grouped = [each.name for each in own if each.in_bands]
+        exact = [each.name for each in own if not each.in_bands]
+        if grouped:
+            yield (
+                f"{what}: {listed(grouped)}. {why}, so the draft releases groups; the config has a line for "
+                "each that releases the values exactly."
+            )
+        if exact:
+            yield f"{what}: {listed(exact)}. {why}; these values are released exactly."
     if not any(each.role is Role.SENSITIVE for each in columns):
         yield (
             "No column is sensitive, so the draft asks for k-anonymity only. Name a sensitive one with "

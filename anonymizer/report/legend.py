@@ -209,6 +209,8 @@ def _content(public: Mapping[str, Any], name: str) -> tuple[str, tuple[Form, ...
     settings, algorithm = public["config"]["attributes"][name], public["config"]["algorithm"]
     levels = public["recoding"].get("levels")
     level = None if levels is None else levels.get(name)
+    if settings["role"] != "quasi-identifier" and "labels" in settings:
+        return _in_groups(settings)
     if settings["role"] != "quasi-identifier" or name in _numbers(public):
         return _UNCHANGED.get(settings["role"]) or _in_numbers(public, name), ()
     if level == 0:
@@ -219,6 +221,15 @@ def _content(public: Mapping[str, Any], name: str) -> tuple[str, tuple[Form, ...
         labels = algorithm["labels"]
         return _BY_LABELS[labels], _mondrian_forms(labels, settings.get("type"))
     return _along_hierarchy(settings, level, varies=levels is None)
+
+
+def _in_groups(settings: Mapping[str, Any]) -> tuple[str, tuple[Form, ...]]:
+    """Return the same for a column that is not generalized, but released in groups."""
+    what, forms = _along_hierarchy(settings, 1, varies=False)
+    what = what.removesuffix(", level 1")
+    if settings["labels"] == "midpoint":
+        what, forms = "the middle of an interval that the value lies in", ()
+    return f"{what} (sensitive)" if settings["role"] == "sensitive" else what, forms
 
 
 def _along_hierarchy(

@@ -149,9 +149,14 @@ def _declared_types(content: Mapping[str, Any]) -> dict[str, Any]:
     A detected type depends on hidden values: one suppressed ``33.5`` changes ``integer`` to ``number``.
     """
     settings, columns = content["config"]["attributes"], content.get("attributes", {})
-    declared = {name for name in columns if settings.get(name, {}).get("type") is not None}
+    declared = {name for name in columns if _declares_type(settings.get(name, {}))}
     hidden = {name: each | {"type": None} for name, each in columns.items() if name not in declared}
     return {"attributes": {**columns, **hidden}} if hidden else {}
+
+
+def _declares_type(settings: Mapping[str, Any]) -> bool:
+    """Return whether a column's type is declared; that of released groups is always known."""
+    return settings.get("type") is not None or (settings.get("role") == "sensitive" and "labels" in settings)
 
 
 def _unsaid_levels(content: Mapping[str, Any]) -> set[str]:

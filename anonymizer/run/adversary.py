@@ -33,6 +33,7 @@ from anonymizer.model.number_columns import UNKNOWN, NumberColumns, NumberLabels
 from anonymizer.model.recoding import COUNT, GROUP, Recoding
 from anonymizer.model.table import POINT, SUPPRESSED, SensitiveAttribute
 from anonymizer.release.folder import PUBLIC_REPORT
+from anonymizer.run.bands import put_in_bands
 from anonymizer.run.plan import Plan, check_weight_columns, weights_of
 from anonymizer.run.prepare import Prepared
 
@@ -61,6 +62,8 @@ def adversary_from_files(
     """
     for each in (release, second):
         _refuse_half(plan, each)
+    if original is not None:
+        put_in_bands(plan, original)
     release = with_labels(plan, release)
     second = None if second is None else with_labels(plan, second)
     table = read_release(plan, release, weights)

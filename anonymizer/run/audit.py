@@ -61,6 +61,7 @@ from anonymizer.release.folder import PUBLIC_REPORT, RECODING, release_separator
 from anonymizer.release.query import copy_table
 from anonymizer.run.adversary import read_release
 from anonymizer.run.audit_checks import CHECKS, AuditCase, missing_cells
+from anonymizer.run.bands import put_in_bands
 from anonymizer.run.engine import reading_release
 from anonymizer.run.plan import Plan, plan_of
 from anonymizer.run.prepare import prepare_table
@@ -101,8 +102,10 @@ def check_input(case: AuditCase, report: Path) -> list[str]:
     with open_as(config, config.folder / str(config.input.path)) as source:
         _check_facts(case, source)
         _check_column_order(case, source)
+        plan = plan_of(config)
+        put_in_bands(plan, source)
         _check_untouched(case, source)
-        job = prepare_table(plan_of(config), source)
+        job = prepare_table(plan, source)
         if job.problem.source is not None:
             return nothing
         table = job.problem.table
@@ -911,10 +914,10 @@ def _labelled(relation: Relation, config: Config, reported: ReportClaims, claims
     """
     numbers = {}
     for name, settings in config.attributes.items():
-        if settings.labels is not NumberLabels.RANGE:
-            own, entry = NumberColumns(name, settings.labels), reported.release.numbers.get(name)
+        if settings.number_labels is not NumberLabels.RANGE:
+            own, entry = NumberColumns(name, settings.number_labels), reported.release.numbers.get(name)
             claims.compare(("release", "numbers", name, "columns"), list(own.columns))
-            if settings.labels is NumberLabels.MIDPOINT:
+            if settings.number_labels is NumberLabels.MIDPOINT:
                 claims.compare(("release", "numbers", name, "high"), None)
             numbers[name] = ReadNumbers(own, SUPPRESSED if entry is None else entry.empty)
     claims.expect(("release",), ("numbers",) if numbers else ())

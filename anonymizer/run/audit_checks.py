@@ -35,7 +35,7 @@ from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstrai
 from anonymizer.release.anatomy import pair_named
 from anonymizer.report.build import ATTACK_KEYS, PUBLIC_DETAILS, attack_entry, attack_matrix
 from anonymizer.run.assessment import run_timed
-from anonymizer.run.plan import Plan, PlannedHierarchy
+from anonymizer.run.plan import Plan, PlannedColumn, PlannedHierarchy
 
 IDENTITY = ("model", "attribute", "parameters")
 """The keys that identify a reported constraint in the config."""
@@ -128,21 +128,20 @@ def check_attributes(case: AuditCase) -> None:
         claims.refute(("attributes",), "has other columns than the config of the report")
         return
     claims.compare(("input", "columns"), len(config.attributes))
-    columns = case.plan.columns
     for name, settings in config.attributes.items():
         if claims.compare(("attributes", name, "role"), settings.role.value):
             claims.agree(("config", "attributes", name, "role"))
-        _check_type(claims, settings, name)
-        _check_hierarchy(claims, columns[name].hierarchy, name)
+        _check_type(claims, case.plan.columns[name], name)
+        _check_hierarchy(claims, case.plan.hierarchy(name), name)
 
 
-def _check_type(claims: Claims, settings: AttributeSettings, name: str) -> None:
-    """A type is the declared one; only the internal report has detected types."""
+def _check_type(claims: Claims, column: PlannedColumn, name: str) -> None:
+    """A type is the declared one, or that of the groups; only the internal report has detected types."""
     key = ("attributes", name, "type")
-    if settings.role not in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+    if column.role not in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         claims.compare(key, None)
-    elif settings.type is not None:
-        if claims.compare(key, settings.type.value):
+    elif column.type is not None:
+        if claims.compare(key, column.type.value):
             claims.agree(("config", *key))
     elif claims.get(key) is None and not claims.internal:
         claims.agree(key)
@@ -454,7 +453,7 @@ def check_levels(case: AuditCase) -> None:
 
 def _has_known_labels(settings: AttributeSettings) -> bool:
     """Return whether the hierarchy's labels are published; a date may be a month or a year itself."""
-    return settings.dates.days and settings.labels is NumberLabels.RANGE
+    return settings.dates.days and settings.number_labels is NumberLabels.RANGE
 
 
 def _has_wrong_stars(case: AuditCase, name: str, level: Any, source: HierarchySource[Any]) -> bool:

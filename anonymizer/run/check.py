@@ -23,6 +23,7 @@ from anonymizer.model.units import PERSON
 from anonymizer.privacy.base import PRIVACY_MODELS, CountedConstraint
 from anonymizer.release.anatomy import AnatomyFiles
 from anonymizer.run.adversary import original_of_files, read_release, with_labels
+from anonymizer.run.bands import put_in_bands, put_values_in_bands
 from anonymizer.run.plan import Plan, probes
 from anonymizer.run.prepare import countable_constraints, units_of_records, unmeasured
 from anonymizer.run.repeated_keys import check_warnings
@@ -100,6 +101,7 @@ def check_config(relation: Relation, plan: Plan) -> Check:
     InputError: the file lacks a quasi-identifier or a sensitive column of the config.
     """
     relation = with_labels(plan, relation)
+    put_values_in_bands(plan, relation)
     for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         for name in plan.with_role(role):
             relation.position(name)
@@ -244,6 +246,7 @@ def scene_of_pair(
     release = read_release(plan, records, weights)
     if original is None:
         return AdversaryView(release, grouped=grouped)
+    put_in_bands(plan, original)
     name = grouped.sensitive.attribute.name
     own = original_of_files(plan, release, records, original, name)
     if own.sensitive and own.names == release.names:

@@ -783,9 +783,11 @@ def _attributes(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
                 key == "type" and own.get(key) == previous.types.get(name)
             ):
                 yield ConfigProblem(f"{where}.{key}", _differs(own.get(key), other.get(key)))
-        before = previous.config.attributes[name].labels
-        if before is not NumberLabels.RANGE:
-            what = f"the earlier run released '{before}', to which no records can be appended"
+        earlier = previous.config.attributes[name]
+        if earlier.number_labels is not NumberLabels.RANGE or earlier.bands or settings.bands:
+            what = f"the earlier run released '{earlier.labels}', to which no records can be appended"
+            if earlier.labels is None:
+                what = f"'{settings.labels}'; the earlier run released the values as they are"
             yield ConfigProblem(f"{where}.labels", f"{what}; run on all records without apply")
         if plan.digest(name) != previous.hierarchies.get(name):
             what = "differs from the hierarchy of the earlier run (SHA-256)"

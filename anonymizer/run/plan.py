@@ -25,6 +25,8 @@ from anonymizer.data.relation import Relation
 from anonymizer.data.source import CSV_FILES
 from anonymizer.data.table import ColumnRequest
 from anonymizer.errors import DataError, InputError, suggestion
+from anonymizer.hierarchy.date import DateSource
+from anonymizer.hierarchy.intervals import IntervalSource
 from anonymizer.hierarchy.placement import (
     LevelRange,
     Placement,
@@ -37,7 +39,7 @@ from anonymizer.hierarchy.placement import (
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.arrays import FloatArray
-from anonymizer.model.dates import DateFormat
+from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.number_columns import NumberLabels
 from anonymizer.model.table import (
     COMMA,
@@ -131,6 +133,39 @@ class PlannedColumn:
 
 
 @dataclass(frozen=True, eq=False)
+class Bands:
+    """How the values of a column become the groups that are released in their place.
+
+    Attributes
+    ----------
+    column: before that.
+    form: labels of the groups, or their midpoints.
+    """
+
+    column: PlannedColumn
+    form: NumberLabels
+
+    @property
+    def hierarchy(self) -> PlannedHierarchy:
+        """The hierarchy whose level 1 has the groups."""
+        assert self.column.hierarchy is not None, "the config demands it"
+        return self.column.hierarchy
+
+    def released(self) -> PlannedColumn:
+        """Return the column as it is released, whose values are the groups."""
+        if self.form is NumberLabels.MIDPOINT:
+            return replace(self.column, type=ValueType.NUMBER, hierarchy=None)
+        kind, distance = self.column.type, self.column.distance
+        if (kind is not None and kind.ordered) or isinstance(self.hierarchy.source, _ORDERED_SOURCES):
+            distance = distance or "ordered"
+        return replace(self.column, type=ValueType.TEXT, dates=ISO, hierarchy=None, distance=distance)
+
+
+_ORDERED_SOURCES = (IntervalSource, DateSource)
+"""Hierarchies of numbers and dates only."""
+
+
+@dataclass(frozen=True, eq=False)
 class PlannedConstraint:
     """A constraint that is not yet bound to the sensitive attributes of a file.
 
@@ -185,6 +220,8 @@ class Plan:
     acknowledged: warnings that are not repeated.
     units: column of each unit that constraints may count, by name.
     whole_units: whether every record must have a value in these.
+    bands: of columns that are released in groups without being generalized; ``columns`` has them as they are
+        released.
     """
 
     config: str
@@ -216,6 +253,7 @@ class Plan:
     acknowledged: tuple[str, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
     whole_units: bool = False
+    bands: Mapping[str, Bands] = field(default_factory=dict)
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with a role, in the order of the config."""
@@ -251,8 +289,8 @@ class Plan:
     @property
     def hierarchy_files(self) -> list[Path]:
         """The files that the hierarchies are read from."""
-        given = [each.hierarchy for each in self.columns.values() if each.hierarchy is not None]
-        return [path for hierarchy in given for path in hierarchy.files]
+        given = [self.hierarchy(name) for name in self.columns]
+        return [path for each in given if each is not None for path in each.files]
 
     @property
     def grown(self) -> frozenset[str]:
@@ -265,8 +303,12 @@ class Plan:
 
     def digest(self, name: str) -> str | None:
         """Return the digest of a column's hierarchy; None without one."""
-        hierarchy = self.columns[name].hierarchy
+        hierarchy = self.hierarchy(name)
         return None if hierarchy is None else hierarchy.digest()
+
+    def hierarchy(self, name: str) -> PlannedHierarchy | None:
+        """Return the hierarchy that the config has for a column."""
+        return self.bands[name].hierarchy if name in self.bands else self.columns[name].hierarchy
 
     def described(self, table: Table) -> dict[str, Any]:
         """Return role, type and hierarchy digest by column, in the order of the config."""
@@ -399,6 +441,15 @@ def plan_of(config: Config) -> Plan:
     attacks = tuple(each.build() for each in config.attacks)
     utility = tuple(each.build() for each in config.utility)
     algorithm = config.algorithm.build()
+    columns = {
+        name: _column(each, sources.get(name), folder, shown["attributes"][name])
+        for name, each in config.attributes.items()
+    }
+    bands = {
+        name: Bands(columns[name], form)
+        for name, each in config.attributes.items()
+        if (form := each.bands) is not None
+    }
     return Plan(
         name,
         engine,
@@ -406,10 +457,7 @@ def plan_of(config: Config) -> Plan:
         folder,
         str(given.path or "the input"),
         config.output.path,
-        {
-            name: _column(each, sources.get(name), folder, shown["attributes"][name])
-            for name, each in config.attributes.items()
-        },
+        {name: bands[name].released() if name in bands else each for name, each in columns.items()},
         given.missing,
         config.output.missing if CSV_FILES.named(str(config.output.path)) else None,
         numerals,
@@ -432,6 +480,7 @@ def plan_of(config: Config) -> Plan:
         tuple(each.value for each in config.acknowledge or ()),
         given.unit_columns,
         given.missing_person is MissingPerson.REFUSE,
+        bands,
     )
 
 
@@ -458,7 +507,7 @@ def _column(
     weight = float(settings.weight)
     released = settings.released
     dates = settings.dates
-    role, kind, labels = settings.role, settings.type, settings.labels
+    role, kind, labels = settings.role, settings.type, settings.number_labels
     return PlannedColumn(role, kind, dates, hierarchy, weight, levels, distance, released, labels)
 
 

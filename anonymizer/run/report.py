@@ -226,7 +226,8 @@ def _exact_warnings(plan: Plan, found: Found) -> Iterator[str]:
         return
     relation = found.prepared.encoded.relation
     roles = {name: plan.columns[name].role for name in plan.released(relation.columns)}
-    exact = [name for name, role in roles.items() if role in (Role.SENSITIVE, Role.INSENSITIVE)][:MOST_EXACT]
+    shown = [name for name, role in roles.items() if role in (Role.SENSITIVE, Role.INSENSITIVE)][:MOST_EXACT]
+    exact = [name for name in shown if name not in plan.bands]
     measured = {name: measure_column(relation, name, plan.numerals) for name in exact}
     prints = {name for name, each in measured.items() if each.type.numeric and is_fingerprint(each)}
     yield from exact_warnings(sorted(prints, key=exact.index))
@@ -235,12 +236,12 @@ def _exact_warnings(plan: Plan, found: Found) -> Iterator[str]:
     extremes = single_extremes(relation, [measured[name] for name in exact])
     if extremes:
         yield f"{listed(extremes)}: {EXTREMES}; {AGAINST_EXTREMES}"
-    insensitive = [name for name in exact if roles[name] is Role.INSENSITIVE]
+    insensitive = [name for name in shown if name not in prints and roles[name] is Role.INSENSITIVE]
     unique = relation.profiling.in_small_classes(insensitive, 2)[0] if len(insensitive) > 1 else 0
     if unique:
         number = masked_count(unique, smallest_shown(plan.k), relation.rows)
         yield (
-            f"{listed(insensitive)} are released unchanged and together single out {number} of "
+            f"{listed(insensitive)} are not generalized and together single out {number} of "
             f"{relation.rows:,} records for anybody who knows them; make those that others may know "
             "quasi-identifiers"
         )

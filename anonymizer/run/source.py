@@ -34,6 +34,7 @@ from anonymizer.data.source import (
 )
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError
 from anonymizer.release.folder import release_separator
+from anonymizer.run.bands import put_in_bands
 from anonymizer.run.engine import engine_options, reading_release, rewritten_numbers
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import RunMonitor
@@ -77,6 +78,7 @@ class DataSource:
         InputError: the input cannot be read, or does not fit the plan.
         """
         with self.opened(options, watch) as relation:
+            put_in_bands(plan, relation)
             yield SearchTask(plan, relation, input_facts(self.title, relation), watch)
 
     def opened(self, options: EngineOptions, watch: RunMonitor) -> Relation:

@@ -66,7 +66,7 @@ def test_of_a_questionnaire_only_the_demography_is_known_outside(tmp_path: Path)
     found = roles(config)
     assert {name for name, role in found.items() if role == "quasi-identifier"} == set(PEOPLE)
     assert {role for name, role in found.items() if name not in PEOPLE} == {"insensitive"}
-    assert "Known to few and released unchanged: 100 columns (q0, q1, " in done.out
+    assert "Known to few and not generalized: 100 columns (q0, q1, " in done.out
     assert "100.0 % of the records are unique instead of " in done.out
     assert_runs(config)
     cautious, config = drafted(frame, tmp_path, "--cautious")
@@ -92,21 +92,35 @@ def test_a_file_without_a_sensitive_column_says_how_to_name_one(tmp_path: Path) 
     assert_runs(config)
 
 
-def test_exact_measurements_are_named_as_fingerprints_and_the_bands_beside_them_run(tmp_path: Path) -> None:
+def test_exact_measurements_are_fingerprints_and_released_in_groups(tmp_path: Path) -> None:
     done, config = drafted(table(**PEOPLE, testosterone="exact", wage="exact"), tmp_path)
-    assert "Nearly all values differ and are released exactly: testosterone, wage." in done.out
+    assert "Nearly all values differ: testosterone, wage." in done.out
     text = config.read_text()
-    lines = [line.partition(": ")[2] for line in text.splitlines() if "# to publish bands" in line]
-    bands = [yaml.safe_load(line) for line in lines]
-    assert [each["role"] for each in bands] == ["quasi-identifier"] * 2
     raw = yaml.safe_load(text)
-    raw["attributes"] |= {"testosterone": bands[0], "wage": bands[1]}
-    raw["constraints"] = [each for each in raw["constraints"] if each.get("attribute") != "wage"]
+    assert [raw["attributes"][name]["labels"] for name in ("testosterone", "wage")] == ["range"] * 2
+    assert call("run", config, "-o", tmp_path / "release").code == 0
+    published = pd.read_csv(tmp_path / "release" / "share" / "release.csv", dtype=str)
+    given = pd.read_csv(tmp_path / "people.csv", dtype=str)
+    for name in ("testosterone", "wage"):
+        assert not set(published[name]) & set(given[name])
+        assert published[name].value_counts().min() > 1
+    assert call("audit", tmp_path / "release" / "share" / "release.csv").code == 0
+
+
+def test_the_line_beside_groups_releases_the_values_exactly(tmp_path: Path) -> None:
+    _, config = drafted(table(**PEOPLE, testosterone="exact", wage="exact"), tmp_path)
+    text = config.read_text()
+    lines = [
+        line.partition(": ")[2] for line in text.splitlines() if "# to release the values exactly" in line
+    ]
+    assert [yaml.safe_load(line)["role"] for line in lines] == ["insensitive", "sensitive"]
+    raw = yaml.safe_load(text)
+    raw["attributes"] |= dict(zip(("testosterone", "wage"), map(yaml.safe_load, lines), strict=True))
     raw["attacks"] = ["vulnerability"]
     config.write_text(yaml.safe_dump(raw))
     assert call("run", config, "-o", tmp_path / "release").code == 0
     published = pd.read_csv(tmp_path / "release" / "share" / "release.csv", dtype=str)
-    assert not set(published["wage"]) & set(pd.read_csv(tmp_path / "people.csv", dtype=str)["wage"])
+    assert set(published["wage"]) <= set(pd.read_csv(tmp_path / "people.csv", dtype=str)["wage"])
 
 
 def test_survey_weights_are_kept_and_used(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ numbers are looked up in an array.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +32,9 @@ ENUM_VALUES = 200_000
 
 NARROW = 1 << 16
 """Longest range of whole numbers that DuckDB looks up by their distance from the smallest."""
+
+_ENUMERATED = itertools.count()
+"""Numbers in the names of enumerations, each used once: a column may get other values."""
 
 WHOLE = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"})
 
@@ -390,7 +394,7 @@ class ColumnValues:
         self._with_nulls: dict[int, bool] = {}
         self._sizes: dict[int, int] = {}
         self._dictionaries: dict[int, Dictionary] = {}
-        self._enumerations: set[int] = set()
+        self._enumerations: dict[int, str] = {}
         kinds = [str(row[1]) for row in database.rows("DESCRIBE records")]
         self.holds_texts = [kind == "VARCHAR" for kind in kinds]
         self._whole = [kind in WHOLE for kind in kinds]
@@ -517,6 +521,6 @@ class ColumnValues:
         """Return SQL for a text as a value of the column's enumeration, which is created when first used."""
         if index not in self._enumerations:
             known = map(quoted, self._present(index))
-            self._database.run(f"CREATE TYPE e{index} AS ENUM ({', '.join(known)})")
-            self._enumerations.add(index)
-        return f"CAST({text} AS e{index})"
+            self._enumerations[index] = f"e{next(_ENUMERATED)}"
+            self._database.run(f"CREATE TYPE {self._enumerations[index]} AS ENUM ({', '.join(known)})")
+        return f"CAST({text} AS {self._enumerations[index]})"

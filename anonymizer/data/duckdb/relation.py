@@ -7,7 +7,7 @@ appended to an earlier release out of core.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -156,9 +156,13 @@ class DuckRelation(EngineRelation):
         _rewrite_numbers(database, name, columns)
         self.marker = None if database.missing is None else database.missing.marker
         self.rows = int(database.rows("SELECT count(*) FROM records")[0][0])
-        self._values = ColumnValues(database, self.rows)
+        self._look()
+
+    def _look(self) -> None:
+        """Begin to read columns; forget those that were read."""
+        self._values = ColumnValues(self._database, self.rows)
         self._codes_together: dict[int, Any] = {}
-        self._many = HighCardinalityColumns(database, self._values.texts, self.rows)
+        self._many = HighCardinalityColumns(self._database, self._values.texts, self.rows)
 
     def dictionary(self, column: str) -> list[tuple[str | None, int]]:
         """Return the distinct texts of a column with their records, sorted, a null last."""
@@ -280,6 +284,25 @@ class DuckRelation(EngineRelation):
             values.holds_texts,
             self._database.missing,
         )
+
+    def relabel(self, labels: Mapping[str, Sequence[str | float | None]]) -> None:
+        """Replace the values of columns in every record, in place."""
+        self.load()
+        places = {f"r{self.position(name)}": self.codes(name) for name in labels}
+        values, own = [f"c{index}" for index in range(len(self.columns))], []
+        for index, name in enumerate(self.columns):
+            if name in labels:
+                kind = "DOUBLE" if any(isinstance(label, float) for label in labels[name]) else "VARCHAR"
+                values[index] = f"list_extract(?::{kind}[], r{index} + 1) AS c{index}"
+                own.append(list(labels[name]))
+        with self._database.holding("labels", places):
+            self._database.run(
+                f"CREATE TABLE relabelled AS SELECT {', '.join(values)} FROM records POSITIONAL JOIN labels",
+                own,
+            )
+        self._database.run("DROP TABLE records")
+        self._database.run("ALTER TABLE relabelled RENAME TO records")
+        self._look()
 
     def load(self) -> None:
         """Load the records into a table, if ``records`` is a view of their file."""
