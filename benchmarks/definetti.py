@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from anonymizer.attacks.definetti.attack import Score
-from anonymizer.attacks.definetti.posterior import (
+from anonymizer.attacks.definetti import (
     Chain,
     ExactFeature,
     Groups,
@@ -24,6 +23,7 @@ from anonymizer.attacks.definetti.posterior import (
     NaiveBayes,
     Posterior,
     SamplerSettings,
+    Score,
     groups_of,
     posterior,
 )

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.base import Attack
-from anonymizer.attacks.definetti.attack import Definetti, DefinettiSettings
+from anonymizer.attacks.definetti import Definetti, DefinettiSettings
 from anonymizer.model.adversary import AdversaryView, Threat
 from anonymizer.plugins import Exact
 from anonymizer.privacy.base import AttackModel, RiskSettings

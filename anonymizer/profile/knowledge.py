@@ -220,7 +220,7 @@ PLACE = Subject(
     Role.QUASI_IDENTIFIER,
     {
         "en": "provider*, prov num, provnum, "
-        "xnorcsiz, *norcsiz, "
+        "reg #, xnorcsiz, *norcsiz, "
         "geography, geographic, beat, police district, lives, popul, population, logpopul, town size, "
         "city size, "
         "south, north, east, west, northcen, northeast, midwest, smsa, metropolitan, nonmetro, "
@@ -375,7 +375,7 @@ RESULTS = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "=read, =write, =science, "
+        "en": "=fstat, =lenfol, =read, =write, =science, "
         "decision, decisions, success, "
         "=math, =maths, =mathematics, =reading, "
         "recur*, rtime, dtime, stime, "
@@ -417,7 +417,7 @@ CONDUCT = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "released, "
+        "en": "released, felon*, "
         "homicide*, murder*, shooting*, robbery, robberies, theft*, assault*, burglar*, rape, "
         "kidnap*, arson, manslaughter, "
         "crime*, criminal*, offence*, offense*, convict*, arrest*, sentence*, verdict*, fraud, "
@@ -440,7 +440,8 @@ HEALTH = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "gcs, amnesia, consciousness, "
+        "en": "inj*, neck, low back, extremit*, chf, cvd, cad, chd, pvd, htn, afib, "
+        "gcs, amnesia, consciousness, "
         "*chronic, "
         "transm*, t categ, exposure categ*, exposure group*, risk group, infection route, "
         "meno, hormon*, "
@@ -614,7 +615,7 @@ FAMILY = Subject(
     {
         "en": "*kids, "
         "livch, living children, "
-        "*chld*, *marr, ceb, "
+        "*chld*, *marr, marry, ceb, "
         "=home, home owner*, separated, never married, siblings, "
         "kids*, kids lt 6, kidslt 6, kidsge 6, numkids, nkids, hmarried, marr, maried, numdep, "
         "ndeps, dependent, marstat, mstatus, mar stat, personal status, sib sp, sibsp, parch, "
@@ -646,7 +647,7 @@ JOB = Subject(
     Ground.OUTSIDE,
     Role.QUASI_IDENTIFIER,
     {
-        "en": "*college, *colleges, empl, yedu, "
+        "en": "*college, *colleges, empl, yedu, university, univ, self employed, selfemp*, "
         "judge, lawyer, attorney, surgeon, "
         "job*, "
         "seniority, "

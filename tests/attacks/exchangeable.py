@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.attacks.definetti.posterior import (
+from anonymizer.attacks.definetti import (
     ExactFeature,
     Feature,
     Groups,

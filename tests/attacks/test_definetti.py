@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from anonymizer.attacks.definetti.attack import Score, compared, discretize
-from anonymizer.attacks.definetti.posterior import (
+from anonymizer.attacks.definetti import (
+    Score,
     Similar,
+    compared,
+    discretize,
     effective_draws,
     scale_reduction,
     split_scale_reduction,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anonymizer.attacks.definetti.attack import Score
+from anonymizer.attacks.definetti import Score
 from tests.shared import shared
 
 pytestmark = pytest.mark.slow

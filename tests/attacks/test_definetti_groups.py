@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from anonymizer.attacks.adversary_view import adversary_from_anatomy
-from anonymizer.attacks.definetti.attack import AnatomyFeatures
+from anonymizer.attacks.definetti import AnatomyFeatures
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, AnatomyRelease, AnatomyTruth
 from anonymizer.model.classes import SensitiveCounts

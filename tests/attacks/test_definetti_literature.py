@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from anonymizer.attacks.definetti.posterior import SamplerSettings
+from anonymizer.attacks.definetti import SamplerSettings
 from tests.attacks.exchangeable import dealt, spread
 from tests.attacks.literature import literature, rows_of
 from tests.attacks.published import one, release

@@ -8,8 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from anonymizer.attacks.definetti.attack import Score, expected_accuracy
-from anonymizer.attacks.definetti.posterior import Posterior, SamplerSettings, Similar
+from anonymizer.attacks.definetti import Posterior, SamplerSettings, Score, Similar, expected_accuracy
 from tests.attacks.exchangeable import Dealt, dealt, spread
 from tests.twins import exchangeable as twin
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anonymizer.attacks.base import AttackResult
-from anonymizer.attacks.definetti.attack import Definetti
+from anonymizer.attacks.definetti import Definetti
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.privacy.inference_risk import InferenceRisk, InferenceRiskSettings
 

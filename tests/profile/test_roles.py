@@ -8,7 +8,7 @@ from anonymizer.config.attribute import Role
 from anonymizer.model.table import ValueType
 from anonymizer.profile.detection import findings
 from anonymizer.profile.knowledge import SUBJECTS, Ground, Words, subject_of, words_of
-from anonymizer.profile.roles import RULES, RoleProposal, role_of
+from anonymizer.profile.proposal import RULES, RoleProposal, role_of
 from tests.profile.columns import column
 from tests.profile.known_columns import cases, values
 

@@ -305,8 +305,8 @@ def exact_columns(folder: Path, top: str) -> Case:
 
 
 EXTREME = (
-    "pay: one record alone has the largest or the smallest number, which is released exactly; release groups: "
-    "give it hierarchy auto, whose end groups are open, and labels: range"
+    "pay: one record alone has the largest or the smallest number, which is released exactly; release "
+    "groups: give it hierarchy auto, whose end groups are open, and labels: range"
 )
 DRAFTED = "One record alone has the largest or smallest number: pay. "
 

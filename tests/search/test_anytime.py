@@ -22,8 +22,7 @@ from anonymizer.model.table import Table
 from anonymizer.search.base import AttackCheck, Control, SuppressionMethod
 from anonymizer.search.judge import Judge
 from anonymizer.search.lattice import algorithm, annealing, frontier
-from anonymizer.search.lattice.algorithm import Lattice, groups_of, projection
-from anonymizer.search.lattice.annealing import Annealing, useful_levels
+from anonymizer.search.lattice.algorithm import Annealing, Lattice, groups_of, projection, useful_levels
 from anonymizer.search.rollup import RollUp
 from anonymizer.testing.search import check_release, check_rows
 from tests import strategies

@@ -102,8 +102,8 @@ def test_regions_are_cut_alike_in_small_pieces(labels: LabelName, mode: ModeName
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("anonymizer.search.mondrian.store.CHUNK", 3)
         patch.setattr("anonymizer.search.mondrian.store.BATCH", 4)
-        patch.setattr("anonymizer.search.mondrian.level.SAMPLE", 2)
-        patch.setattr("anonymizer.search.mondrian.level.LARGE", 3)
+        patch.setattr("anonymizer.search.mondrian.algorithm.SAMPLE", 2)
+        patch.setattr("anonymizer.search.mondrian.algorithm.LARGE", 3)
         patch.setattr("anonymizer.search.mondrian.labelling.MASKED_UNITS", 2)
         patch.setattr("anonymizer.search.mondrian.labelling.WORD_BITS", random.choice((2, 62)))
         pieces = mondrian(labels, mode).search(asked, Control())

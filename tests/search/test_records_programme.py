@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from anonymizer.model.arrays import IntArray
 from anonymizer.privacy.conditions import CountConditions
-from anonymizer.search.suppression.records import solve
-from anonymizer.search.suppression.rules import BySize, ClassProblem, View
+from anonymizer.search.suppression.records import BySize, ClassProblem, View, solve
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share

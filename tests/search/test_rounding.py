@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.search.mondrian.level import FEWER_DIGITS, without_rounding_errors
+from anonymizer.search.mondrian.algorithm import FEWER_DIGITS, without_rounding_errors
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.integers(1, FEWER_DIGITS))

@@ -2,14 +2,18 @@
 
 Out of core the distinct rows lie on disk and are cut there, where cuts are chosen as in memory. The recoding
 follows from the traces of regions and their sensitive values, which are much shorter than the rows.
+
+All open regions are cut at once, in memory or on disk. For a large region a few rows may suffice to prove the
+cost of a side. Cuts are logged, so that records that are appended later can be placed with equal ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +22,8 @@ from pydantic import Field
 from anonymizer.errors import AuditFailed
 from anonymizer.loss.base import CellMetric
 from anonymizer.loss.leaf_share import LeafShareLoss
-from anonymizer.model.arrays import CodeArray, IntArray, freeze
-from anonymizer.model.classes import Traces, released
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, freeze
+from anonymizer.model.classes import Classes, Traces, released
 from anonymizer.model.counting import SPACE, add_up, numbered
 from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.outcome import CutTree, Outcome, Step
@@ -38,8 +42,7 @@ from anonymizer.search.base import (
     search_with,
 )
 from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
-from anonymizer.search.mondrian.axes import MASKED_UNITS, ListedAxis
-from anonymizer.search.mondrian.cuts import Acceptance, Mode, Relaxed, Strict
+from anonymizer.search.mondrian.axes import MASKED_UNITS, Frames, ListedAxis, NodeAxis
 from anonymizer.search.mondrian.labelling import (
     IntervalLabelling,
     Labelling,
@@ -49,12 +52,1059 @@ from anonymizer.search.mondrian.labelling import (
     SetLabelling,
     hides,
 )
-from anonymizer.search.mondrian.level import CutLog, choose_cuts
-from anonymizer.search.mondrian.regions import Checks, Regions, Segments, distinct_keys
-from anonymizer.search.mondrian.store import Coding, Span, Store, stored
+from anonymizer.search.mondrian.regions import Checks, Regions, Segments, Sharing, distinct_keys
+from anonymizer.search.mondrian.store import Batch, Coding, Span, Store, chunks, looked_up, stored
 from anonymizer.search.rollup import RollUp
 from anonymizer.search.suppression.suppressor import References, references
 from anonymizer.system import DiskArrays, release_free_memory
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The cuts of a level.
+
+    Attributes
+    ----------
+    cut: which regions are cut, shape (regions,), bool.
+    axis: position of the cut's quasi-identifier, shape (regions,), int64; -1 without a cut.
+    starts: the parts of region i that go to the left are ``left[starts[i]:starts[i + 1]]``, shape
+        (regions + 1,), int64.
+    left: numbers of parts as in the region's Frames, in the order of the cuts, int64; ``Axis.named`` says
+        which nodes or units they are.
+    target: records on the left, shape (regions,), int64. In a relaxed cut some records of the last part on
+        the left may be on the right.
+    gain: loss that each cut saves, in records, shape (regions,), float64.
+    tried: cuts whose loss was computed.
+    """
+
+    cut: BoolArray
+    axis: IntArray
+    starts: IntArray
+    left: IntArray
+    target: IntArray
+    gain: FloatArray
+    tried: int
+
+    @classmethod
+    def joined(cls, several: Sequence[Chosen]) -> Chosen:
+        """Return the cuts of several groups of regions as one."""
+        sizes = [np.diff(each.starts) for each in several]
+        return cls(
+            np.concatenate([each.cut for each in several]),
+            np.concatenate([each.axis for each in several]),
+            np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64),
+            np.concatenate([each.left for each in several]),
+            np.concatenate([each.target for each in several]),
+            np.concatenate([each.gain for each in several]),
+            sum(each.tried for each in several),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PartSummary:
+    """The parts of the open regions along one axis.
+
+    Attributes
+    ----------
+    region: of each part, shape (parts,), int64, ascending; regions of one part may be missing.
+    part: number of each part in its region as in ``Frames``, shape (parts,), int64, ascending in it.
+    records: of each part, shape (parts,), int64, positive.
+    """
+
+    region: IntArray
+    part: IntArray
+    records: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Accepted:
+    """The accepted cuts.
+
+    Attributes
+    ----------
+    cut: shape (regions,), bool.
+    final: whether this level is the last.
+    """
+
+    cut: BoolArray
+    final: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _LevelCuts:
+    """The regions before a level, with the records on the left of the open ones."""
+
+    closed: Regions
+    opened: Regions
+    left: IntArray
+
+    def after(self, cut: BoolArray) -> tuple[Regions, IntArray]:
+        """Return all regions after some cuts, and the open region of each before, -1 for closed ones."""
+        both = np.flatnonzero(cut)
+        parent = np.concatenate([np.full(self.closed.number, -1), np.flatnonzero(~cut), both, both])
+        halves = self.opened.halves(self.left, cut)
+        return Regions.joined([self.closed, self.opened.keep(~cut), halves]), parent
+
+
+class Acceptance:
+    """Judges cuts by the models for which both sides alone do not suffice.
+
+    Regions that are published alike are one class. If merging can violate a model, cuts that lead to a
+    violating class are taken back. Models of the whole table are judged after each level; once one is
+    violated, bisection finds the longest run of the level's cuts, in the order of their gain, that satisfies
+    all, and the search ends.
+    """
+
+    def __init__(self, problem: SearchProblem, checks: Checks, publishing: Publishing) -> None:
+        self._checks = checks
+        self._publishing = publishing
+        self._merging = any(each.merging is Merging.NONE for each in problem.class_constraints)
+        self._tables = problem.table_constraints
+
+    @property
+    def together(self) -> bool:
+        """Whether any model judges regions together; otherwise all cuts are accepted."""
+        return self._merging or bool(self._tables)
+
+    def accept(self, closed: Regions, opened: Regions, left: IntArray, chosen: Chosen) -> Accepted:
+        """Return the accepted cuts, judged together with the closed regions.
+
+        Without any cut the release is that of the level before, which satisfies all models.
+
+        Parameters
+        ----------
+        left: records of each row of the open regions that go to the left, shape (rows,), int64.
+        """
+        cuts = _LevelCuts(closed, opened, left)
+        every = self._consistent(cuts, chosen.cut)
+        if self._tables_hold(cuts, every):
+            return Accepted(every, final=False)
+        order = np.flatnonzero(chosen.cut)
+        order = order[np.argsort(-chosen.gain[order], kind="stable")]
+        best, low, high = np.zeros_like(chosen.cut), 0, len(order)
+        while high - low > 1:
+            middle = (low + high) // 2
+            some = np.zeros_like(chosen.cut)
+            some[order[:middle]] = True
+            some = self._consistent(cuts, some)
+            if self._tables_hold(cuts, some):
+                best, low = some, middle
+            else:
+                high = middle
+        return Accepted(best, final=True)
+
+    def _consistent(self, cuts: _LevelCuts, cut: BoolArray) -> BoolArray:
+        """Take back cuts with a half in a violating class as published, until no class violates a model."""
+        while self._merging and cut.any():
+            regions, parent = cuts.after(cut)
+            classes, region_of = self._classes(regions)
+            failing = ~self._checks.hold(classes)
+            # Suppressed records that stay are in no region; their class was judged at the start.
+            rows = (region_of >= 0) & failing[classes.class_of]
+            guilty = np.unique(parent[region_of[rows]])
+            guilty = guilty[guilty >= 0]
+            guilty = guilty[cut[guilty]]
+            if not len(guilty):
+                break
+            cut = cut.copy()
+            cut[guilty] = False
+        return cut
+
+    def _tables_hold(self, cuts: _LevelCuts, cut: BoolArray) -> bool:
+        if not self._tables:
+            return True
+        classes, _ = self._classes(cuts.after(cut)[0])
+        return all(each.holds(classes) for each in self._tables)
+
+    def _classes(self, regions: Regions) -> tuple[Classes, IntArray]:
+        release = self._publishing.release(regions)
+        classes = self._checks.classes(release.owner, release.counts, release.class_of, release.classes)
+        return classes, release.region_of
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """At most one cut of each region along one axis.
+
+    Attributes
+    ----------
+    part: the last part with records on the left, in the order of AxisCuts, shape (regions,), int64, -1
+        without a cut.
+    target: records on the left, shape (regions,), int64.
+    """
+
+    part: IntArray
+    target: IntArray
+
+
+class AxisCuts:
+    """The parts of every region in the order in which they are cut, and the cuts that are still open.
+
+    A cut lies behind a part: that one and all before it go to the left. It is open while both sides have
+    enough records and it has not failed.
+
+    Parameters
+    ----------
+    summary: of regions numbered from 0, each with at least one part.
+    sizes: records of each region, shape (regions,), int64.
+    ordered: whether parts keep their order; otherwise the most frequent come first.
+
+    Attributes
+    ----------
+    rank: position in the order of each part of the summary, shape (parts,), int64.
+    part: number of each part in its region, in the order, shape (parts,), int64.
+    parts: region of each part.
+    counts: records of each part, shape (parts,), int64.
+    upto: records of the region up to and with each part, shape (parts,), int64.
+    minimum: fewest records that a side may have.
+    """
+
+    def __init__(self, summary: PartSummary, sizes: IntArray, minimum: int, *, ordered: bool) -> None:
+        order = np.arange(len(summary.part)) if ordered else _most_frequent_first(summary)
+        self.rank = np.empty_like(order)
+        self.rank[order] = np.arange(len(order))
+        self.part = summary.part[order]
+        self.parts = Segments(summary.region, len(sizes))
+        self.counts = summary.records[order]
+        self.upto = self.parts.running(self.counts)
+        self.sizes = sizes
+        self.minimum = minimum
+        above = self._above()
+        self._open = (self.upto >= minimum) & (above >= minimum) & (above > 0)
+
+    def _above(self) -> IntArray:
+        """Return the records of the region after each part."""
+        return self.sizes[self.parts.of_row] - self.upto
+
+    def nearest(self) -> IntArray:
+        """Return the open cut of each region that halves it best, -1 without one, shape (regions,)."""
+        uneven = np.where(self._open, np.abs(self.upto - self._above()), _NONE)
+        least = np.minimum.reduceat(uneven, self.parts.starts)
+        return self.parts.first(np.flatnonzero(self._open & (uneven == least[self.parts.of_row])))
+
+    def first(self) -> IntArray:
+        """Return the open cut of each region with the smallest left side, -1 without one."""
+        return self.parts.first(np.flatnonzero(self._open))
+
+    def last(self) -> IntArray:
+        """Return the open cut of each region with the smallest right side, -1 without one."""
+        found = np.full(self.parts.number, -1, dtype=np.int64)
+        cuts = np.flatnonzero(self._open)
+        found[self.parts.of_row[cuts]] = cuts
+        return found
+
+    def reached(self, target: IntArray) -> IntArray:
+        """Return the first part of each region up to which there are so many records, shape (regions,)."""
+        return self.parts.first(np.flatnonzero(self.upto >= target[self.parts.of_row]))
+
+    def several(self) -> BoolArray:
+        """Return which regions have more than one part, shape (regions,)."""
+        return np.diff(self.parts.starts, append=len(self.upto)) > 1
+
+    def close(self, cuts: IntArray) -> None:
+        """Close cuts that failed."""
+        self._open[cuts] = False
+
+    def whole(self, part: IntArray) -> Cuts:
+        """Return cuts behind whole parts, -1 for none, shape (regions,)."""
+        return Cuts(part, np.where(part >= 0, self.upto[part], 0))
+
+
+_NONE = np.iinfo(np.int64).max
+
+
+def _most_frequent_first(summary: PartSummary) -> IntArray:
+    """Return the order of parts by falling records within each region, stable."""
+    if not len(summary.part):
+        return np.zeros(0, dtype=np.int64)
+    place = np.arange(len(summary.part))
+    most, last = int(summary.records.max()), int(summary.region[-1])
+    low, middle = len(place).bit_length(), most.bit_length()
+    if low + middle + last.bit_length() > 62:
+        return np.lexsort((-summary.records, summary.region))
+    # Sorting whole numbers is several times faster than sorting by two keys.
+    keys = (((summary.region << middle) | (most - summary.records)) << low) | place
+    keys.sort()
+    return keys & ((1 << low) - 1)
+
+
+class Mode(ABC):
+    """The proposed cuts, and the records that go to the left.
+
+    Class attributes
+    ----------------
+    divides: whether a part may have records on both sides.
+    """
+
+    divides: ClassVar[bool]
+
+    @abstractmethod
+    def proposals(self, cuts: AxisCuts) -> list[Cuts]:
+        """Return the cuts to try first, in order of preference."""
+
+    @abstractmethod
+    def left(
+        self, cuts: AxisCuts, part_of: IntArray, counts: IntArray, rows: IntArray, chosen: Cuts
+    ) -> NDArray[Any]:
+        """Return the records of each row that go to the left, shape (rows,), int64; 0 without a cut.
+
+        If no part is ever divided: whether the row goes to the left, bool.
+
+        Parameters
+        ----------
+        part_of: position in the order of the cuts of each row's part, shape (rows,).
+        counts: records of each row, shape (rows,).
+        rows: number of rows of each region, shape (regions,).
+        """
+
+
+class Strict(Mode):
+    """Equal values stay together: regions are disjoint boxes.
+
+    Proposes the cut nearest to the median, and those with the smallest side on either end, which separate an
+    outlying value.
+    """
+
+    divides = False
+
+    def proposals(self, cuts: AxisCuts) -> list[Cuts]:
+        """Return the nearest cut to the median, the first and the last."""
+        nearest, first, last = cuts.nearest(), cuts.first(), cuts.last()
+        first = np.where(first == nearest, -1, first)
+        last = np.where((last == nearest) | (last == first), -1, last)
+        return [cuts.whole(part) for part in (nearest, first, last)]
+
+    def left(
+        self,
+        cuts: AxisCuts,  # noqa: ARG002 - whole parts need no counting
+        part_of: IntArray,
+        counts: IntArray,  # noqa: ARG002
+        rows: IntArray,
+        chosen: Cuts,
+    ) -> BoolArray:
+        """Return which rows are in the parts up to the cut."""
+        ends = (chosen.part + 1).astype(part_of.dtype)
+        left: BoolArray = part_of < np.repeat(ends, rows)
+        return left
+
+
+class Relaxed(Mode):
+    """Records with the median value may go to either side, so that both have the same size.
+
+    Source: LeFevre, DeWitt, Ramakrishnan (ICDE 2006, doi:10.1109/ICDE.2006.101), section 3.2.
+    """
+
+    divides = True
+
+    def __init__(self, sharing: Sharing) -> None:
+        self._sharing = sharing
+
+    def proposals(self, cuts: AxisCuts) -> list[Cuts]:
+        """Return the cut into halves."""
+        half = cuts.sizes // 2
+        possible = cuts.several() & (half >= cuts.minimum)
+        return [Cuts(np.where(possible, cuts.reached(half), -1), half)]
+
+    def left(
+        self, cuts: AxisCuts, part_of: IntArray, counts: IntArray, rows: IntArray, chosen: Cuts
+    ) -> IntArray:
+        """Return all records of the parts before the cut, and of its own part the rest of the target."""
+        region_of = np.repeat(np.arange(len(rows)), rows)
+        part = chosen.part[region_of]
+        left = np.where(part_of < part, counts, 0).astype(np.int64)
+        own_rows = np.flatnonzero(part_of == part)
+        if len(own_rows):
+            region = region_of[own_rows]
+            own = chosen.part[region]
+            taken = chosen.target[region] - (cuts.upto[own] - cuts.counts[own])
+            left[own_rows] = self._sharing.share(
+                counts[own_rows].astype(np.int64), region, taken, cuts.counts[own]
+            )
+        return left
+
+
+@dataclass(frozen=True, eq=False)
+class Proposed:
+    """One cut for each of some regions along one axis.
+
+    Attributes
+    ----------
+    axis: position of the quasi-identifier, shape (regions,), int64; -1 without a cut.
+    part: last part with records on the left, in the order of the axis's cuts, shape (regions,), int64.
+    target: records on the left, shape (regions,), int64.
+    """
+
+    axis: IntArray
+    part: IntArray
+    target: IntArray
+
+    @classmethod
+    def none(cls, regions: int) -> Proposed:
+        """Return no cut for any region."""
+        return cls(*(np.full(regions, -1, dtype=np.int64) for _ in range(3)))
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Both sides of some cuts.
+
+    Attributes
+    ----------
+    left, right: traces of the sides, each of shape (cuts,).
+    listed: costs of the sides that traces do not determine, left sides first, shape (2 * cuts,), or None.
+    """
+
+    left: Traces
+    right: Traces
+    listed: FloatArray | None = None
+
+
+def slots_of(cuts: AxisCuts, proposals: list[Cuts]) -> tuple[IntArray, IntArray]:
+    """Return the slot of each part between cuts, and the last slot on the left of each cut.
+
+    Parameters
+    ----------
+    proposals: cuts behind whole parts.
+
+    Returns
+    -------
+    Slot of each part in the order of the cuts, shape (parts,), int64, and for each proposal the last slot on
+    the left, shape (proposals, regions), int64.
+    """
+    ends = np.stack([own.part for own in proposals])
+    slot = np.zeros(len(cuts.part), dtype=np.int64)
+    place = np.arange(len(slot))
+    for own in ends:
+        slot += place > own[cuts.parts.of_row]
+    return slot, np.stack([(ends < own).sum(axis=0) for own in ends])
+
+
+def left_parts(views: Mapping[int, View], proposed: Proposed) -> tuple[IntArray, IntArray]:
+    """Return the parts that go to the left, region after region, and the first place of each region.
+
+    Parameters
+    ----------
+    views: by axis.
+
+    Returns
+    -------
+    ``starts``, shape (regions + 1,), and ``left`` of ``Chosen``.
+    """
+    number = len(proposed.axis)
+    first, sizes = np.zeros(number, dtype=np.int64), np.zeros(number, dtype=np.int64)
+    for axis, view in views.items():
+        own = proposed.axis[view.regions] == axis
+        first[view.regions[own]] = view.cuts.parts.starts[own]
+    cut = proposed.axis >= 0
+    sizes[cut] = proposed.part[cut] - first[cut] + 1
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    owner = np.repeat(np.arange(number), sizes)
+    place = np.arange(starts[-1]) - np.repeat(starts[:-1] - first, sizes)
+    left = np.zeros(len(place), dtype=np.int64)
+    for axis, view in views.items():
+        own = proposed.axis[owner] == axis
+        left[own] = view.cuts.part[place[own]]
+    return starts, left
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """The slots where the sides of cuts end.
+
+    Attributes
+    ----------
+    cut: which regions have a cut, shape (proposals, regions), bool.
+    last, first: last slot on the left and first on the right, shape (proposals, regions), int64.
+    """
+
+    cut: BoolArray
+    last: IntArray
+    first: IntArray
+
+    def sides(self, coding: Coding, traces: Traces) -> list[Sides]:
+        """Return the sides of each proposal for the regions that have one.
+
+        Parameters
+        ----------
+        traces: of the slots, shape (regions, slots).
+        """
+        upto, onwards = accumulated(coding, traces)
+        found = []
+        for cut, last, first in zip(self.cut, self.last, self.first, strict=True):
+            own = np.flatnonzero(cut)
+            left, right = last[own], first[own]
+            found.append(Sides([each[own, left] for each in upto], [each[own, right] for each in onwards]))
+        return found
+
+
+def accumulated(coding: Coding, traces: Traces) -> tuple[Traces, Traces]:
+    """Return the traces of all slots up to each, and of all from each on, shape (regions, slots)."""
+    ufuncs = [own.reduction.ufunc for own in coding.traces]
+    upto = [own.accumulate(each, axis=1) for own, each in zip(ufuncs, traces, strict=True)]
+    onwards = [
+        own.accumulate(each[:, ::-1], axis=1)[:, ::-1] for own, each in zip(ufuncs, traces, strict=True)
+    ]
+    return upto, onwards
+
+
+SAMPLE = 256
+"""Rows of a large region that are sampled first."""
+
+LARGE = 4 * SAMPLE
+"""Fewest rows of a large region."""
+
+
+@dataclass(frozen=True, eq=False)
+class Slotted:
+    """Parts of a batch along an axis, with their slots between cuts.
+
+    Attributes
+    ----------
+    position: of the axis.
+    of_part: slot of each part in the order of the cuts, shape (parts,), ascending within a region.
+    of_row: slot of each row, shape (rows,).
+    number: of slots.
+    """
+
+    position: int
+    cuts: AxisCuts
+    of_part: IntArray
+    of_row: NDArray[Any]
+    number: int
+
+
+def proven_traces(batch: Batch, slotted: Slotted, ends: Ends) -> Traces:
+    """Return traces of slots that give the exact costs of all sides, shape (regions, slots).
+
+    A side costs at least as much as a sample of its rows, and at most as much as the region with only the
+    parts of the side. If the two are equal, the other rows do not matter; otherwise, and if no row of the
+    side is in the sample, all are traced.
+    """
+    coding, slots, slot_of = batch.coding, slotted.number, slotted.of_row
+    large = batch.rows >= LARGE
+    if not large.any():
+        return batch.slot_traces(slot_of, slots)
+    rows, number = _some_rows(batch, large)
+    found = batch.take(rows, number).slot_traces(slot_of[rows], slots)
+    regions = np.flatnonzero(large)
+    own_ends = Ends(ends.cut[:, large], ends.last[:, large], ends.first[:, large])
+    least = _costs(coding, own_ends, [own[regions] for own in found])
+    most = _costs(coding, own_ends, _bounds(batch, slotted, regions))
+    empty = _empty(own_ends, _slots_seen(number, slot_of[rows], slots)[regions])
+    wanted = _slots_of(own_ends, empty | (least < most), slots)
+    if wanted.any():
+        _complete(found, batch, regions, wanted, slotted)
+    return found
+
+
+def _some_rows(batch: Batch, large: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return all rows of small regions and some of large ones, and their number in each region."""
+    number = np.where(large, SAMPLE, batch.rows)
+    step = batch.rows / number
+    region = np.repeat(np.arange(batch.number), number)
+    place = np.arange(len(region)) - np.repeat(np.cumsum(number) - number, number)
+    return batch.starts[region] + (place * step[region]).astype(np.int64), number
+
+
+def _slots_seen(number: IntArray, slot_of: NDArray[Any], slots: int) -> IntArray:
+    """Count rows by slot, shape (regions, slots), from the number of rows of each region and their slots."""
+    keys = np.repeat(np.arange(0, len(number) * slots, slots), number) + slot_of
+    return np.bincount(keys, minlength=len(number) * slots).reshape(len(number), slots)
+
+
+def _empty(ends: Ends, rows: IntArray) -> BoolArray:
+    """Return which sides have no row, in the order of _costs; ``rows`` has shape (regions, slots)."""
+    proposal, region = np.nonzero(ends.cut)
+    upto, onwards = np.cumsum(rows, axis=1), np.cumsum(rows[:, ::-1], axis=1)[:, ::-1]
+    left, right = ends.last[proposal, region], ends.first[proposal, region]
+    return np.asarray(np.concatenate([upto[region, left], onwards[region, right]]) == 0)
+
+
+def _bounds(batch: Batch, slotted: Slotted, regions: IntArray) -> Traces:
+    """Return traces at least as wide as those of the slots: those of the region, limited to the own parts."""
+    coding, cuts, slots = batch.coding, slotted.cuts, slotted.number
+    number = np.full(batch.number, -1)
+    number[regions] = np.arange(len(regions))
+    own = number[cuts.parts.of_row]
+    parts = np.flatnonzero(own >= 0)
+    keys = own[parts] * slots + slotted.of_part[parts]
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    keys = keys[starts]
+    of_key = regions[keys // slots]
+    frames = coding.frames(batch.traces, slotted.position)
+    shift, mask = frames.shift[of_key], frames.mask[of_key]
+    column = coding.fields[slotted.position][0].column
+    bounds = []
+    for trace, traced in zip(coding.traces, batch.traces, strict=True):
+        bound = np.full(len(regions) * slots, trace.reduction.identity, dtype=np.int64)
+        bound[keys] = traced[of_key]
+        if trace.column == column:
+            children = trace.reduction.ufunc.reduceat(cuts.part[parts], starts)
+            bound[keys] = (bound[keys] & ~(mask << shift)) | (children << shift)
+        bounds.append(bound.reshape(len(regions), slots))
+    return bounds
+
+
+def _costs(coding: Coding, ends: Ends, traces: Traces) -> FloatArray:
+    """Return the costs of the left sides of all cuts, then of the right ones, shape (2 * cuts,)."""
+    proposal, region = np.nonzero(ends.cut)
+    left, right = ends.last[proposal, region], ends.first[proposal, region]
+    both = zip(*accumulated(coding, traces), strict=True)
+    return coding.costs([np.concatenate([upto[region, left], on[region, right]]) for upto, on in both])
+
+
+def _slots_of(ends: Ends, wanted: BoolArray, slots: int) -> BoolArray:
+    """Return the slots of some sides, shape (regions, slots); ``wanted`` is in the order of _costs."""
+    proposal, region = np.nonzero(ends.cut)
+    left, right = np.split(wanted, 2)
+    found = np.zeros((ends.cut.shape[1], slots), dtype=bool)
+    for slot in range(slots):
+        found[region[left & (slot <= ends.last[proposal, region])], slot] = True
+        found[region[right & (slot >= ends.first[proposal, region])], slot] = True
+    return found
+
+
+def _complete(found: Traces, batch: Batch, regions: IntArray, wanted: BoolArray, slotted: Slotted) -> None:
+    """Trace all rows of some slots of some regions."""
+    every = np.zeros((batch.number, slotted.number), dtype=bool)
+    every[regions] = wanted
+    whole = batch.slot_traces(slotted.of_row, slotted.number, every)
+    for own, exact in zip(found, whole, strict=True):
+        own[every] = exact[every]
+
+
+_DENSE_SHARE = 4
+"""Possible parts for each row up to which parts are numbered in a dense array."""
+
+
+class View:
+    """The open regions of a batch along one axis.
+
+    Attributes
+    ----------
+    regions: regions of the batch with several parts and enough records for two, shape (regions of the view,).
+    cuts: their parts and open cuts, the regions numbered as in ``regions``.
+    part_of: position in the order of the cuts of each row's part, shape (rows of the view,).
+    batch: the rows of these regions.
+    """
+
+    cuts: AxisCuts
+    part_of: NDArray[Any]
+
+    def __init__(self, batch: Batch, position: int, mode: Mode, minimum: int) -> None:
+        frames = batch.coding.frames(batch.traces, position)
+        self.regions = np.flatnonzero((frames.parts > 1) & (batch.records >= 2 * minimum))
+        self.batch = batch.select(self.regions)
+        self._mode = mode
+        self._position = position
+        if not len(self.regions):
+            return
+        frames = Frames(*(own[self.regions] for own in vars(frames).values()))
+        summary, keys, number_of = _summary(self.batch, position, frames)
+        ordered = batch.coding.axes[position].ordered
+        self.cuts = AxisCuts(summary, self.batch.records, minimum, ordered=ordered)
+        kinds = (kind for kind in (np.uint8, np.uint16, np.uint32) if len(summary.part) <= np.iinfo(kind).max)
+        rank = self.cuts.rank.astype(next(kinds))
+        self.part_of = looked_up(rank[number_of], keys)
+
+    def left(self, chosen: Cuts) -> NDArray[Any]:
+        """Return what of each row goes to the left, as ``Mode.left`` does, shape (rows of the view,)."""
+        return self._mode.left(self.cuts, self.part_of, self.batch.counts, self.batch.rows, chosen)
+
+    def sides(self, proposals: list[Cuts]) -> list[Sides]:
+        """Return the sides of cuts, for each proposal those of the regions that have one, in their order."""
+        slot_of, ends, traces = self._divided(proposals) if self._mode.divides else self._whole(proposals)
+        sides = ends.sides(self.batch.coding, traces)
+        if self.batch.coding.traced_whole:
+            return sides
+        bounds = zip(ends.last, ends.first, ends.cut, strict=True)
+        listed = [self._listed(slot_of, *own) for own in bounds]
+        return [replace(own, listed=costs) for own, costs in zip(sides, listed, strict=True)]
+
+    def _whole(self, proposals: list[Cuts]) -> tuple[NDArray[Any], Ends, Traces]:
+        """Return the slot of each row, where the sides end, and the traces of the slots."""
+        of_part, last = slots_of(self.cuts, proposals)
+        of_row = looked_up(of_part.astype(np.uint8), self.part_of)
+        slotted = Slotted(self._position, self.cuts, of_part, of_row, len(proposals) + 1)
+        ends = Ends(np.stack([own.part >= 0 for own in proposals]), last, last + 1)
+        if self.batch.coding.bitwise:
+            return of_row, ends, proven_traces(self.batch, slotted, ends)
+        return of_row, ends, self.batch.slot_traces(of_row, slotted.number)
+
+    def _divided(self, proposals: list[Cuts]) -> tuple[NDArray[Any], Ends, Traces]:
+        """Return the same for one cut that divides rows; divided rows are in a slot between the sides."""
+        (chosen,) = proposals
+        left = self.left(chosen)
+        of_row = (left < self.batch.counts).astype(np.uint8) + (left == 0)
+        ones = np.ones((1, len(self.regions)), dtype=np.int64)
+        ends = Ends((chosen.part >= 0)[np.newaxis], ones, ones)
+        return of_row, ends, self.batch.slot_traces(of_row, 3)
+
+    def _listed(self, slot_of: NDArray[Any], last: IntArray, first: IntArray, cut: BoolArray) -> FloatArray:
+        """Return the costs of axes that traces do not determine, left sides first."""
+        coding, costs = self.batch.coding, np.zeros(2 * int(cut.sum()))
+        region_of = self.batch.region_of
+        number = np.cumsum(cut) - 1
+        for position, axis in enumerate(coding.axes):
+            if not isinstance(axis, ListedAxis) or not axis.share:
+                continue
+            column = self.batch.columns[coding.fields[position][0].column]
+            both = []
+            for own in (slot_of <= last[region_of], slot_of >= first[region_of]):
+                rows = np.flatnonzero(own & cut[region_of])
+                groups = Segments(number[region_of[rows]], int(cut.sum()))
+                both.append(axis.share * axis.listed_costs(column[rows], groups))
+            costs += np.concatenate(both)
+        return costs
+
+
+def _summary(batch: Batch, position: int, frames: Frames) -> tuple[PartSummary, NDArray[Any], IntArray]:
+    """Return the parts with their records, a key for each row, and the number of each key's part."""
+    axis, field = batch.coding.axes[position], batch.coding.fields[position][0]
+    before = np.cumsum(frames.parts) - frames.parts
+    space = int(frames.parts.sum())
+    kind = next(kind for kind in (np.uint8, np.uint16, np.int64) if space <= np.iinfo(kind).max)
+    keys = np.empty(len(batch.counts), dtype=kind)
+    for rows, regions, inside in chunks(batch.rows):
+        own = Frames(*(each[regions] for each in vars(frames).values()))
+        parts = axis.parts_of(batch.columns[field.column][rows], own, inside)
+        parts += np.repeat(before[regions] - own.first, inside)
+        keys[rows] = parts
+    if space <= _DENSE_SHARE * len(keys):
+        records = _counted(batch, keys, space)
+        distinct = np.flatnonzero(records)
+        number_of = np.zeros(space, dtype=np.int64)
+        number_of[distinct] = np.arange(len(distinct))
+        records = records[distinct]
+    else:
+        keys, distinct = distinct_keys(keys.astype(np.int64, copy=False), space)
+        number_of = np.arange(len(distinct))
+        records = _counted(batch, keys, len(distinct))
+    region = np.searchsorted(before, distinct, side="right") - 1
+    return PartSummary(region, distinct - before[region], records), keys, number_of
+
+
+def _counted(batch: Batch, keys: NDArray[Any], space: int) -> IntArray:
+    records = np.zeros(space, dtype=np.int64)
+    for first in range(0, len(keys), 1 << 20):
+        rows = slice(first, first + (1 << 20))
+        weights = None if batch.single else batch.counts[rows]
+        records += np.bincount(keys[rows], weights, space).astype(np.int64, copy=False)
+    return records
+
+
+TRIES = 8
+"""Further cuts of a region along an axis that are tried if the first proposals violate a model."""
+
+FEWER_DIGITS = 1_000_000
+"""Records of a region above which losses are rounded to fewer than 9 decimals."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """One proposed cut for each region along one axis, with the resulting loss.
+
+    Attributes
+    ----------
+    loss: in records, shape (regions of the level,), float64; infinite without a cut.
+    followed: whether the next nearest cut replaces a failed one.
+    """
+
+    axis: int
+    cuts: Cuts
+    loss: FloatArray
+    followed: bool
+
+
+class Level:
+    """Finds for every region the cut of lowest loss with a satisfying class on both sides.
+
+    Parameters
+    ----------
+    batch: the open regions.
+    checks: the models that both sides of a cut must satisfy.
+    minimum: no class with fewer records satisfies the constraints.
+    """
+
+    def __init__(self, batch: Batch, mode: Mode, checks: Checks, minimum: int) -> None:
+        self._batch = batch
+        self._mode = mode
+        self._checks = checks
+        self._number = batch.number
+        views = {place: View(batch, place, mode, minimum) for place in range(len(batch.coding.axes))}
+        self._views = {position: view for position, view in views.items() if len(view.regions)}
+        self._tried = 0
+
+    def propose(self) -> tuple[Proposed, FloatArray]:
+        """Return the cut of each region and the resulting loss, infinite without one.
+
+        In each round the best of each region is checked, and replaced if it fails.
+        """
+        columns = self._columns()
+        taken = Proposed.none(self._number)
+        lowest = np.full(self._number, np.inf)
+        rounds = {axis: np.zeros(self._number, dtype=np.int64) for axis in self._views}
+        while columns:
+            losses = np.stack([column.loss for column in columns])
+            best, least = losses.argmin(axis=0), losses.min(axis=0)
+            asked = (taken.axis < 0) & (least < np.inf)
+            if not asked.any():
+                break
+            proposed = self._best(columns, best, asked)
+            held = self._hold(proposed, asked)
+            taken = Proposed(
+                np.where(held, proposed.axis, taken.axis),
+                np.where(held, proposed.part, taken.part),
+                np.where(held, proposed.target, taken.target),
+            )
+            lowest[held] = least[held]
+            failed = asked & ~held
+            columns = [
+                self._replaced(column, failed & (best == i), rounds[column.axis])
+                for i, column in enumerate(columns)
+            ]
+        return taken, lowest
+
+    def _hold(self, proposed: Proposed, asked: BoolArray) -> BoolArray:
+        """Return which of the asked regions satisfy the models on both sides of their cut."""
+        if self._checks.by_size:
+            return asked
+        held = np.zeros(self._number, dtype=bool)
+        sides = self._batch.halves(self.left(proposed), asked)
+        held[asked] = self._checks.regions_hold(sides).reshape(2, -1).all(axis=0)
+        return held
+
+    def left(self, proposed: Proposed) -> NDArray[Any]:
+        """Return what of each row goes to the left, as ``Mode.left`` does, shape (rows,)."""
+        kind = self._batch.counts.dtype if self._mode.divides else np.bool_
+        left = np.zeros(len(self._batch.counts), dtype=kind)
+        for axis, view in self._views.items():
+            own = proposed.axis[view.regions] == axis
+            if own.any():
+                chosen = Cuts(np.where(own, proposed.part[view.regions], -1), proposed.target[view.regions])
+                kept = np.zeros(self._number, dtype=bool)
+                kept[view.regions] = True
+                rows = slice(None) if kept.all() else np.repeat(kept, self._batch.rows)
+                left[rows] += view.left(chosen).astype(left.dtype, copy=False)
+        return left
+
+    def chosen(self, proposed: Proposed, lowest: FloatArray) -> Chosen:
+        """Return cuts with the parts that go to the left."""
+        cut = proposed.axis >= 0
+        own = self._batch.coding.costs(self._batch.traces) * self._batch.records
+        starts, left = left_parts(self._views, proposed)
+        gain = np.where(cut, own - np.where(cut, lowest, 0.0), 0.0)
+        return Chosen(cut, proposed.axis, starts, left, proposed.target, gain, self._tried)
+
+    def _columns(self) -> list[_Column]:
+        found = []
+        for axis, view in self._views.items():
+            proposals = self._mode.proposals(view.cuts)
+            losses = self._losses(axis, proposals)
+            found += [
+                _Column(axis, cuts, loss, followed=i == 0)
+                for i, (cuts, loss) in enumerate(zip(proposals, losses, strict=True))
+                if (cuts.part >= 0).any()
+            ]
+        return found
+
+    def _losses(self, axis: int, proposals: list[Cuts]) -> list[FloatArray]:
+        """Return the loss of both sides of cuts together, in records, infinite without a cut."""
+        view, coding = self._views[axis], self._batch.coding
+        losses = [np.full(self._number, np.inf) for _ in proposals]
+        if not any((own.part >= 0).any() for own in proposals):
+            return losses
+        for loss, own, sides in zip(losses, proposals, view.sides(proposals), strict=True):
+            cut = own.part >= 0
+            if not cut.any():
+                continue
+            left = own.target[cut]
+            both = [np.concatenate(pair) for pair in zip(sides.left, sides.right, strict=True)]
+            costs = coding.costs(both)
+            if sides.listed is not None:
+                costs = costs + sides.listed
+            costs[: len(left)] *= left
+            costs[len(left) :] *= view.cuts.sizes[cut] - left
+            both_sides = costs[: len(left)] + costs[len(left) :]
+            loss[view.regions[cut]] = without_rounding_errors(both_sides, view.cuts.sizes[cut])
+            self._tried += len(left)
+        return losses
+
+    def _best(self, columns: Sequence[_Column], best: IntArray, asked: BoolArray) -> Proposed:
+        """Return the cut of lowest loss of each asked region."""
+        proposed = Proposed.none(self._number)
+        for i, column in enumerate(columns):
+            regions = self._views[column.axis].regions
+            own = (asked & (best == i))[regions]
+            proposed.axis[regions[own]] = column.axis
+            proposed.part[regions[own]] = column.cuts.part[own]
+            proposed.target[regions[own]] = column.cuts.target[own]
+        return proposed
+
+    def _replaced(self, column: _Column, failed: BoolArray, rounds: IntArray) -> _Column:
+        """Propose the next nearest cuts where those of a column failed, a limited number of times."""
+        if not failed.any():
+            return column
+        view, old = self._views[column.axis], column.cuts
+        cuts = view.cuts
+        again = failed[view.regions]
+        cuts.close(old.part[again & (old.target == cuts.upto[old.part])])
+        part = np.full_like(old.part, -1)
+        if column.followed:
+            rounds[failed] += 1
+            part = np.where(again & (rounds[view.regions] <= TRIES), cuts.nearest(), -1)
+        new = cuts.whole(part)
+        return _Column(
+            column.axis,
+            Cuts(np.where(again, part, old.part), np.where(again, new.target, old.target)),
+            np.where(failed, self._losses(column.axis, [new])[0], column.loss),
+            column.followed,
+        )
+
+
+def choose_cuts(store: Store, mode: Mode, checks: Checks, minimum: int) -> tuple[Chosen, NDArray[Any]]:
+    """Return the cuts of the open regions, and what of each of their rows goes to the left.
+
+    That is a number of records, or in a mode that never divides a row, whether all of them go there.
+
+    Parameters
+    ----------
+    checks: the models that both sides of a cut must satisfy.
+    minimum: no class with fewer records satisfies them.
+    """
+
+    def chosen(span: Span) -> tuple[Chosen, NDArray[Any]]:
+        level = Level(store.batch(span), mode, checks, minimum)
+        proposed, lowest = level.propose()
+        left = level.left(proposed)
+        return level.chosen(proposed, lowest), left
+
+    found = store.each(chosen, store.batches())
+    return Chosen.joined([own for own, _ in found]), np.concatenate([left for _, left in found])
+
+
+def without_rounding_errors(losses: FloatArray, records: IntArray) -> FloatArray:
+    """Round losses so that rounding errors do not distinguish equal ones.
+
+    Parameters
+    ----------
+    losses: in records, shape (cuts,).
+    records: of the region of each, at least the loss, shape (cuts,). Up to a million records 9 decimals are
+        kept, above it 14 digits: of the 16 digits of a float the last are errors.
+    """
+    digits = np.ceil(np.log10(np.maximum(records, 1)))
+    scale = 10.0 ** np.where(records <= FEWER_DIGITS, 9, 14 - digits)
+    return np.rint(losses * scale) / scale
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """The cuts of a level: number, axis and left side of each region, and the parts on the left."""
+
+    regions: IntArray
+    axis: IntArray
+    left: IntArray
+    sizes: IntArray
+    parts: IntArray
+
+
+class CutLog:
+    """Logs the cuts of regions.
+
+    Each region has a number: the first regions of the search, then both sides of each cut in turn.
+
+    Parameters
+    ----------
+    regions: number of the first ones.
+    """
+
+    def __init__(self, regions: int) -> None:
+        self._regions = np.arange(regions)
+        self._first = self._number = regions
+        self._levels: list[_Level] = []
+
+    def note(self, places: IntArray, chosen: Chosen, cut: BoolArray) -> None:
+        """Log the cuts of a level; in the order of regions both sides replace the cut one.
+
+        Parameters
+        ----------
+        places: of the regions that are cut, shape (cuts,).
+        cut: which of the chosen cuts are made, shape (regions of the level,).
+        """
+        left = self._number + 2 * np.arange(len(places))
+        sizes = np.diff(chosen.starts)
+        parts = chosen.left[np.repeat(cut, sizes)]
+        self._levels.append(_Level(self._regions[places], chosen.axis[cut], left, sizes[cut], parts))
+        times = np.ones(len(self._regions), dtype=np.int64)
+        times[places] = 2
+        second = np.cumsum(times)[places] - 1
+        self._regions = np.repeat(self._regions, times)
+        self._regions[second - 1], self._regions[second] = left, left + 1
+        self._number += 2 * len(places)
+
+    def tree(self, coding: Coding, ends: Traces, levels: Sequence[int], first: CodeArray) -> CutTree:
+        """Return the cuts of a search with axes along hierarchies only.
+
+        Parameters
+        ----------
+        ends: traces of the regions that were not cut, in their order.
+        levels, first: as ``CutTree`` has them.
+        """
+        traces = self._traces(coding, ends)
+        nodes = np.zeros((self._number, len(coding.axes)), dtype=np.int32)
+        axis = np.full(self._number, -1, dtype=np.int64)
+        left, sizes = np.zeros(self._number, dtype=np.int64), np.zeros(self._number, dtype=np.int64)
+        for own in self._levels:
+            axis[own.regions], left[own.regions], sizes[own.regions] = own.axis, own.left, own.sizes
+        # Regions are numbered as they arise, but those of a level are cut in the order of the store.
+        owner = np.concatenate([np.repeat(own.regions, own.sizes) for own in self._levels] or [left[:0]])
+        parts = np.concatenate([own.parts for own in self._levels] or [left[:0]])
+        order = np.argsort(owner, kind="stable")
+        owner, parts = owner[order], parts[order]
+        listed = np.zeros_like(parts)
+        right_listed = np.zeros(self._number, dtype=bool)
+        for position, each in enumerate(coding.axes):
+            assert isinstance(each, NodeAxis), "only cuts along hierarchies are kept"
+            numbers = coding.numbers(traces, position)
+            nodes[:, position] = each.nodes(numbers)
+            mine = axis[owner] == position
+            listed[mine] = each.named(numbers, owner[mine], parts[mine])
+            cuts = np.flatnonzero(axis == position)
+            above, below = nodes[cuts, position], nodes[left[cuts], position]
+            # A value of no record goes to the side whose published node is above it.
+            right_listed[cuts] = (nodes[left[cuts] + 1, position] != above) & (below == above)
+        return self._listing(
+            coding, CutTree(tuple(levels), first, axis, left, right_listed, sizes, listed, nodes), owner
+        )
+
+    def _traces(self, coding: Coding, ends: Traces) -> Traces:
+        """Return the traces of all regions, cut ones too."""
+        traces = []
+        for own, known in zip(coding.traces, ends, strict=True):
+            every = np.zeros(self._number, dtype=np.int64)
+            every[self._regions] = known
+            for level in reversed(self._levels):
+                every[level.regions] = own.reduction.ufunc(every[level.left], every[level.left + 1])
+            traces.append(every)
+        return traces
+
+    def _listing(self, coding: Coding, tree: CutTree, owner: IntArray) -> CutTree:
+        """List the one part on the right where all other parts go to the left."""
+        kept = ~tree.listed_right[owner]
+        parts, of_part = tree.parts[kept], owner[kept]
+        single = np.flatnonzero(tree.listed_right)
+        begin = np.searchsorted(owner, single)
+        ones = np.zeros(len(single), dtype=np.int64)
+        for position, each in enumerate(coding.axes):
+            mine = tree.axis[single] == position
+            hierarchy = each.attribute.hierarchy
+            levels = hierarchy.level[tree.parts[begin[mine]]]
+            leaf = hierarchy.first_leaf[tree.published[tree.left[single[mine]] + 1, position]]
+            ones[mine] = hierarchy.ancestors[levels, leaf]
+        of_part, parts = np.concatenate([of_part, single]), np.concatenate([parts, ones])
+        order = np.argsort(of_part, kind="stable")
+        starts = np.searchsorted(of_part[order], np.arange(self._number + 1))
+        return replace(tree, starts=starts, parts=parts[order])
 
 
 class ModeName(StrEnum):

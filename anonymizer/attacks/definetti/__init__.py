@@ -1,1 +1,0 @@
-"""The deFinetti attack on the sensitive values of classes and buckets."""
