@@ -241,3 +241,15 @@ def test_what_is_drafted_for_a_survey(tmp_path: Path, message: SnapshotAssertion
     done, config = drafted(table(**PEOPLE, **kinds).assign(q3=lambda frame: frame["q1"]), tmp_path)
     said = done.out.replace(str(tmp_path), "DIR")
     assert exchange("a survey", f"{said}{config.read_text().partition('constraints:')[0]}") == message
+
+
+def test_a_single_extreme_is_released_in_an_open_group(tmp_path: Path) -> None:
+    """Visits of 0 to 9, and one record with 40: nobody can be that one."""
+    frame = table(**PEOPLE, visits_q="1-5")
+    frame["visits_q"] = [number % 10 for number in range(len(frame) - 1)] + [40]
+    done, config = drafted(frame, tmp_path)
+    assert "One record alone has the largest or smallest number: visits_q." in done.out
+    assert call("run", config, "-o", tmp_path / "release").code == 0
+    published = pd.read_csv(tmp_path / "release" / "share" / "release.csv", dtype=str)["visits_q"]
+    assert not any("40" in text for text in published)
+    assert published.value_counts().min() >= 10

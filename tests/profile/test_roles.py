@@ -239,3 +239,25 @@ def test_reduced_is_no_education() -> None:
 def test_participation_is_no_party() -> None:
     assert subject_of("participation") is None
     assert subject_of("party") is not None
+
+
+@pytest.mark.parametrize("name", ["Term", "diagnosis", "x"])
+def test_many_texts_that_nearly_all_differ_are_left_out_whatever_they_are_about(name: str) -> None:
+    found = proposal(name, [f"flu on day {number}, then cancer" for number in range(100)])
+    assert found.role is Role.IDENTIFIER
+    assert proposal(name, ["flu", "cancer", "asthma"] * 40).role is not Role.IDENTIFIER
+    few: list[object] = [f"flu {number}" for number in range(20)]
+    assert proposal("diagnosis", few).role is Role.SENSITIVE
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("reg661", "quasi-identifier"),
+        ("marry", "quasi-identifier"),
+        ("injtype", "sensitive"),
+        ("felon", "sensitive"),
+    ],
+)
+def test_short_names_of_economists(name: str, role: str) -> None:
+    assert proposal(name, [0, 1] * 50).role == role
