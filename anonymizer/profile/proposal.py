@@ -1154,6 +1154,12 @@ def _revealing(
             if len(revealed) >= max(KEY_OF, len(known) / 2) and each.distinctness >= KEY_DISTINCT:
                 reason = f"determines {listed(revealed)}, like the number of a person or a household"
                 found[each.name] = RoleProposal(Role.IDENTIFIER, Ground.KEY, reason, doubtful=True)
+            elif len(revealed) > 1 and (time := _time_of_panel(each, known, counter)):
+                reason = (
+                    f"determines {listed(revealed)}, and together with {time} every record, like the number "
+                    "of a person with several records"
+                )
+                found[each.name] = RoleProposal(Role.IDENTIFIER, Ground.KEY, reason, doubtful=True)
             elif revealed:
                 reason = (
                     f"{proposals[each.name].reason}, reveals {listed(revealed)} if it is released unchanged"
@@ -1163,6 +1169,19 @@ def _revealing(
                 reason = f"{proposals[each.name].reason}, known to everybody who knows {listed(finer)}"
                 found[each.name] = replace(_taken(proposals[each.name]), reason=reason)
     return found
+
+
+def _time_of_panel(key: ColumnFacts, known: Sequence[ColumnFacts], counter: UniquenessProfile) -> str | None:
+    """Return the column that tells the few records of each value of a key apart; None without one."""
+    if key.type in (ValueType.NUMBER, ValueType.DATE) or key.distinctness < KEY_DISTINCT:
+        return None
+    most = OFTEN_SEEN * key.present / key.distinct
+    for other in sorted(known, key=lambda each: each.distinct):
+        if most < other.distinct:
+            break
+        if counter.joint([key.name, other.name], 2).unique == key.rows:
+            return other.name
+    return None
 
 
 def _finer(
@@ -1207,6 +1226,9 @@ def _instead(
     )
     return {each.name: _taken(proposals[each.name]) for each in ranked}, [note] if ranked else []
 
+
+OFTEN_SEEN = 4
+"""Maximum number of times of a panel by the mean number of records of a person."""
 
 KEY_OF, KEY_DISTINCT = 3, 0.02
 """Minimum number of quasi-identifiers that a key determines, and of its distinct values per record."""

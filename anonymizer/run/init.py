@@ -190,7 +190,7 @@ def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
     keys = [
         RepeatedKey(column.name, column.facts.distinct, column.facts.present)
         for column in proposal.columns
-        if column.role not in KNOWN and repeats(column.facts, dropped=column.role in LEFT_OUT)
+        if column.role not in KNOWN and repeats(column.facts, column.role)
     ]
     person = choices.person or person_among([each for each in keys if roles[each.name] in LEFT_OUT])
     if person is None or not relation.ordered:

@@ -34,8 +34,8 @@ _DATE = re.compile(r".*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*", re.DOTALL)
 MOSTLY = 0.9
 """Minimum share of the values that have the form of a code."""
 
-MANY = 0.2
-"""Minimum number of values per record of a key without the name of one."""
+MANY, OF_IDENTIFIER = 0.2, 0.02
+"""Minimum number of values per record of a key without the name of one, and of an identifier."""
 
 KNOWN = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.WEIGHT)
 """Roles of columns that are no keys."""
@@ -101,19 +101,19 @@ def person_among(keys: Sequence[RepeatedKey]) -> str | None:
     return next(iter(found), None)
 
 
-def repeats(column: ColumnFacts, *, dropped: bool) -> bool:
+def repeats(column: ColumnFacts, role: Role | None) -> bool:
     """Return whether a column looks like a key of persons that have several records.
 
-    Parameters
-    ----------
-    dropped: whether it is left out of the release, so that its name need not say that it is a key.
+    The name of a column that is left out need not say that it is a key.
     """
+    dropped = role in LEFT_OUT
     if not 1 < column.distinct < column.present:
         return False
     found = PersonNumbers().look(column)
     if found is not None:
         return found.certain or dropped
-    if not dropped or column.distinctness < MANY or column.type in (ValueType.NUMBER, ValueType.DATE):
+    least = OF_IDENTIFIER if role is Role.IDENTIFIER else MANY
+    if not dropped or column.distinctness < least or column.type in (ValueType.NUMBER, ValueType.DATE):
         return False
     texts = column.texts
     coded = sum(bool(_CODE.fullmatch(text)) for text in texts) >= MOSTLY * len(texts)
@@ -138,7 +138,7 @@ def keys_among(
             continue
         facts = measure_column(relation, name)
         named = name == person and facts.distinct < facts.present
-        if named or repeats(facts, dropped=role in LEFT_OUT):
+        if named or repeats(facts, role):
             yield RepeatedKey(name, facts.distinct, facts.present, known=name == person)
 
 

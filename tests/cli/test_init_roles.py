@@ -253,3 +253,27 @@ def test_a_single_extreme_is_released_in_an_open_group(tmp_path: Path) -> None:
     published = pd.read_csv(tmp_path / "release" / "share" / "release.csv", dtype=str)["visits_q"]
     assert not any("40" in text for text in published)
     assert published.value_counts().min() >= 10
+
+
+def test_the_key_of_a_panel_is_found_without_a_name_for_it(tmp_path: Path) -> None:
+    """100 persons in 8 years: zqr says whose records these are, as sex and origin are constant for it."""
+    random = np.random.default_rng(1)
+    persons = pd.DataFrame(
+        {
+            "zqr": 13 + 7 * np.arange(100),
+            "sex": random.choice(["f", "m"], 100),
+            "origin_country": random.choice(["be", "fr", "nl"], 100),
+        }
+    )
+    frame = pd.concat([persons.assign(year=year) for year in range(1980, 1988)])
+    frame = frame.assign(occupation=random.choice(["cook", "smith", "clerk"], len(frame))).astype(str)
+    done, config = drafted(frame, tmp_path)
+    assert roles(config)["zqr"] == "identifier"
+    assert yaml.safe_load(config.read_text())["input"]["person"] == "zqr"
+    assert "column 'zqr' repeats: 100 values in 800 records" in done.out
+    assert call("run", config, "-o", tmp_path / "release").code == 0
+    own = {**yaml.safe_load(config.read_text())}
+    del own["input"]["person"]
+    config.write_text(yaml.safe_dump(own | {"attacks": ["vulnerability"]}))
+    warned = call("run", config, "-o", tmp_path / "records")
+    assert "column 'zqr' repeats: 100 values in 800 records; k counts records, not people" in warned.out

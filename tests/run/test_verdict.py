@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
+from anonymizer.config.attribute import Role
 from anonymizer.model.table import ValueType
 from anonymizer.profile.column_statistics import ColumnFacts
 from anonymizer.report.public import RECORDS
@@ -159,7 +160,15 @@ def facts(name: str, texts: list[str], kind: ValueType = ValueType.TEXT) -> Colu
     ],
 )
 def test_what_counts_as_a_key(name: str, texts: list[str], dropped: bool, found: bool) -> None:
-    assert repeats(facts(name, texts), dropped=dropped) is found
+    assert repeats(facts(name, texts), Role.DROP if dropped else Role.INSENSITIVE) is found
+
+
+def test_an_identifier_with_many_records_a_person_is_a_key() -> None:
+    """Eight records of each of 50 persons: what the config calls an identifier identifies somebody."""
+    column = facts("nr", [f"{n // 8}" for n in range(400)])
+    assert repeats(column, Role.IDENTIFIER)
+    assert not repeats(column, Role.DROP)
+    assert not repeats(facts("nr", [f"{n % 3}" for n in range(400)]), Role.IDENTIFIER)
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5))))
