@@ -453,6 +453,10 @@ class Relation(Closing):
         """
         return compare_union(*(each.dictionary(column) for each in (self, first, second)))
 
+    def stores_whole_numbers(self, column: str) -> bool:  # noqa: ARG002 - of texts
+        """Return whether the values of a column are stored as whole numbers."""
+        return False
+
     def relabel(self, labels: Mapping[str, Sequence[str | float | None]]) -> None:
         """Replace the values of columns in every record, in place, before anything is counted.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-_AMOUNT = r"[$€£]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:\.[0-9]+)?)(?![.,]?[0-9])"
+_AMOUNT = r"[$€£]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:,[0-9]{1,2}(?![0-9])|\.[0-9]+)?)(?![.,]?[0-9])"
 _BELOW = r"<=?|≤|(?:under|below|less than|up to|younger than|at most)\s"
 _ABOVE = r">=?|≥|(?:over|above|more than|older than|at least)\s"
 _OR_LESS = r"\s*(?:and|or|&)\s+(?:under|below|less|younger|fewer)"
@@ -26,6 +26,7 @@ _BAND = re.compile(
 )
 _VERSION = re.compile(r"[^0-9]*[0-9]+(?:\.[0-9]+){2,}")
 _DIGITS = re.compile(r"([0-9]+)")
+_DECIMAL_COMMA = re.compile(r"[0-9],[0-9]{1,2}$")
 _NOT_IN_NUMBERS = str.maketrans("", "", "$€£,")
 
 
@@ -37,6 +38,8 @@ def in_natural_order(texts: Iterable[str]) -> list[str]:
 
     >>> in_natural_order(["Not Reported", ">80", "100", "9-17", "80-89", "<5", "grade 10", "grade 9"])
     ['<5', '9-17', '80-89', '>80', '100', 'Not Reported', 'grade 9', 'grade 10']
+    >>> in_natural_order(["[10, 12,5)", "[2,5, 10)", "<2,5", "12,5+"])
+    ['<2,5', '[2,5, 10)', '[10, 12,5)', '12,5+']
     >>> in_natural_order(["2.10", "2.9.1", "10.1"])
     ['2.9.1', '2.10', '10.1']
     """
@@ -95,6 +98,9 @@ def are_bands(texts: Iterable[str]) -> bool:
 
 
 def _amount(text: str) -> float:
+    """Return a number; one or two digits after a comma are decimals, three are thousands."""
+    if _DECIMAL_COMMA.search(text):
+        text = text.replace(",", ".")
     return float(text.translate(_NOT_IN_NUMBERS))
 
 

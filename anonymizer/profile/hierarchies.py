@@ -25,8 +25,8 @@ from anonymizer.hierarchy.draw import NO_COLUMN
 from anonymizer.hierarchy.placement import Placement, Unknown, place
 from anonymizer.hierarchy.ready import normalized, read_ready, ready_names
 from anonymizer.model.dates import ISO, PIVOT, DateFormat, DateReading, skeleton
-from anonymizer.model.natural import are_bands
-from anonymizer.model.table import ValueType
+from anonymizer.model.natural import are_bands, in_natural_order
+from anonymizer.model.table import MISSING, Hierarchy, ValueType
 from anonymizer.profile.column_statistics import ColumnFacts, names_any
 from anonymizer.profile.knowledge import PLACE, SMALL_PLACES, Words, subject_of, words_of
 
@@ -764,13 +764,21 @@ class HierarchyDrafter:
             draft = Draft(numbers, "groups between round bounds")
         if draft is None or draft.hierarchy is None or draft.question or column.distinct > MOST_IN_BANDS:
             return None
-        return draft if column.distinct > WIDEST or self._height(column, draft) > 1 else None
+        if column.distinct > WIDEST:
+            return draft
+        tree = self._placed(column, draft)
+        if tree is None or tree.height < 2:
+            return None
+        labels = (tree.labels[node] for node in tree.ancestors[1])
+        groups = list(dict.fromkeys(label for label in labels if label != MISSING))
+        return draft if groups == in_natural_order(groups) else None
 
     def _fits(self, column: ColumnFacts, draft: Draft) -> bool:
-        return draft.hierarchy is None or column.distinct > WIDEST or self._height(column, draft) >= 0
+        known = draft.hierarchy is None or column.distinct > WIDEST
+        return known or self._placed(column, draft) is not None
 
-    def _height(self, column: ColumnFacts, draft: Draft) -> int:
-        """Return the level of the root of a draft; -1 if it does not place every value."""
+    def _placed(self, column: ColumnFacts, draft: Draft) -> Hierarchy | None:
+        """Return the hierarchy of a draft; None if it does not place every value."""
         assert draft.hierarchy is not None
         settings = HierarchySettings.model_validate(dict(draft.hierarchy))
         placement = Placement(Path(), Unknown(settings.unknown.value), self._missing)
@@ -780,6 +788,6 @@ class HierarchyDrafter:
         )
         read = read_columns(self._relation, [request], self._missing)[column.name].column
         try:
-            return place(read, settings.build(), placement)[0].height
+            return place(read, settings.build(), placement)[0]
         except HierarchyError:
-            return -1
+            return None

@@ -440,7 +440,7 @@ HEALTH = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "inj*, neck, low back, extremit*, chf, cvd, cad, chd, pvd, htn, afib, "
+        "en": "inj*, neck, low back, extremit*, chf, cvd, cad, chd, pvd, htn, afib, hemophil*, haemophil*, cd 4, ivdrug*, "
         "gcs, amnesia, consciousness, "
         "*chronic, "
         "transm*, t categ, exposure categ*, exposure group*, risk group, infection route, "

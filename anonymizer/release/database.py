@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from abc import abstractmethod
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,6 +45,41 @@ def table_digest(relation: Relation, scratch: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     finally:
         path.unlink()
+
+
+WHOLE_NUMBER = "0|-?[1-9][0-9]{0,17}"
+"""Texts that the type BIGINT writes in the same way."""
+
+
+def restore_whole_numbers(path: Path, names: Sequence[str], options: EngineOptions) -> None:
+    """Store texts of a Parquet file as whole numbers again, column by column, if all of them are.
+
+    Recoded columns are texts; a column whose values nobody generalized keeps its type.
+
+    Parameters
+    ----------
+    names: columns that had whole numbers.
+    """
+    if not names:
+        return
+    rows, new = f"read_parquet({quoted(path)}, hive_partitioning = false)", path.with_suffix(".whole.parquet")
+    with Database(options) as database:
+        kinds = {str(row[0]): str(row[1]) for row in database.rows(f"DESCRIBE SELECT * FROM {rows}")}
+        texts = [name for name in names if kinds.get(name) == "VARCHAR"]
+        if not texts:
+            return
+        fit = ", ".join(
+            f"coalesce(bool_and(regexp_full_match({identifier(name)}, {quoted(WHOLE_NUMBER)})), false)"
+            for name in texts
+        )
+        (found,) = database.rows(f"SELECT {fit} FROM {rows}")
+        own = [identifier(name) for name, whole in zip(texts, found, strict=True) if whole]
+        if not own:
+            return
+        casts = ", ".join(f"CAST({name} AS BIGINT) AS {name}" for name in own)
+        statement = f"COPY (SELECT * REPLACE ({casts}) FROM {rows}) TO {quoted(new)}"
+        database.copy(f"{statement} (FORMAT parquet, USE_TMP_FILE false)", [], path)
+    new.replace(path)
 
 
 COMMENT = "anonymizer release"

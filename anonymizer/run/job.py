@@ -22,7 +22,13 @@ from anonymizer.data.source import CSV_FILES, CsvDialect, EngineOptions, TableNa
 from anonymizer.errors import ConfigError, ConfigProblem, InputError, OutputError
 from anonymizer.loss.base import all_losses
 from anonymizer.model.report import Report
-from anonymizer.release.database import DuckDbTable, PostgresTable, ReleaseTable, table_digest
+from anonymizer.release.database import (
+    DuckDbTable,
+    PostgresTable,
+    ReleaseTable,
+    restore_whole_numbers,
+    table_digest,
+)
 from anonymizer.release.folder import ReleaseFolder
 from anonymizer.release.query import copy_table
 from anonymizer.report.build import build_report
@@ -218,11 +224,13 @@ class TableSink(FolderSink):
         self._table = table
         self._sha256 = ""
 
-    def write(self, tables: Sequence[ReleaseQuery], source: Relation) -> None:  # noqa: ARG002 - no text
+    def write(self, tables: Sequence[ReleaseQuery], source: Relation) -> None:
         """Create the table from a Parquet file, which keeps types and nulls."""
         (table,) = tables
         path = self.scratch / "release.parquet"
         table.copy(path, None)
+        whole = [name for name in source.columns if source.stores_whole_numbers(name)]
+        restore_whole_numbers(path, whole, self._options)
         self._table.write(path, self._options)
         path.unlink()
 

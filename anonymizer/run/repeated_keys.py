@@ -37,6 +37,9 @@ MOSTLY = 0.9
 MANY, OF_IDENTIFIER = 0.2, 0.02
 """Minimum number of values per record of a key without the name of one, and of an identifier."""
 
+MANY_PERSONS = 30
+"""Minimum number of values of such an identifier: fewer may be remarks."""
+
 KNOWN = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.WEIGHT)
 """Roles of columns that are no keys."""
 
@@ -112,7 +115,8 @@ def repeats(column: ColumnFacts, role: Role | None) -> bool:
     found = PersonNumbers().look(column)
     if found is not None:
         return found.certain or dropped
-    least = OF_IDENTIFIER if role is Role.IDENTIFIER else MANY
+    identifier = role is Role.IDENTIFIER and column.distinct >= MANY_PERSONS
+    least = OF_IDENTIFIER if identifier else MANY
     if not dropped or column.distinctness < least or column.type in (ValueType.NUMBER, ValueType.DATE):
         return False
     texts = column.texts

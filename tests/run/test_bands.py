@@ -378,3 +378,15 @@ def test_every_value_lies_in_its_group(wages: list[int | None], width: int, form
         expected.append(f"{low} to {high}" if form == "range" else f"{(low + high) / 2:g}")
     shown = ["" if pd.isna(each) else f"{each:g}" if form == "midpoint" else str(each) for each in found]
     assert sorted(shown) == sorted(expected)
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3])
+def test_a_draft_for_decimal_commas_runs(digits: int, tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    score = [f"{value:.{digits}f}".replace(".", ",") for value in random.uniform(0, 4, RECORDS)]
+    frame = patients().drop(columns=["score", "seen"]).assign(score=score)
+    frame.to_csv(tmp_path / "patients.csv", index=False, sep=";")
+    assert call("init", tmp_path / "patients.csv", "--sensitive", "score").code == 0
+    done = call("run", tmp_path / "patients.yaml", "-o", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert "t-closeness(score)" in done.out

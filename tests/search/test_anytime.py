@@ -21,7 +21,7 @@ from anonymizer.model.report import Status
 from anonymizer.model.table import Table
 from anonymizer.search.base import AttackCheck, Control, SuppressionMethod
 from anonymizer.search.judge import Judge
-from anonymizer.search.lattice import algorithm, annealing, frontier
+from anonymizer.search.lattice import algorithm, frontier
 from anonymizer.search.lattice.algorithm import Annealing, Lattice, groups_of, projection, useful_levels
 from anonymizer.search.rollup import RollUp
 from anonymizer.testing.search import check_release, check_rows
@@ -39,7 +39,7 @@ def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frontier, "LARGEST_BOX", 3)
     monkeypatch.setattr(algorithm, "EFFORT", ())
     monkeypatch.setattr(algorithm, "GROUPS", ((1, 2), (2, 4), (3, 12)))
-    monkeypatch.setattr(annealing, "FIRST_CYCLE", 24)
+    monkeypatch.setattr(algorithm, "FIRST_CYCLE", 24)
 
 
 def tops(data: Microdata) -> tuple[int, ...]:

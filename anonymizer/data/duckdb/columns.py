@@ -387,6 +387,7 @@ class ColumnValues:
     ----------
     texts: SQL for the text of each column.
     holds_texts: whether the type of each column is text.
+    whole: whether it is of whole numbers.
     """
 
     def __init__(self, database: Database, records: int) -> None:
@@ -397,7 +398,7 @@ class ColumnValues:
         self._enumerations: dict[int, str] = {}
         kinds = [str(row[1]) for row in database.rows("DESCRIBE records")]
         self.holds_texts = [kind == "VARCHAR" for kind in kinds]
-        self._whole = [kind in WHOLE for kind in kinds]
+        self.whole = [kind in WHOLE for kind in kinds]
         self.texts = [text_of(f"c{index}", kind) for index, kind in enumerate(kinds)]
 
     def known(self, index: int) -> bool:
@@ -494,7 +495,7 @@ class ColumnValues:
         of_texts, found = codes[: len(texts)], None
         if not texts:
             return CodeSql(str(int(codes[0])))
-        if self._whole[index]:
+        if self.whole[index]:
             found = code_of_number(f"c{index}", texts, of_texts)
         if found is None and len(texts) <= (FEW if self._database.source is None else FEW_OF_PARQUET):
             found = code_of_few(self.texts[index], texts, of_texts)
@@ -509,7 +510,7 @@ class ColumnValues:
     def number_codes(self, index: int, codes: CodeArray) -> NumberCodes | None:
         """Return the codes of a column of many numbers; None for any other column."""
         texts = self._present(index)
-        column = f"c{index}" if self._whole[index] else self.texts[index]
+        column = f"c{index}" if self.whole[index] else self.texts[index]
         null = int(codes[-1]) if self.nullable(index) else None
         return codes_of_digits(column, texts, codes[: len(texts)], null)
 

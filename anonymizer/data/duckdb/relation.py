@@ -242,6 +242,10 @@ class DuckRelation(EngineRelation):
         """Return whether the values of a column are texts."""
         return self._values.holds_texts[self.position(column)]
 
+    def stores_whole_numbers(self, column: str) -> bool:
+        """Return whether the values of a column are stored as whole numbers."""
+        return self._values.whole[self.position(column)]
+
     def holds_texts(self, column: str) -> bool:
         """Return whether the values of a column are texts in every record."""
         index = self.position(column)
