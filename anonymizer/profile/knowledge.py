@@ -155,7 +155,7 @@ SURVEY_WEIGHT = Subject(
         "sv": "kalibreringsvikt, designvikt, uppraknings*",
         "tr": "agirlik, faktor",
     },
-    Words("=wgt"),
+    Words("=wgt, *bwght, bwght*, birth*"),
 )
 BARE_WEIGHT = Words(
     "weight, weights, *weight, wt, *wt, wt*, gewicht, *gewicht, gew, poids, peso, pesos, =w, vikt, =wgt"
@@ -440,7 +440,8 @@ HEALTH = Subject(
     Ground.FEW,
     Role.SENSITIVE,
     {
-        "en": "inj*, neck, low back, extremit*, chf, cvd, cad, chd, pvd, htn, afib, hemophil*, haemophil*, cd 4, ivdrug*, "
+        "en": "inj*, neck, low back, extremit*, chf, cvd, cad, chd, pvd, htn, afib, hemophil*, haemophil*, "
+        "cd 4, ivdrug*, *bwght, bwght*, "
         "gcs, amnesia, consciousness, "
         "*chronic, "
         "transm*, t categ, exposure categ*, exposure group*, risk group, infection route, "
@@ -590,7 +591,7 @@ DEMOGRAPHY = Subject(
         "us citizen, uscitizen, hhage, dage, agemo*, age months, agemonths, eth, mar, born abroad, "
         "birthcountry, english, zodiac, caste, tribe, clan, indigenous, aborig*, age, ages, agea, "
         "iage, xage, *ageyr*, agegroup, agegrp, agecat, ageband, agedecade, sex, isex, gender, gndr, "
-        "*gendr, *gender, female, male, race, races, irace, race 1, *reth 1, *reth 3, *ethnic*, "
+        "*gendr, *gender, female, male, race, races, raceth*, irace, race 1, *reth 1, *reth 3, *ethnic*, "
         "ethnos, ethn, hispanic, *hispanic, black, white, asian, native, citizen*, immigra*, migra*, "
         "foreign*, nationalit*, language*, tongue, lang, generation, cohort, v 012, v 013, v 106, "
         "mv 012, veteran*, adult",

@@ -253,6 +253,8 @@ def test_many_texts_that_nearly_all_differ_are_left_out_whatever_they_are_about(
 @pytest.mark.parametrize(
     ("name", "role"),
     [
+        ("bwght", "sensitive"),
+        ("raceth", "quasi-identifier"),
         ("reg661", "quasi-identifier"),
         ("marry", "quasi-identifier"),
         ("injtype", "sensitive"),
