@@ -137,6 +137,10 @@ class LabelledRelation(Relation):
         """Return a query for the records as stored."""
         return self._stored.records_query(projection, shuffled=shuffled)
 
+    def relabel(self, labels: Mapping[str, Sequence[str | float | None]]) -> None:
+        """Replace the values of columns without numbers in place of labels."""
+        self._stored.relabel(labels)
+
     def check_unchanged(self) -> None:
         """Check that the release is unchanged since it was opened."""
         self._stored.check_unchanged()

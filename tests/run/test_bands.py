@@ -390,3 +390,41 @@ def test_a_draft_for_decimal_commas_runs(digits: int, tmp_path: Path) -> None:
     done = call("run", tmp_path / "patients.yaml", "-o", tmp_path / "out")
     assert done.code == 0, done.err
     assert "t-closeness(score)" in done.out
+
+
+def test_anatomy_publishes_the_groups(tmp_path: Path) -> None:
+    raw = config(wage="range") | {"algorithm": {"name": "anatomy"}, "attacks": []}
+    raw["constraints"] = [{"model": "l-diversity", "l": 3}]
+    run(written(tmp_path, patients(), raw), tmp_path / "own")
+    columns = {**raw["attributes"], "wage": {"role": "sensitive", "type": "text", "distance": "ordered"}}
+    frame = patients().assign(wage=by_hand(patients())["wage"])
+    run(written(tmp_path, frame, raw | {"attributes": columns}, "by_hand"), tmp_path / "other")
+    for name in ("release.qit.csv", "release.st.csv"):
+        assert (tmp_path / "own/share" / name).read_bytes() == (tmp_path / "other/share" / name).read_bytes()
+
+
+def test_numbers_in_place_of_labels_beside_groups(tmp_path: Path) -> None:
+    raw = config(wage="midpoint", score="range")
+    raw["attributes"]["age"] |= {"labels": "low-high"}
+    path = written(tmp_path, patients(), raw)
+    run(path, tmp_path / "out")
+    release = tmp_path / "out/share/release.csv"
+    assert {"age_low", "age_high"} <= set(released(tmp_path / "out").columns)
+    assert call("audit", release, "--report", tmp_path / "out/report.json").code == 0
+    found = call("check", release, "-c", path, "--json").json
+    assert all(each["satisfied"] for each in found["constraints"])
+
+
+def test_persons_and_groups(tmp_path: Path) -> None:
+    """A person with three records in one group counts once in it."""
+    frame = pd.concat([patients().assign(pid=range(RECORDS))] * 3, ignore_index=True)
+    raw = config(wage="range") | {"input": {"person": "pid"}, "algorithm": {"name": "lattice"}}
+    raw["attributes"]["pid"] = "identifier"
+    path = written(tmp_path, frame, raw)
+    report = run(path, tmp_path / "out")
+    single = config(wage="range") | {"algorithm": {"name": "lattice"}}
+    other = run(written(tmp_path, patients(), single, "single"), tmp_path / "single")
+    assert [each["measured"] for each in report["constraints"]] == [
+        each["measured"] for each in other["constraints"]
+    ]
+    assert report["recoding"] == other["recoding"]
