@@ -77,6 +77,7 @@ class Outcome:
     algorithm: name of the algorithm that was chosen, None without a choice.
     reasons: of the choice, a sentence each.
     best_possible: proven lower bound on the loss of any recoding along the hierarchies, local ones too.
+    bound_seconds: that it took after the search; None without one.
     cuts: of ``recoding``, if it was made by cuts along the hierarchies that keep equal values together.
     ends: region of ``recoding`` for each distinct row, if these do not fit in memory and the problem requests
         it; else None, also if all are suppressed.
@@ -94,6 +95,7 @@ class Outcome:
     algorithm: str | None = None
     reasons: tuple[str, ...] = ()
     best_possible: float | None = None
+    bound_seconds: float | None = None
     cuts: CutTree | None = None
     ends: PlacedRows | None = None
 

@@ -138,6 +138,7 @@ class ReportParts:
     applied: the earlier release to which the records are appended; None without.
     advice: columns that lose most, and changes with their gain; None for a release that says enough.
     units: persons, households and other units of the input by name; None where the config names none.
+    seconds: of each phase of the run until now.
     """
 
     config: dict[str, Any]
@@ -158,6 +159,7 @@ class ReportParts:
     applied: dict[str, Any] | None = None
     advice: dict[str, Any] | None = None
     units: dict[str, Any] | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
 
 
 def build_report(parts: ReportParts) -> Report:
@@ -182,6 +184,7 @@ def build_report(parts: ReportParts) -> Report:
         "attack_matrix": list(parts.matrix),
         "utility": list(parts.utility),
         "steps": [_step(step) for step in outcome.steps],
+        "seconds": parts.seconds,
         "environment": environment(),
     }
     optional = {
@@ -209,6 +212,7 @@ def _search(facts: SearchFacts, outcome: Outcome) -> dict[str, Any]:
         "gap": outcome.gap,
         "best_possible": outcome.best_possible,
         "seconds": round(outcome.seconds, 3),
+        "bound_seconds": None if outcome.bound_seconds is None else round(outcome.bound_seconds, 3),
         "seed": facts.seed,
     }
 

@@ -51,7 +51,7 @@ from anonymizer.run.earlier_release import (
 )
 from anonymizer.run.engine import EngineChoice, reading_release
 from anonymizer.run.plan import Plan
-from anonymizer.run.prepare import RunMonitor, countable_constraints
+from anonymizer.run.prepare import Phase, RunMonitor, countable_constraints
 from anonymizer.run.report import input_facts, report_parts
 from anonymizer.run.search import Task, refusal, search
 from anonymizer.run.shape import Audited, Found, ReadBack, Shape, Tables, joined_query, released_query
@@ -349,7 +349,7 @@ class AppendTask(Task):
         ConfigError: the objective is undefined for such a recoding.
         Infeasible: the new records cannot be appended.
         """
-        self._watch.phase("applying the earlier recoding")
+        self._watch.begin(Phase.SEARCH, "applying the earlier recoding")
         prepared = coarsened(self.prepared, self._previous.recoding)
         table = prepared.problem.table
         applied = self._previous.recoding.applied_to(table)

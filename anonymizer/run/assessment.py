@@ -26,6 +26,7 @@ from anonymizer.privacy.conditions import CountConditions
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import (
     UNWATCHED,
+    Phase,
     RunMonitor,
     attack_written_release,
     in_order,
@@ -160,7 +161,7 @@ def attack_in_turn(plan: Plan, scene: AdversaryView, watch: RunMonitor = UNWATCH
     """
     attacks = ATTACKING.chosen(plan.attacks, scene, plan.config)
     for number, attack in enumerate(attacks, 1):
-        watch.phase(f"attack {attack.name} ({number} of {len(attacks)})")
+        watch.begin(Phase.ATTACK, f"attack {attack.name} ({number} of {len(attacks)})")
         pace = Pace((attack.name, scene.release.records), watch.say, watch.stopped)
         yield Attacked(attack.name, None if watch.stopped() else _followed(attack, scene, plan.seed, pace))
 
@@ -350,6 +351,6 @@ def assess(plan: Plan, shape: Shape, tables: Tables, found: Found, watch: RunMon
         attacks += each.found
         watch.attacked([result.finding for result in each.found])
     if plan.utility:
-        watch.phase("measuring utility")
+        watch.begin(Phase.UTILITY, "measuring utility")
         utility = measures_of(plan, comparison_of(view))
     return Verified(audited, attacks, utility, unattacked)

@@ -36,7 +36,14 @@ from anonymizer.run.advice import advice_of
 from anonymizer.run.assessment import Verified, assess
 from anonymizer.run.engine import engine_options, plugged_engine, reading_release
 from anonymizer.run.plan import Plan, plan_of, writes_to_input_database
-from anonymizer.run.prepare import UNWATCHED, RunMonitor, check_marker, violated_constraints
+from anonymizer.run.prepare import (
+    UNWATCHED,
+    Phase,
+    PhaseClock,
+    RunMonitor,
+    check_marker,
+    violated_constraints,
+)
 from anonymizer.run.repeated_keys import key_warnings
 from anonymizer.run.report import (
     recoding_entry,
@@ -398,7 +405,7 @@ class Job:
     def __init__(self, plan: Plan, options: EngineOptions, watch: RunMonitor = UNWATCHED) -> None:
         self._plan = plan
         self._options = options
-        self._watch = watch
+        self._watch = replace(watch, clock=PhaseClock())
 
     def run(self, source: DataSource, sink: Sink) -> Finished:
         """Open, prepare, search, publish, read back and verify, attack, report.
@@ -436,13 +443,13 @@ def publish(plan: Plan, shape: Shape, found: Found, sink: Sink, watch: RunMonito
     ------
     AuditFailed: the written release differs from the one that was found.
     """
-    watch.phase("writing")
+    watch.begin(Phase.WRITE, "writing")
     with ExitStack() as stack:
         for column in found.recoding.published() if plan.marker is not None else ():
             check_marker(plan, column.name, column.labels)
         queries = shape.queries(found, sink.scratch)
         sink.write(queries, found.prepared.encoded.relation)
-        watch.phase("reading back and verifying")
+        watch.begin(Phase.VERIFY, "reading back and verifying")
         with auditing():
             read = [stack.enter_context(table) for table in sink.read_back()]
             tables = [shape.read(table, found) for table in read]
@@ -454,6 +461,7 @@ def publish(plan: Plan, shape: Shape, found: Found, sink: Sink, watch: RunMonito
 
 def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: RunMonitor) -> Report:
     """Return the report of a verified release, and write all reports to the sink."""
+    watch.clock.begin(Phase.ADVISE)
     release = release_facts(sink.titles, sink.dialect, found, verified.audited)
     losses = all_losses(found.promised)
     parts = report_parts(task.plan, found.prepared, found.outcome, task.input, release, verified, losses)
@@ -468,7 +476,7 @@ def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: Ru
         warnings=[*key_warnings(task.plan, found), *parts.warnings, *differing, *useless],
         advice=None if applied else advice_of(task.plan, found),
     )
-    report = build_report(parts)
+    report = build_report(replace(parts, seconds=watch.clock.so_far()))
     watch.phase("drawing the report")
     k = found.prepared.problem.k
     sink.keep(lambda folder: write_reports(folder, report, task.facts(found, verified.audited), k, kept))

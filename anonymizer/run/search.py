@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 from anonymizer.config.model import Bound
@@ -17,7 +18,7 @@ from anonymizer.report.facts import Facts, gather
 from anonymizer.run.diagnose import Diagnosis, Diagnostician, explanation
 from anonymizer.run.earlier_release import StoredRecoding, store_recoding
 from anonymizer.run.plan import Plan
-from anonymizer.run.prepare import Prepared, RunMonitor, prepare
+from anonymizer.run.prepare import Phase, Prepared, RunMonitor, prepare
 from anonymizer.run.report import report_parts
 from anonymizer.run.shape import Audited, Found, Shape, shape_of
 from anonymizer.search.base import Control
@@ -79,7 +80,7 @@ class SearchTask(Task):
     """
 
     def __init__(self, plan: Plan, relation: Relation, facts: InputFacts, watch: RunMonitor) -> None:
-        watch.phase("building hierarchies and counting distinct rows")
+        watch.begin(Phase.PREPARE, "building hierarchies and counting distinct rows")
         self.plan = plan
         self.shape = shape_of(plan, relation)
         self.prepared = prepare(plan, relation)
@@ -115,7 +116,7 @@ def search(plan: Plan, prepared: Prepared, watch: RunMonitor, control: Control |
     ----------
     control: the budget; None for one that starts now.
     """
-    watch.phase("searching")
+    watch.begin(Phase.SEARCH, "searching")
     control = control_of(plan, watch) if control is None else control
     outcome: Outcome = plan.algorithm.search(prepared.problem, control)
     if (
@@ -126,12 +127,14 @@ def search(plan: Plan, prepared: Prepared, watch: RunMonitor, control: Control |
         or plan.bound is Bound.NONE
     ):
         return outcome
-    watch.phase("bounding what is possible")
+    watch.begin(Phase.BOUND, "bounding what is possible")
+    started = perf_counter()
     # A full bound may take longer than the search: it gets a share of the budget, and at most the rest of it.
     seconds = plan.budget[0]
     if plan.bound is Bound.QUICK:
         seconds = QUICK if seconds is None else min(seconds, QUICK)
-    return replace(outcome, best_possible=best_possible(prepared.problem, control.out_of_time, seconds))
+    possible = best_possible(prepared.problem, control.out_of_time, seconds)
+    return replace(outcome, best_possible=possible, bound_seconds=perf_counter() - started)
 
 
 def refusal(
@@ -140,7 +143,7 @@ def refusal(
     """Return the error for a problem without a release, with a diagnosis."""
     diagnosis = Diagnosis(complete=False)
     if outcome.status is Status.INFEASIBLE:
-        watch.phase("diagnosing infeasibility")
+        watch.begin(Phase.DIAGNOSE, "diagnosing infeasibility")
         numbered = list(
             zip(plan.positions(prepared.problem.table.sensitive_names), prepared.constraints, strict=True)
         )
@@ -148,4 +151,5 @@ def refusal(
         search = Diagnostician(prepared.problem, numbered, plan.algorithm, seconds, watch.stopped)
         diagnosis = search.diagnose()
     parts = report_parts(plan, prepared, outcome, facts, ReleaseFacts(), None, {}, diagnosis)
+    parts = replace(parts, seconds=watch.clock.so_far())
     return Infeasible(explanation(outcome, diagnosis), build_report(parts))

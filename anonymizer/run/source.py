@@ -37,7 +37,7 @@ from anonymizer.release.folder import release_separator
 from anonymizer.run.bands import put_in_bands
 from anonymizer.run.engine import engine_options, reading_release, rewritten_numbers
 from anonymizer.run.plan import Plan
-from anonymizer.run.prepare import RunMonitor
+from anonymizer.run.prepare import Phase, RunMonitor
 from anonymizer.run.report import input_facts
 from anonymizer.run.search import SearchTask, Task
 from anonymizer.system import same_file
@@ -83,6 +83,7 @@ class DataSource:
 
     def opened(self, options: EngineOptions, watch: RunMonitor) -> Relation:
         """Open the input and report this phase."""
+        watch.clock.begin(Phase.READ)
         if self.title is not None:
             watch.phase(f"reading {self.title.rpartition('/')[2]}")
         return self.open(options)

@@ -46,6 +46,7 @@ SHAPE: Shape = {
         "gap": NUMBER,
         "best_possible": (int, float, NONE),
         "seconds": NUMBER,
+        "bound_seconds": (int, float, NONE),
         "seed": int,
     },
     "recoding": {"levels": {"age": int, "zip": int, "sex": int}},
@@ -82,6 +83,7 @@ SHAPE: Shape = {
     ],
     "utility": [dict],
     "steps": [{"candidate": dict, "objective": (int, float, NONE), "accepted": bool, "failed": [str]}],
+    "seconds": dict,
     "environment": {"anonymizer": str, "python": str, "packages": dict},
     "recoding_file": {"path": str, "sha256": str},
 }

@@ -35,6 +35,7 @@ def test_it_lacks_what_would_help_an_attacker(tmp_path: Path) -> None:
     assert set(public["search"]) == set(report["search"]) - {
         "seed",
         "seconds",
+        "bound_seconds",
         "steps",
         "chosen_because",
     }
