@@ -151,8 +151,6 @@ def _conflicts_with_labels(config: Config) -> Iterator[tuple[str, str]]:
         form = settings.number_labels
         if settings.bands is not None and config.apply is not None:
             yield name, "groups of a column that is not generalized cannot be appended; remove it, or apply"
-        elif settings.bands is not None and config.engine.name not in set(EngineName):
-            yield name, f"engine {config.engine.name} releases such columns as they are; remove it"
         if form is NumberLabels.RANGE:
             continue
         if algorithm not in IN_NUMBERS:

@@ -584,6 +584,23 @@ class SparkRelation(EngineRelation):
             )
         return frame
 
+    def relabel(self, labels: Mapping[str, Sequence[str | float | None]]) -> None:
+        """Replace the values of columns by joins with their dictionaries."""
+        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
+
+        for name, own in labels.items():
+            known, index = self.known(name), self.position(name)
+            kind = pa.float64() if any(isinstance(label, float) for label in own) else pa.string()
+            shown = pa.array(own, kind).take(pa.array(known.positions))
+            small = small_frame(self.session, {"key": known.keys, "shown": shown})
+            keyed = self.frame.selectExpr("*", f"{self.texts_of(name).key} AS own")
+            joined = keyed.join(small, on=keyed["own"].eqNullSafe(small["key"]), how="left")
+            self.frame = joined.selectExpr(
+                *("shown AS " + column if column == f"c{index}" else column for column in self.frame.columns)
+            )
+            self._texts[index] = ColumnTexts(name, f"c{index}", dict(self.frame.dtypes)[f"c{index}"])
+        self._dictionaries.clear()
+
     def records_query(self, projection: Projection, *, shuffled: bool = False) -> ReleaseQuery:  # noqa: ARG002
         """Refuse, as this process does not read records."""
         self._refuse("each record")

@@ -11,7 +11,7 @@ import numpy as np
 
 from anonymizer.data.distinct_rows import DistinctRows, KeyWords
 from anonymizer.data.relation import Coding, Relation, column_statistics
-from anonymizer.errors import DataError
+from anonymizer.errors import DataError, InputError
 from anonymizer.testing.samples import fail
 
 Record = tuple[str | None, ...]
@@ -23,7 +23,7 @@ def check_relation(relation: Relation, records: Sequence[Record]) -> None:
 
     Parameters
     ----------
-    relation: open; it is not closed.
+    relation: open; it is not closed, but its values are changed.
     records: of the relation, in its order; at least one.
 
     Raises
@@ -46,11 +46,44 @@ def check_relation(relation: Relation, records: Sequence[Record]) -> None:
         with kept:
             check_distinct_rows(kept, _coded(relation, records))
     relation.check_unchanged()
+    check_unknown_column(relation)
+    check_relabel(relation, records)
+
+
+def check_unknown_column(relation: Relation) -> None:
+    """Check that a column that does not exist is refused."""
     try:
         relation.dictionary("\n")
     except DataError:
         return
     fail("a column that does not exist has a dictionary")
+
+
+def check_relabel(relation: Relation, records: Sequence[Record]) -> None:
+    """Check that values are replaced in all records, or that the engine refuses to."""
+    first, last = relation.columns[0], relation.columns[-1]
+    labels = {
+        name: [None if text is None else f"group {place // 2}" for place, (text, _) in enumerate(known)]
+        for name in {first, last}
+        for known in [relation.dictionary(name)]
+    }
+    shown = {
+        relation.position(name): {text: label for (text, _), label in zip(known, own, strict=True)}
+        for name, own in labels.items()
+        for known in [relation.dictionary(name)]
+    }
+    try:
+        relation.relabel(labels)
+    except InputError:
+        return
+    check_groups(
+        relation,
+        range(len(relation.columns)),
+        [
+            tuple(shown[place][text] if place in shown else text for place, text in enumerate(record))
+            for record in records
+        ],
+    )
 
 
 def check_column(relation: Relation, name: str, texts: Sequence[str | None]) -> None:

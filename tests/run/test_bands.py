@@ -5,6 +5,7 @@ The reference is a file whose values somebody replaced by hand: it gives the sam
 
 from __future__ import annotations
 
+from contextlib import closing
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anonymizer
-from anonymizer.config.load import load_config
-from anonymizer.errors import ConfigError, InputError
+from anonymizer.data.frames import FrameRelation
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import EngineOptions
+from anonymizer.errors import InputError
 from tests.run.commands import call
+from tests.run.spark_runs import facts, ran
+from tests.run.spark_runs import released as in_parquet
+from tests.spark import engine, running
 
 RECORDS = 300
 WIDTH = 7
@@ -326,10 +332,28 @@ def test_groups_are_not_appended(tmp_path: Path) -> None:
     assert "cannot be appended" in done.err
 
 
-def test_an_engine_of_a_plug_in_releases_columns_as_they_are() -> None:
-    raw = config(**ALL) | {"engine": {"name": "spark"}}
-    with pytest.raises(ConfigError, match="engine spark releases such columns as they are"):
-        load_config(raw)
+@pytest.mark.spark
+def test_spark_releases_groups_too(tmp_path: Path) -> None:
+    frame = patients().astype({"age": "int64", "wage": "int64"}).assign(seen=lambda own: own["seen"])
+    frame["score"] = pd.to_numeric(frame["score"])
+    frame.to_parquet(tmp_path / "patients.parquet", index=False)
+    raw = config(wage="midpoint", score="range", seen="range")
+    raw |= {"output": {"path": "release.parquet"}, "algorithm": {"name": "lattice"}}
+    raw["input"] = {"path": str(tmp_path / "patients.parquet")}
+    with running():
+        by_spark = ran(raw | {"engine": engine()}, tmp_path / "spark")
+    in_memory = ran(raw, tmp_path / "memory")
+    assert facts(by_spark) == facts(in_memory)
+    assert in_parquet(tmp_path / "spark") == in_parquet(tmp_path / "memory")
+
+
+def test_an_engine_that_keeps_values_as_they_are_says_so() -> None:
+    class Engine(FrameRelation):
+        relabel = Relation.relabel
+
+    told = "cannot release column 'wage' in groups; remove its labels"
+    with closing(Engine(patients(), EngineOptions())) as relation, pytest.raises(InputError, match=told):
+        relation.relabel({"wage": ["few"]})
 
 
 def test_texts_of_groups_out_of_order_are_refused_where_order_counts() -> None:
