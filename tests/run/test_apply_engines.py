@@ -15,6 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.data.duckdb.writers import DuckRecodedQuery
 from tests.helpers.messages import exchange
+from tests.helpers.reports import without_times
 from tests.run.applied import first_run, go_on
 from tests.run.commands import Done, Job, call, people, spawn
 from tests.run.joined_runs import swapping
@@ -38,13 +39,10 @@ def engine(name: str, most: int | None = None) -> dict[str, Any]:
 
 def told(folder: Path) -> dict[str, Any]:
     """Return what a report says but for the engine and the time that it took."""
-    report: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    report["search"].pop("seconds")
+    report: dict[str, Any] = without_times(json.loads((folder / "report.json").read_text(encoding="utf-8")))
     for key in ("engine", "environment"):
         report.pop(key)
     report["config"].pop("engine")
-    for attack in report["attacks"]:
-        attack.pop("seconds")
     return report
 
 

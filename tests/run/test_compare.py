@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -31,6 +30,7 @@ from anonymizer.run.compare import (
 )
 from anonymizer.run.job import run
 from tests.helpers.messages import exchange
+from tests.helpers.reports import without_times
 from tests.run.commands import ROOT, Job, call
 
 
@@ -228,7 +228,7 @@ def test_a_run_of_a_worker_is_that_of_the_command(job: Job, tmp_path: Path) -> N
     assert found[1].report is not None
     for key in ("recoding", "constraints", "loss", "attacks", "config"):
         here = found[1].report[key]
-        assert without_seconds(here) == without_seconds(there[key]), key
+        assert without_times(here) == without_times(there[key]), key
     assert found[1].report["release"] == there["release"]
     assert measured_of(found[1].report).loss == there["loss"]["loss"]
     assert list(work.iterdir()) == []
@@ -245,12 +245,6 @@ def test_a_process_that_cannot_be_started_is_a_failed_run(
         ((number, found),) = pool.results({1: job_of(plan.config, tmp_path)}, lambda: False)
     assert (number, found.status) == (1, RunStatus.FAILED)
     assert "could not be started: No such file" in found.reason
-
-
-def without_seconds(value: Any) -> Any:
-    if isinstance(value, list):
-        return [without_seconds(each) for each in value]
-    return {key: own for key, own in value.items() if key != "seconds"} if isinstance(value, dict) else value
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.reports import without_times
 from tests.run.commands import ROOT, Job, call, people, snapshot, spawn
 
 
@@ -113,15 +114,13 @@ def test_a_kill_at_any_moment_leaves_the_old_release_or_the_new(phase: str, tmp_
         assert any(line.startswith(phase) for line in phases)
         process.send_signal(signal.SIGKILL)
     left = {name: content for name, content in snapshot(job.output).items() if ".tmp-" not in name}
-    assert without_seconds(left) in (without_seconds(old), without_seconds(new))
+    assert parsed(left) in (parsed(old), parsed(new))
     assert job.input.read_bytes() == job.data
     # What the killed run left behind is in nobody's way.
     assert call("run", job.file, "--overwrite").code == 0
-    assert without_seconds(snapshot(job.output)) == without_seconds(old)
+    assert parsed(snapshot(job.output)) == parsed(old)
 
 
-def without_seconds(files: dict[str, bytes]) -> dict[str, object]:
-    """Return files with the report parsed and its time left out."""
-    report = json.loads(files["report.json"])
-    del report["search"]["seconds"]
-    return {**files, "report.json": report}
+def parsed(files: dict[str, bytes]) -> dict[str, object]:
+    """Return files with the report parsed and its times left out."""
+    return {**files, "report.json": without_times(json.loads(files["report.json"]))}
