@@ -87,6 +87,7 @@ def paired(number: int = 300, seed: int = 0) -> AnatomyRelease:
     return replace(table, truth=AnatomyTruth(*(np.array(part) for part in zip(*true, strict=True))))
 
 
+@pytest.mark.slow
 def test_table_6_of_kifer() -> None:
     people = [(row[1], row[2]) for row in rows_of("kifer2009_table6_qit")[1:]]
     values = [(row[0], row[1]) for row in rows_of("kifer2009_table6_st")[1:]]

@@ -51,6 +51,7 @@ def test_table_6_by_all_worlds() -> None:
     assert round(float(found[5][1]["Cancer"]), 2) == 0.16
 
 
+@pytest.mark.slow
 def test_table_6_by_the_sampler() -> None:
     people, secrets = anatomised("kifer2009_table6", 1)
     case = dealt(people, secrets)

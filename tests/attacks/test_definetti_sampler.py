@@ -49,6 +49,7 @@ def assert_close(case: Dealt, found: Posterior, exact: list[list[dict[str, Fract
     assert off.max() <= 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "prior"), [*((seed, Fraction(1)) for seed in range(6)), (6, Fraction(1, 2)), (7, Fraction(3))]
 )

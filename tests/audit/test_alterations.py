@@ -213,6 +213,7 @@ def test_every_release_is_verified_by_either_report(releases: Mapping[str, Job])
             assert (AGAINST_THE_INPUT in found.not_checked) is not by_owner, name
 
 
+@pytest.mark.slow
 def test_a_sample_of_altered_reports(releases: Mapping[str, Job]) -> None:
     every = all_alterations(releases)
     assert len(every) > 3000
@@ -297,6 +298,7 @@ def test_altered_rows_are_noticed_by_both(
         assert not audit_release(job.release, report_of(job, internal=internal)).verified
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("altered", [other_cell, new_cell], ids=["other", "new"])
 @pytest.mark.parametrize("name", slow_but(1, (name for name in JOBS if name != "anatomy")))
 def test_an_altered_cell_is_noticed_by_the_owner_or_listed(
@@ -344,6 +346,7 @@ def test_what_file_and_report_tell_is_compared(
     assert any(str(key[-1]) in finding or "limit" in finding for finding in found.findings), found.findings
 
 
+@pytest.mark.slow
 def test_the_owner_compares_losses_with_the_input(releases: Mapping[str, Job], tmp_path: Path) -> None:
     for name in ("classes", "kept rows", "cells", "local"):
         job = releases[name].copied(tmp_path / name)
@@ -378,6 +381,7 @@ SHAPES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_labels_that_several_levels_have_and_missing_values_are_no_alarm(
     shape: dict[str, Any], tmp_path: Path
@@ -607,6 +611,7 @@ def rewritten_pair(job: Job, change: Callable[[str], str], *, sort: bool = True)
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -655,6 +660,7 @@ def widened(job: Job, labels: str) -> None:
     rewritten(job, change)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["strict", "relaxed"])
 @pytest.mark.parametrize("labels", ["interval", "set", "hierarchy"])
 def test_labels_of_mondrian_that_are_wider_than_the_input_needs(
@@ -725,6 +731,7 @@ def rehashed(job: Job, *changes: tuple[Key, Any]) -> None:
         altered_report(job, *changes, internal=internal)
 
 
+@pytest.mark.slow
 def test_the_order_of_columns_is_compared_by_the_owner_and_listed_for_others(
     releases: Mapping[str, Job], tmp_path: Path
 ) -> None:
@@ -788,6 +795,7 @@ def test_nulls_and_empty_texts_are_told_apart(tmp_path: Path) -> None:
     assert any("has nulls instead of empty texts" in each for each in owner.findings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["blob", "enum"])
 def test_types_of_columns_are_listed_and_recoded_ones_are_texts(kind: str, tmp_path: Path) -> None:
     job = parquet_job(tmp_path)
@@ -872,6 +880,7 @@ def test_a_class_at_all_roots_is_not_taken_for_suppressed(name: str, tmp_path: P
         assert not found.verified or "release.suppressed_records" in found.not_checked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("lowest", [0, 1])
 def test_groups_at_their_lowest_levels_are_no_alarm(lowest: int, *, missing: bool, tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ ODD_NAMES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [ODD_NAMES[:8], ODD_NAMES[8:15], ODD_NAMES[15:]])
 def test_column_names_that_yaml_would_take_for_something_else(part: tuple[str, ...], tmp_path: Path) -> None:
     names = (*part, f"{part[0]} diagnosis")
@@ -139,6 +140,7 @@ def test_missing_values_are_found(tmp_path: Path) -> None:
     assert_runs(config)
 
 
+@pytest.mark.slow
 def test_a_column_of_numbers_and_words_is_text(tmp_path: Path) -> None:
     lines = [f"{20 + n % 40},{'about ten' if n == 5 else n % 50}" for n in range(150)]
     _, config = drafted(tmp_path, "\n".join(["age,size", *lines, ""]))

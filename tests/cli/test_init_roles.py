@@ -60,6 +60,7 @@ def test_outcomes_grades_and_incomes_are_sensitive_and_get_a_constraint(tmp_path
     assert_runs(config)
 
 
+@pytest.mark.slow
 def test_of_a_questionnaire_only_the_demography_is_known_outside(tmp_path: Path) -> None:
     frame = table(**PEOPLE, **{f"q{number}": "1-5" for number in range(100)})
     done, config = drafted(frame, tmp_path)
@@ -74,6 +75,7 @@ def test_of_a_questionnaire_only_the_demography_is_known_outside(tmp_path: Path)
     assert "Known to few" not in cautious.out
 
 
+@pytest.mark.slow
 def test_where_nothing_is_known_outside_some_answers_are_taken_and_it_is_said(tmp_path: Path) -> None:
     done, config = drafted(table(**{f"q{number}": "1-5" for number in range(30)}), tmp_path)
     assert list(roles(config).values()).count("quasi-identifier") == 10

@@ -65,6 +65,7 @@ class Finalized:
         signal.raise_signal(signal.SIGTERM)
 
 
+@pytest.mark.slow
 def test_a_request_to_end_that_comes_in_a_finalizer_is_not_lost(capsys: pytest.CaptureFixture[str]) -> None:
     def work() -> None:
         Finalized()

@@ -43,6 +43,7 @@ def test_a_result_that_cannot_be_written_leaves_no_release(
     assert snapshot(tmp_path) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stdout", ["> /dev/full", ">&-"])
 @pytest.mark.parametrize("output", slow_but(1, ["release.csv", "other.csv"]))
 def test_a_result_that_cannot_be_written_leaves_the_earlier_release(
@@ -70,6 +71,7 @@ def test_a_result_that_cannot_be_written_leaves_no_table(tmp_path: Path) -> None
         assert database.execute("SELECT count(*) FROM information_schema.tables").fetchone() == (0,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stderr", slow_but(1, ["2>&-", "2> /dev/full", "2>&- <&-"]))
 def test_messages_that_nobody_can_read_change_nothing(stderr: str, tmp_path: Path) -> None:
     job = Job(tmp_path).write()
@@ -84,6 +86,7 @@ def test_messages_that_nobody_can_read_change_nothing(stderr: str, tmp_path: Pat
     assert (refused.returncode, refused.stdout) == (2, "")
 
 
+@pytest.mark.slow
 def test_neither_stream_is_there(tmp_path: Path) -> None:
     job = Job(tmp_path).write()
     before = snapshot(tmp_path)
@@ -92,6 +95,7 @@ def test_neither_stream_is_there(tmp_path: Path) -> None:
     assert snapshot(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_a_reader_who_has_enough_gets_the_release(tmp_path: Path) -> None:
     job = Job(tmp_path).write()
     done = in_shell('"$@" | true', "run", job.file)

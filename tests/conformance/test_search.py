@@ -37,6 +37,7 @@ def test_conforms(name: str) -> None:
     check_few(name, numeric_tables if name in TAKES_NUMBERS else tables, 20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEARCH_ALGORITHMS)
 def test_conforms_on_numbers_without_hierarchies(name: str) -> None:
     check_few(name, numeric_tables, 10)

@@ -49,6 +49,7 @@ def test_a_frame_is_counted_as_python_counts(records: list[list[str]]) -> None:
         assert {key: int(number) for key, number in found} == Counter(map(tuple, records))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 3), fragments)
 def test_any_csv_text_is_read_as_the_strict_reader_of_python_does(width: int, parts: list[str]) -> None:

@@ -69,6 +69,7 @@ def test_there_is_something_to_run() -> None:
     assert len(YAML) >= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_PYTHON)
 def test_python_runs(page: Path, desk: Path) -> None:
     """The blocks of one page run one after the other."""

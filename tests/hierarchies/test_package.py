@@ -23,6 +23,7 @@ def test_names_are_the_same() -> None:
     assert ready_names() == NAMES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_leaves_and_aliases_have_the_same_ancestors(name: str) -> None:
     values = sorted(parents(name))

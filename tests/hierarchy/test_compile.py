@@ -74,6 +74,7 @@ def test_what_is_no_tree_is_refused(edges: list, message: SnapshotAssertion) -> 
     assert exchange(edges, caught.value) == message
 
 
+@pytest.mark.slow
 def test_a_large_tree_compiles_in_linear_time() -> None:
     tree = source(mask={}).build(column(f"{i:06d}" for i in range(130_000)), NOWHERE)
     assert len(tree) > 140_000

@@ -70,6 +70,7 @@ def content(path: Path) -> list[tuple[Any, ...]]:
     return duckdb.sql(f"SELECT * FROM '{path}'").fetchall()
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(records, st.randoms(use_true_random=False))
 def test_it_is_the_release_of_the_records(rows: list[tuple[str, ...]], rng: random.Random) -> None:

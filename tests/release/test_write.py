@@ -44,6 +44,7 @@ def _unchanged(
     relation.records_query(projection, shuffled=shuffled).copy(path, release_separator(path))
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(tables, st.randoms(use_true_random=False))
 def test_any_text_survives_and_the_order_of_the_input_does_not(
@@ -63,6 +64,7 @@ def test_any_text_survives_and_the_order_of_the_input_does_not(
                 assert rows(release) == sorted(map(tuple, records))
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.lists(st.tuples(texts, texts, texts), min_size=1, max_size=8), st.randoms(use_true_random=False))
 def test_a_recoding_replaces_and_removes(records: list[tuple[str, str, str]], rng: random.Random) -> None:

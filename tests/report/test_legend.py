@@ -167,6 +167,7 @@ def forms_of(public: dict[str, Any], name: str, **settings: Any) -> set[str]:
     return {line.strip().split(": ")[0] for line in section.splitlines() if not line.startswith(" " * 6)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "forms"),
     [

@@ -297,6 +297,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_but(4, EVERY_ALGORITHM))
 def test_every_key_of_a_report_is_placed_and_every_number_rounded(name: str, tmp_path: Path) -> None:
     job = Job(tmp_path, changed_config(EVERY_ALGORITHM[name])).rows(people(120))
@@ -337,6 +338,7 @@ def test_a_key_that_is_not_placed_does_not_appear() -> None:
     assert [path for path in (*places, knowledge[1], "config.attributes.age.key") if path not in found] == []
 
 
+@pytest.mark.slow
 def test_warnings_that_tell_of_the_input_or_the_seed_are_not_public(tmp_path: Path) -> None:
     job = Job(tmp_path, changed_config(EVERY_ALGORITHM["anatomy"]))
     job.rows([("person", "30", " 0117", "F", "flu", " note"), *people(60)])
@@ -393,6 +395,7 @@ def consistent(
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_but(2, ONE_HIDDEN))
 def test_no_figure_reveals_one_unknown_value_of_few_records(name: str) -> None:
     """An adversary who knows all values except one has as many candidates with the report as without it."""
@@ -402,6 +405,7 @@ def test_no_figure_reveals_one_unknown_value_of_few_records(name: str) -> None:
         assert claimed == public, age
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_but(1, ["lattice", "microaggregation, median, False"]))
 def test_figures_of_more_records_do_not_tell_one_value_either(name: str) -> None:
     candidates = consistent(name, 120, AGES[name], 7)
@@ -436,6 +440,7 @@ def test_an_outlier_that_is_suppressed_does_not_show() -> None:
     assert public(47_000) == public(99_990) == public(2_000_000)
 
 
+@pytest.mark.slow
 def test_the_sum_of_squares_of_sixty_numbers_does_not_tell_one_of_them() -> None:
     random = Random(11)
     numbers = [random.randint(1000, 99999) for _ in range(60)]
@@ -453,6 +458,7 @@ def test_the_sum_of_squares_of_sixty_numbers_does_not_tell_one_of_them() -> None
     assert fitting > 40
 
 
+@pytest.mark.slow
 def test_types_are_shown_where_the_config_declares_them(tmp_path: Path) -> None:
     """One suppressed ``33.5`` changes integers to numbers, so a detected type depends on hidden values."""
 

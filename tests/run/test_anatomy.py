@@ -83,6 +83,7 @@ def test_the_files_are_read_back_by_any_name(output: str, tmp_path: Path) -> Non
     assert {each["attribute"] for each in by_name} == {None, "diagnosis"}
 
 
+@pytest.mark.slow
 def test_the_originals_of_people_who_look_alike_are_those_of_the_release(tmp_path: Path) -> None:
     job = anatomy_job(tmp_path, 90)
     alike = [(name, str(20 + int(age) % 20), "0", *others) for name, age, _, *others in people(90)]

@@ -29,6 +29,7 @@ def report(folder: Path) -> dict[str, Any]:
     return content
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**6), share=st.floats(0.3, 0.9), alone=st.booleans())
 def test_the_first_recoding_and_nothing_else(

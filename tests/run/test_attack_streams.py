@@ -108,6 +108,7 @@ def test_an_interrupt_before_the_first_result_has_none(job: Job) -> None:
     assert (process.returncode, out, err.removeprefix("waiting\n")) == (130, "", "error: interrupted\n")
 
 
+@pytest.mark.slow
 def test_an_interrupt_during_the_attacks_of_a_run_keeps_the_release(job: Job) -> None:
     with started(job, "run", job.file, "--overwrite") as process:
         wait_for(process, "waiting")

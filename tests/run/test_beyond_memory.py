@@ -75,6 +75,7 @@ def drawn() -> st.SearchStrategy[list[tuple[int, int, int, int]]]:
     return st.lists(row, min_size=6, max_size=60)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     drawn(),

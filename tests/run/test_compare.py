@@ -215,6 +215,7 @@ def test_the_reason_of_an_infeasible_run_is_one_line(job: Job, tmp_path: Path) -
     assert RunResult.from_dict(json.loads(json.dumps(found.to_dict()))).reason == found.reason
 
 
+@pytest.mark.slow
 def test_a_run_of_a_worker_is_that_of_the_command(job: Job, tmp_path: Path) -> None:
     (plan,) = plan_of(job, "constraints.0.k=4")
     assert job.run("--set", "constraints.0.k=4", "--set", "attacks=[vulnerability, linkage]").code == 0

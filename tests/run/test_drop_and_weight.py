@@ -107,6 +107,7 @@ def test_a_config_keeps_release_for_weights_only() -> None:
     assert shown["wgt"] == {"role": "weight", "release": True}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_every_command_leaves_dropped_columns_out(suffix: str, tmp_path: Path) -> None:
     given = table()

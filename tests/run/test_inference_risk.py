@@ -68,6 +68,7 @@ def test_a_release_is_accepted_below_what_the_attack_reaches_without_it(name: st
     assert any(each.startswith("inference-risk") for each in failed)
 
 
+@pytest.mark.slow
 def test_it_is_about_one_attribute(monkeypatch: pytest.MonkeyPatch) -> None:
     attack, asked = InferenceRisk.measured, []
 

@@ -29,6 +29,7 @@ def job(tmp_path: Path) -> Job:
     return job.write()
 
 
+@pytest.mark.slow
 def test_the_first_writes_and_verifies_the_best_so_far(job: Job) -> None:
     done = interrupted(SLOW, job, ["found something"], once)
     assert done.code == 0, done.err

@@ -67,6 +67,7 @@ def test_the_same_as_in_memory(
         assert released(folder / "duckdb", name) == released(folder / "memory", name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["r.csv", "r.parquet"])
 @pytest.mark.parametrize("algorithm", ALGORITHMS[:2], ids=lambda own: own["name"])
 def test_combinations_that_stay_in_the_engine(
@@ -92,6 +93,7 @@ def test_shuffled_records_are_the_same_ones(algorithm: dict[str, Any], tmp_path:
     assert Counter(found[0]) == Counter(found[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["r.csv", "r.parquet"])
 @pytest.mark.parametrize("algorithm", ALGORITHMS[:2], ids=lambda own: own["name"])
 def test_a_join_that_swaps_two_classes_is_noticed(

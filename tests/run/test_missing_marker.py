@@ -180,6 +180,7 @@ def test_a_column_without_any_value_is_still_a_text(tmp_path: Path) -> None:
     assert {row[1:3] + row[4:] for row in found.fetchall()} == {(None, None, None)}
 
 
+@pytest.mark.slow
 def test_a_data_frame_has_nulls_and_types_that_tell_of_released_values_only(tmp_path: Path) -> None:
     job = typed(gaps(tmp_path, "NA"))
     assert call("run", job.write_config(), "--quiet").code == 0
@@ -206,6 +207,7 @@ def test_a_data_frame_has_nulls_and_types_that_tell_of_released_values_only(tmp_
     assert str(an.anonymize(lone, config).data["note"].dtype) == "int64"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("note", ["insensitive", "identifier"])
 @pytest.mark.parametrize("marker", ["NA", ""])
 def test_records_are_appended_under_the_marker(marker: str, note: str, tmp_path: Path) -> None:

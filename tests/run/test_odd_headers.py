@@ -37,6 +37,7 @@ def job(folder: Path, **given: Any) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_every_command_names_columns_alike_and_says_so(tmp_path: Path) -> None:
     data = written(tmp_path / "people.csv")
     done = call("init", data)

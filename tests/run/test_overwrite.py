@@ -58,6 +58,7 @@ def small_files() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["release.csv", "release.parquet"])
 def test_a_full_disk_leaves_the_earlier_release(output: str, tmp_path: Path) -> None:
     job = Job(tmp_path).set("output", path=output)

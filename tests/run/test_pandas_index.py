@@ -50,6 +50,7 @@ def job(folder: Path, attributes: Any = None, **sections: Any) -> Path:
 KINDS = ("unnamed", "named", "rewritten")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_index_is_left_out_and_said(kind: str, tmp_path: Path) -> None:
     path, name = written(tmp_path, kind)

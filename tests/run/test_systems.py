@@ -83,6 +83,7 @@ sys.exit(main(["run", sys.argv[1], "--overwrite", "--quiet"]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("locks", slow_but(1, ["locks", "no locks"]))
 @pytest.mark.parametrize("step", slow_but(1, [2, 1, 3, 4]))
 def test_a_run_that_was_killed_between_two_renames(
@@ -192,6 +193,7 @@ def test_other_ways_to_write_it_are_understood(path: str, tmp_path: Path) -> Non
     assert "no such file" in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "environment",
     slow_but(1, [{"PYTHONIOENCODING": "cp437"}, {"PYTHONIOENCODING": "ascii:strict"}, {"LC_ALL": "C"}]),

@@ -302,6 +302,7 @@ def test_attacks_say_that_they_count_records(tmp_path: Path, message: SnapshotAs
     assert exchange("without", done.out.splitlines()[0]) == message
 
 
+@pytest.mark.slow
 def test_compare_leaves_out_what_counts_records_only(tmp_path: Path) -> None:
     config = written(tmp_path, visits(60))
     done = call("compare", config, "-q", "--json", "-o", tmp_path / "comparison")

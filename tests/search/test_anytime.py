@@ -74,6 +74,7 @@ class Clock(Control):
         return self.looks < 0 or super().exhausted(evaluated, steps)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_small_parts")
 @many()
 @given(spec=problems(), looks=st.integers(1, 80))
@@ -146,6 +147,7 @@ def test_many_columns_have_a_release_where_the_most_general_one_is_valid(seed: i
     check_wide(seed, SuppressionMethod.CLASSES, Control(steps=30))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_suppressed_records_and_cells_have_one_too(seed: int) -> None:
     check_wide(seed, SuppressionMethod.RECORDS, Control(steps=20))

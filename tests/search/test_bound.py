@@ -50,6 +50,7 @@ def shares(seeds: range) -> list[float]:
     return found
 
 
+@pytest.mark.slow
 def test_never_above_the_optimum_and_mostly_near() -> None:
     found = shares(range(60))
     assert len(found) > 30

@@ -134,6 +134,7 @@ def check(setting: Setting, found: list[Assignment]) -> None:
         assert np.array_equal(counted, setting.ground.atoms.counts)
 
 
+@pytest.mark.slow
 def test_small_cases_mostly_end_at_the_optimum() -> None:
     ends = []
     for seed in range(30):

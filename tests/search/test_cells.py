@@ -193,6 +193,7 @@ def released_sizes(cells: np.ndarray, own: CellProblem, blanking: CellSuppressio
     return released.groupby(list(released.columns)).transform("size").to_numpy()
 
 
+@pytest.mark.slow
 def test_weights_and_diversity_on_the_test_data() -> None:
     cells, values = table(sensitive="hhcivil")
     weights = [1.0, 3.0, 3.0, 1.0, 1.0, 2.0, 5.0]

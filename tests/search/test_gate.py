@@ -169,6 +169,7 @@ def test_a_budget_of_steps_repeats_what_a_search_had_found() -> None:
         assert part.objective is None or part.objective >= whole.objective
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "steps"), [(Local, 60), (Mondrian, 400)])
 def test_what_other_searches_publish_passes_too(algorithm: type, steps: int) -> None:
     names = ("sex", "age", "race")
@@ -206,6 +207,7 @@ def test_a_refused_candidate_is_never_proposed_again() -> None:
     assert [tuple(step.candidate.values()) for step in refused] == [first.recoding.levels]
 
 
+@pytest.mark.slow
 def test_the_attackers_are_asked_once_for_each_recoding(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, runs = small("0.002", 1), []
     attack = LinkageRisk.measured

@@ -111,6 +111,7 @@ def seated(table: Table, groups: int, seed: int = 0) -> tuple[Records, IntArray]
     return records, dealt(records.queue, groups)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GROUPINGS)
 @pytest.mark.parametrize("samples", [tables, numeric_tables])
 def test_exchanges_keep_values_and_records(name: str, samples: object) -> None:
@@ -134,6 +135,7 @@ def one_by_one(values: list[int]) -> Table:
     return Table(template.quasi_identifiers, (sensitive,), codes, np.ones(len(values), dtype=np.int64))
 
 
+@pytest.mark.slow
 def test_chance_makes_every_grouping_as_likely() -> None:
     values = [0, 0, 1, 1, 2, 2]
     own = np.array(values)

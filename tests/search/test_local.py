@@ -227,6 +227,7 @@ def test_a_metric_without_a_value_is_refused(message: SnapshotAssertion) -> None
     assert exchange("height", error.value) == message
 
 
+@pytest.mark.slow
 def test_stopped_later_the_best_so_far_is_kept() -> None:
     spec = wide()
     asked = 0

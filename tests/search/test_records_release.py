@@ -46,6 +46,7 @@ def verdict_at(spec: ProblemSpec, method: SuppressionMethod, levels: tuple[int, 
     return verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", sorted(set(strategies.REFERENCED)))
 @share(8)
 @given(seed=SEEDS)

@@ -41,6 +41,7 @@ def records() -> dict[str, list[str]]:
     return {name: list(islice(cells()[name], RECORDS)) for name in (*LEVELS, SENSITIVE)}
 
 
+@pytest.mark.slow
 def test_a_locally_recoded_adult_is_read_by_its_hierarchies(records: dict[str, list[str]]) -> None:
     roles: dict[str, Any] = {
         name: {

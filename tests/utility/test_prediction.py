@@ -64,6 +64,7 @@ def test_as_many_are_held_out_as_asked_for(case: Case, seed: int, data: st.DataO
     assert (again[1], again[2]) == (original, release)
 
 
+@pytest.mark.slow
 def test_every_record_is_held_out_as_often() -> None:
     """Four records alike, two published as they are, one with a star, one removed; and two others."""
     rows = [(20, "A", "flu")] * 4 + [(30, "B", "gout")] * 2

@@ -182,6 +182,7 @@ def test_what_is_published_coarser_is_said_so() -> None:
         assert sum(each.after) == pytest.approx(1, abs=0.3)
 
 
+@pytest.mark.slow
 def test_extreme_and_rare_values_are_not_named() -> None:
     own = frame(300, 1).copy()
     own.loc[0, "age"], own.loc[1, "zip"] = 91, "9999"

@@ -24,6 +24,7 @@ def test_commands_without_a_page_import_none_of_it(arguments: list[str], tmp_pat
     assert done.err.strip() == ""
 
 
+@pytest.mark.slow
 def test_the_page_of_a_run_needs_no_matplotlib(tmp_path: Path) -> None:
     job = Job(tmp_path).write()
     script = (

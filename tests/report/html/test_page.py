@@ -183,6 +183,7 @@ def test_no_path_of_this_machine_is_shown(tmp_path: Path) -> None:
     assert "path: people.csv" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_the_page_works_for_every_kind_of_recoding(algorithm: str, tmp_path: Path) -> None:
     job = job_of(tmp_path, 120, algorithm=ALGORITHMS[algorithm])
