@@ -39,12 +39,3 @@ def test_figures_of_the_paper(
     # 30,162 is divided by 2 and 3; with 4, two people are left over.
     sizes = set(case.groups.sizes.tolist())
     assert sizes == ({4, 5} if least == 4 else {least})
-
-
-def test_sweeps_are_quick() -> None:
-    shared("data", "adult_full", "data.csv.gz")
-    from benchmarks import definetti
-
-    case = definetti.grouped(definetti.records(), definetti.by_size, 2, seed=3)
-    _, spent = definetti.seconds_of_sweeps(case, 500)
-    assert spent * 4 <= 8
