@@ -37,7 +37,7 @@ from anonymizer.search.local.assignment import (
     common_nodes,
     recoding_of,
 )
-from anonymizer.search.local.bound import MOST_ITEMS, DualBound, best_possible
+from anonymizer.search.local.bound import MOST_ITEMS, DualBound, NeighbourBound, best_possible
 from anonymizer.search.local.improvers import (
     Clustering,
     Improver,
@@ -166,18 +166,25 @@ FIRST = 24
 """Steps before the first round, about two seconds of moves on 20,000 distinct rows."""
 
 FEW_ATOMS = 2_000
-"""Most atoms of a problem with many attributes for which the bound is worth its time."""
+"""Most atoms of a problem with many attributes for which rounds of the dual bound are worth their time."""
 
 LATER = 12
 """Steps by which the interval between two rounds grows, as every round gains less than the last."""
 
 
+EVERY = 2
+"""Steps from one round of the bound by neighbours to the next."""
+
+
 class BoundSchedule:
-    """Schedules the rounds of the dual bound by the number of steps only, and holds the proven bound.
+    """Schedules the rounds of the bound by the number of steps only, and holds what is proven.
+
+    In many dimensions hardly any rows share a facility of the dual bound, and looking for them takes as long
+    as the whole budget: the neighbours of each record bound the loss there, and of tables that are too large.
 
     Attributes
     ----------
-    dual: the dual bound, None before the first round.
+    dual: the dual bound, None before the first round, and where there is none.
     loss: proven lower bound on the metric of the problem, None without one.
     possible: whether rounds can be expected to raise it.
     """
@@ -185,17 +192,18 @@ class BoundSchedule:
     def __init__(self, ground: LocalProblem, *, wide: bool) -> None:
         self.dual: DualBound | None = None
         self.loss: float | None = None
+        self._neighbours: NeighbourBound | None = None
         self._ground = ground
-        # The bound is on a mean of cell costs. In many dimensions hardly any rows share a facility, and
-        # looking for them takes as long as the whole budget.
-        most = FEW_ATOMS if wide else np.inf
-        self.possible = ground.additive and 0 < ground.atoms.number <= most
-        self._next = FIRST
+        # The bound is on a mean of cell costs.
+        self.possible = ground.additive and ground.atoms.number > 0
+        self._wide = wide and ground.atoms.number > FEW_ATOMS
+        self._next = 0 if self._wide else FIRST
 
     @property
     def open(self) -> bool:
         """Whether further rounds may raise the bound."""
-        return self.possible and not (self.dual is not None and self.dual.settled)
+        begun = self._neighbours or self.dual
+        return self.possible and not (begun is not None and begun.settled)
 
     def due(self, steps: int) -> bool:
         """Return whether the next step is a round of the bound."""
@@ -203,9 +211,12 @@ class BoundSchedule:
 
     def improve(self, steps: int, stopped: Callable[[], bool]) -> bool:
         """Raise the bound by a round; return False if ``stopped`` ended it before."""
-        dual = self.dual if self.dual is not None else self._begun()
-        if dual is None:
-            return False
+        if self.dual is None and self._neighbours is None:
+            self._begin()
+        if self._neighbours is not None:
+            return self._find_neighbours(self._neighbours, steps, stopped)
+        dual = self.dual
+        assert dual is not None
         rounds = dual.rounds
         if not stopped():
             dual.improve(stopped)
@@ -215,13 +226,20 @@ class BoundSchedule:
         self._next = steps + LATER * dual.rounds
         return True
 
-    def _begun(self) -> DualBound | None:
-        items = items_of(self._ground.problem.table, self._ground.trees)
-        if items.number > MOST_ITEMS:
-            self.possible = False
-            return None
-        self.dual = DualBound(self._ground.trees, items, self._ground.problem.minimum_size)
-        return self.dual
+    def _find_neighbours(self, bound: NeighbourBound, steps: int, stopped: Callable[[], bool]) -> bool:
+        if not bound.improve(stopped):
+            return False
+        self.loss, self._next = bound.loss, steps + EVERY
+        return True
+
+    def _begin(self) -> None:
+        table, trees = self._ground.problem.table, self._ground.trees
+        size = self._ground.problem.minimum_size
+        items = None if self._wide else items_of(table, trees)
+        if items is None or items.number > MOST_ITEMS:
+            self._neighbours = NeighbourBound(table, trees, size)
+        else:
+            self.dual = DualBound(trees, items, size)
 
 
 SLOW = 100_000_000

@@ -134,7 +134,7 @@ class Items:
 
 def items_of(table: Table, trees: AllowedTrees) -> Items:
     """Return the distinct vectors of lowest allowed nodes of a table."""
-    nodes, item_of = np.unique(_lowest(table, trees, slice(None)), axis=0, return_inverse=True)
+    nodes, item_of = np.unique(lowest_nodes(table, trees), axis=0, return_inverse=True)
     item_of = item_of.reshape(-1).astype(np.int64)
     counts = np.bincount(item_of, weights=table.counts, minlength=len(nodes)).astype(np.int64)
     return Items(np.ascontiguousarray(nodes), counts, item_of)
@@ -143,11 +143,15 @@ def items_of(table: Table, trees: AllowedTrees) -> Items:
 def surely_more_items(table: Table, trees: AllowedTrees, most: int) -> bool:
     """Return True only if the table certainly has more items; it looks at a sample."""
     some = slice(None, None, max(table.combinations // (4 * most), 1))
-    return len(np.unique(_lowest(table, trees, some), axis=0)) > most
+    return len(np.unique(lowest_nodes(table, trees, some), axis=0)) > most
 
 
-def _lowest(table: Table, trees: AllowedTrees, rows: slice) -> CodeArray:
-    """Return the smallest allowed nodes of combinations, shape (combinations, quasi-identifiers)."""
+EVERY = slice(None)
+"""All combinations."""
+
+
+def lowest_nodes(table: Table, trees: AllowedTrees, rows: slice = EVERY) -> CodeArray:
+    """Return the smallest allowed nodes of combinations, shape (combinations, quasi-identifiers), int32."""
     columns = [own[table.quasi_identifier_codes(place)[rows]] for place, own in enumerate(trees.lowest)]
     return np.stack(columns, axis=1)
 
