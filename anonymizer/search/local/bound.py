@@ -329,14 +329,23 @@ class NeighbourBound:
         self.loss = 0.0
 
     @property
+    def _reached(self) -> int:
+        """Combinations whose neighbours a round looks for."""
+        return max(ADDITIONS // (len(self._counts) * (self._joins.blocks + SORTING)), 1)
+
+    @property
+    def brief(self) -> bool:
+        """Whether one round is enough."""
+        return len(self._waiting) <= self._reached
+
+    @property
     def settled(self) -> bool:
         """Whether the neighbours of all records are known."""
         return not len(self._waiting)
 
     def improve(self, stopped: Callable[[], bool] = lambda: False) -> bool:
         """Look for the neighbours of some more records; return False if ``stopped`` ended it before."""
-        items = len(self._counts)
-        reached = max(ADDITIONS // (items * (self._joins.blocks + SORTING)), 1)
+        items, reached = len(self._counts), self._reached
         together = max(min(TOGETHER, MOST_TOGETHER // items), 1)
         total = self._total
         for first in range(0, min(reached, len(self._waiting)), together):
@@ -476,9 +485,9 @@ def best_possible(
     """Return a lower bound on the loss of every local recoding of a problem, None if unknown.
 
     Full-domain and hierarchical multidimensional recodings are special cases, so it also bounds these. With
-    many attributes it is the better one of two. Known for weighted means of cell costs, on tables that are
-    not too large, unless suppressed cells may exceed the highest levels. Takes a second on 20,000 distinct
-    rows.
+    many attributes, or few records, it is the better one of two. Known for weighted means of cell costs, on
+    tables that are not too large, unless suppressed cells may exceed the highest levels. Takes a second on
+    20,000 distinct rows.
 
     Parameters
     ----------
@@ -503,18 +512,14 @@ def best_possible(
     pairs = PAIRS if seconds is None else min(max(int(PAIRS_A_SECOND * seconds), 1), PAIRS)
     bound = DualBound(trees, items, problem.minimum_size, pairs)
     bound.improve(stopped, FEW_STEPS)
-    vectors = prod(own.maximum - own.minimum + 1 for own in attributes)
-    if bound.rounds and vectors <= VECTORS:
+    near = NeighbourBound(problem.table, trees, problem.minimum_size)
+    if (
+        bound.rounds
+        and not near.brief
+        and prod(own.maximum - own.minimum + 1 for own in attributes) <= VECTORS
+    ):
         return bound.loss
-    found = _by_neighbours(problem, trees, stopped, seconds)
-    return max(bound.loss, found) if bound.rounds else found or None
-
-
-def _by_neighbours(
-    problem: SearchProblem, trees: AllowedTrees, stopped: Callable[[], bool], seconds: float | None
-) -> float:
-    bound = NeighbourBound(problem.table, trees, problem.minimum_size)
     rounds = inf if seconds is None else max(ROUNDS_A_SECOND * seconds, 1)
-    while rounds > 0 and not bound.settled and bound.improve(stopped):
+    while rounds > 0 and not near.settled and near.improve(stopped):
         rounds -= 1
-    return bound.loss
+    return max(bound.loss, near.loss) if bound.rounds else near.loss or None
