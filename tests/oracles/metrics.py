@@ -124,7 +124,7 @@ class ScaledGeometricMean(ScaledLoss):
 
 
 class RankSettings(ScaledSettings):
-    """The components that are known already, the largest first, and whether attributes have weights."""
+    """The vector to compare with, the largest component first, and whether attributes have weights."""
 
     known: tuple[float, ...] = ()
     weighted: bool = False
@@ -143,11 +143,16 @@ WEIGHTS = {
 }
 
 
-class RankedLoss(ScaledLoss):
-    """One component of the vector of losses sorted descending, among the vectors that begin as is known.
+SAME = 1e-9
 
-    A vector is no number, but it is found number by number: the least first component, then the least second
-    one among the nodes that have it, and so on. A vector that begins otherwise is worse than any component.
+
+class RankedLoss(ScaledLoss):
+    """How far the vector of losses, sorted descending, stands after a known one in the order of vectors.
+
+    Vectors are compared by the first component that differs, so no sum of components orders them. Beside a
+    known vector a number does: 0 for the same vector; where position i of m differs by d, m - 1 - i + d if it
+    is larger and the negative of that if it is smaller. A node with the least such number is a node with the
+    least vector, and the known vector is the least if that number is 0.
     """
 
     name = "oracle-rank"
@@ -160,11 +165,20 @@ class RankedLoss(ScaledLoss):
         return super().scaled(attribute, means) * weight
 
     def joined(self, components: FloatArray) -> FloatArray:
-        """Return the component after the known ones; 2 where one of those is exceeded."""
+        """Return the place after the known vector."""
         ranked = -np.sort(-components, axis=0)
         known = np.array(self.settings.known).reshape(-1, *[1] * (components.ndim - 1))
-        exceeded = (ranked[: len(known)] > known + 1e-9).any(axis=0)
-        return np.where(exceeded, 2.0, ranked[min(len(known), len(ranked) - 1)])
+        apart = ranked - known
+        differs = np.abs(apart) > SAME
+        first = differs.argmax(axis=0)
+        by = np.take_along_axis(apart, first[np.newaxis], axis=0)[0]
+        return np.where(differs.any(axis=0), by + np.sign(by) * (len(ranked) - 1 - first), 0.0)
+
+    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
+        """Every attribute may add 1."""
+        found = ScaledLattice(table, self)
+        found.worst = float(len(table.quasi_identifiers))
+        return found
 
 
 class Constant(IndifferentLatticeLoss):
