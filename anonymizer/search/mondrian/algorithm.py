@@ -53,7 +53,7 @@ from anonymizer.search.mondrian.labelling import (
     hides,
 )
 from anonymizer.search.mondrian.regions import Checks, Regions, Segments, Sharing, distinct_keys
-from anonymizer.search.mondrian.store import Batch, Coding, Span, Store, chunks, looked_up, stored
+from anonymizer.search.mondrian.store import CHUNK, Batch, Coding, Span, Store, chunks, looked_up, stored
 from anonymizer.search.rollup import RollUp
 from anonymizer.search.suppression.suppressor import References, references
 from anonymizer.system import DiskArrays, release_free_memory
@@ -816,6 +816,35 @@ class _Column:
     followed: bool
 
 
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """The sides of cuts along an axis, and where their losses go.
+
+    Attributes
+    ----------
+    loss: shape (regions of the level,), float64.
+    """
+
+    view: View
+    cuts: Cuts
+    sides: Sides
+    loss: FloatArray
+
+    @property
+    def number(self) -> int:
+        """How many regions are cut."""
+        return len(self.sides.left[0])
+
+    def fill(self, costs: FloatArray) -> None:
+        """Fill in the losses from the costs of the left sides, followed by those of the right ones."""
+        if self.sides.listed is not None:
+            costs = costs + self.sides.listed
+        cut, sizes = self.cuts.part >= 0, self.view.cuts.sizes
+        left = self.cuts.target[cut]
+        both_sides = costs[: self.number] * left + costs[self.number :] * (sizes[cut] - left)
+        self.loss[self.view.regions[cut]] = without_rounding_errors(both_sides, sizes[cut])
+
+
 class Level:
     """Finds for every region the cut of lowest loss with a satisfying class on both sides.
 
@@ -897,38 +926,45 @@ class Level:
         return Chosen(cut, proposed.axis, starts, left, proposed.target, gain, self._tried)
 
     def _columns(self) -> list[_Column]:
-        found = []
-        for axis, view in self._views.items():
-            proposals = self._mode.proposals(view.cuts)
-            losses = self._losses(axis, proposals)
-            found += [
-                _Column(axis, cuts, loss, followed=i == 0)
-                for i, (cuts, loss) in enumerate(zip(proposals, losses, strict=True))
-                if (cuts.part >= 0).any()
-            ]
-        return found
+        proposals = {axis: self._mode.proposals(view.cuts) for axis, view in self._views.items()}
+        losses = self._losses(proposals)
+        return [
+            _Column(axis, cuts, loss, followed=i == 0)
+            for axis, own in proposals.items()
+            for i, (cuts, loss) in enumerate(zip(own, losses[axis], strict=True))
+            if (cuts.part >= 0).any()
+        ]
 
-    def _losses(self, axis: int, proposals: list[Cuts]) -> list[FloatArray]:
-        """Return the loss of both sides of cuts together, in records, infinite without a cut."""
-        view, coding = self._views[axis], self._batch.coding
-        losses = [np.full(self._number, np.inf) for _ in proposals]
-        if not any((own.part >= 0).any() for own in proposals):
-            return losses
-        for loss, own, sides in zip(losses, proposals, view.sides(proposals), strict=True):
-            cut = own.part >= 0
-            if not cut.any():
+    def _losses(self, proposals: Mapping[int, list[Cuts]]) -> dict[int, list[FloatArray]]:
+        """Return the loss of both sides of cuts together, in records, infinite without a cut, by axis.
+
+        Sides of several axes are priced together: where regions are few, the calls would take the time.
+        """
+        losses = {axis: [np.full(self._number, np.inf) for _ in own] for axis, own in proposals.items()}
+        waiting: list[_Sides] = []
+        for axis, own in proposals.items():
+            if not any((each.part >= 0).any() for each in own):
                 continue
-            left = own.target[cut]
-            both = [np.concatenate(pair) for pair in zip(sides.left, sides.right, strict=True)]
-            costs = coding.costs(both)
-            if sides.listed is not None:
-                costs = costs + sides.listed
-            costs[: len(left)] *= left
-            costs[len(left) :] *= view.cuts.sizes[cut] - left
-            both_sides = costs[: len(left)] + costs[len(left) :]
-            loss[view.regions[cut]] = without_rounding_errors(both_sides, view.cuts.sizes[cut])
-            self._tried += len(left)
+            view = self._views[axis]
+            for loss, cuts, sides in zip(losses[axis], own, view.sides(own), strict=True):
+                if (cuts.part >= 0).any():
+                    waiting.append(_Sides(view, cuts, sides, loss))
+            if sum(each.number for each in waiting) >= CHUNK:
+                self._price(waiting)
+                waiting = []
+        self._price(waiting)
         return losses
+
+    def _price(self, waiting: Sequence[_Sides]) -> None:
+        """Fill in the losses of cuts."""
+        if not waiting:
+            return
+        both = zip(*(side for each in waiting for side in (each.sides.left, each.sides.right)), strict=True)
+        costs = self._batch.coding.costs([np.concatenate(own) for own in both])
+        ends = np.cumsum([2 * each.number for each in waiting])
+        for each, own in zip(waiting, np.split(costs, ends[:-1]), strict=True):
+            each.fill(own)
+            self._tried += each.number
 
     def _best(self, columns: Sequence[_Column], best: IntArray, asked: BoolArray) -> Proposed:
         """Return the cut of lowest loss of each asked region."""
@@ -957,7 +993,7 @@ class Level:
         return _Column(
             column.axis,
             Cuts(np.where(again, part, old.part), np.where(again, new.target, old.target)),
-            np.where(failed, self._losses(column.axis, [new])[0], column.loss),
+            np.where(failed, self._losses({column.axis: [new]})[column.axis][0], column.loss),
             column.followed,
         )
 
