@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.loss.base import LatticeLoss, LossMetric, ReleasedSizes, TransformationFacts, constant_floors
+from anonymizer.loss.base import (
+    IndifferentLatticeLoss,
+    LatticeLoss,
+    LossMetric,
+    ReleasedSizes,
+    TransformationFacts,
+    constant_floors,
+)
+from anonymizer.model.arrays import FloatArray
 from anonymizer.model.classes import Released
 from anonymizer.model.table import Table
 
@@ -33,7 +41,7 @@ def _average(sizes: list[int], k: int | None) -> float | None:
     return sum(own) / len(own) / (k or min(own)) if own else None
 
 
-class _AverageOnLattice(LatticeLoss):
+class _AverageOnLattice(IndifferentLatticeLoss):
     def __init__(self, table: Table, k: int | None) -> None:
         self._k = k
         self.floors = constant_floors(table, 1.0)
@@ -44,6 +52,22 @@ class _AverageOnLattice(LatticeLoss):
         return (
             float(records.sum() / (records / sizes).sum() / (self._k or sizes.min())) if len(sizes) else floor
         )
+
+    def expected(self, floors: FloatArray, share: FloatArray) -> FloatArray:
+        """Return little above the floor, less with more suppressed records, as classes are small there."""
+        return floors + (1 - share) * self.rounding
+
+    def above(self, facts: TransformationFacts) -> float:
+        """Bound by the number of classes, as no class is smaller than k.
+
+        Above, a class with records that are released here has all that last of at least one class; the others
+        consist of suppressed records, k or more each. The suppressed records may be one class more.
+        """
+        if self._k is None:
+            return -np.inf
+        others = facts.suppressed.records // self._k
+        classes = len(facts.released) + others + 1
+        return (facts.lasting + self._k * others) / classes / self._k
 
     def objective(self, facts: TransformationFacts) -> float:
         value = _average([*facts.released.tolist(), facts.kept_suppressed], self._k)

@@ -148,6 +148,7 @@ class TransformationFacts:
     suppressed: marginals of the suppressed records.
     certain: marginals of the records that are suppressed at every transformation below too.
     recoding: returns the recoding of the transformation; takes a pass over the whole table.
+    lasting: number of the released records that every valid transformation above releases at least.
     """
 
     levels: tuple[int, ...]
@@ -157,6 +158,7 @@ class TransformationFacts:
     suppressed: Marginals
     certain: Marginals
     recoding: Callable[[], FullDomainRecoding]
+    lasting: int = 0
 
 
 ReleasedSizes = Callable[[], tuple[FloatArray | IntArray, FloatArray | IntArray]]

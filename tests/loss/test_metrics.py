@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import isclose
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anonymizer.loss.base import AGGREGATES, LOSS_METRICS
+from anonymizer.loss.base import AGGREGATES, LOSS_METRICS, Marginals, TransformationFacts
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share
@@ -111,14 +113,29 @@ def test_certain_losses_bound_all_nodes_below(name: str, random: Random) -> None
 @given(random=RANDOMS)
 def test_a_node_bounds_all_nodes_above(name: str, random: Random) -> None:
     own, aggregate = random_node(random), random.choice(strategies.AGGREGATES)
-    table = build.table(own.data)
-    loss = metric(name, aggregate).on_lattice(table, own.k)
-    bound = loss.above(own.facts(table, own.levels, frozenset()))
     tops = [spec.height for spec in own.data.quasi_identifiers]
-    for levels in product(*(range(low, top + 1) for low, top in zip(own.levels, tops, strict=True))):
-        above = node(random, own.data, levels, own.k)
-        if above is not None:
-            assert at_least(LOSS_TWINS[name](above.twin(), aggregate), bound)
+    drawn = [
+        node(random, own.data, levels, own.k)
+        for levels in product(*(range(low, top + 1) for low, top in zip(own.levels, tops, strict=True)))
+    ]
+    above = [each for each in drawn if each is not None]
+    kept = frozenset(range(len(own.data.records))) - own.suppressed
+    lasting = min((len(kept - each.suppressed) for each in above), default=0)
+    table = build.table(own.data)
+    facts = replace(own.facts(table, own.levels, frozenset()), lasting=random.randint(0, lasting))
+    bound = metric(name, aggregate).on_lattice(table, own.k).above(facts)
+    for each in above:
+        assert at_least(LOSS_TWINS[name](each.twin(), aggregate), bound)
+
+
+def test_few_classes_stay_few_above() -> None:
+    """Two classes of 10 and 4 suppressed records: with k = 2, at most five classes of 24 / 5 records."""
+    table = build.table(Microdata((QuasiIdentifierSpec("q", {"a": ("a", "*")}),), (), (("a",),) * 24))
+    loss = metric("average-class-size").on_lattice(table, 2)
+    suppressed = Marginals((np.array([4]),), (), (0,))
+    sizes = np.array([10, 10])
+    facts = TransformationFacts((0,), sizes, sizes, 0, suppressed, suppressed, lambda: None, lasting=20)
+    assert loss.above(facts) == pytest.approx(24 / 5 / 2)
 
 
 @given(random=RANDOMS)

@@ -1089,7 +1089,15 @@ class _Run(LatticeRun):
             suppressed,
             certain,
             lambda: self._recoded(levels),
+            self._lasting(verdict),
         )
+
+    def _lasting(self, verdict: CandidateVerdict) -> int:
+        """Return how many of the released records every valid transformation above releases at least."""
+        released = int(verdict.sizes.sum())
+        if self._judge.lossless_merging and not self._judge.chooses:
+            return released
+        return max(released - self._problem.limit, 0)
 
     def _recoded(self, levels: Levels) -> FullDomainRecoding:
         """Return the recoding at some levels; partly suppressed combinations are split."""

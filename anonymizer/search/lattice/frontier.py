@@ -254,9 +254,7 @@ class Guide:
         counts = np.zeros((len(edges), needed.size), dtype=np.float32)
         counts[np.minimum(slices, len(edges) - 1), np.flatnonzero(open_nodes)] = 1
         covered = _sums_below(counts, frontier.bounds.shape)
-        shape = (-1,) + (1,) * certain.ndim
-        chance = 1 / (1 + np.exp((edges.reshape(shape) - certain) / (self._certain.spread / 2)))
-        score = (covered * chance).sum(axis=0).ravel()
+        score = _weighed(covered, edges, certain, self._certain.spread / 2).ravel()
         score[frontier.evaluated.ravel()] = 0
         index = int(score.argmax())
         return index if score[index] > 0 else int(frontier.bounds.argmin())
@@ -278,6 +276,29 @@ def level_entropies(attribute: QuasiIdentifier) -> FloatArray:
         shares = shares[shares > 0]
         entropies[level] = -(shares @ np.log(shares))
     return entropies
+
+
+STEEPEST = 350.0
+"""Largest exponent of odds, so that products of two are finite."""
+
+
+def _weighed(
+    covered: NDArray[np.float32], edges: FloatArray, certain: FloatArray, spread: float
+) -> FloatArray:
+    """Return the number of open transformations below each, times the chance that it rules them out.
+
+    Parameters
+    ----------
+    covered: by class of difficulty, shape (edges, *shape of certain).
+    certain: estimated log odds of certain losses.
+    """
+    odds = np.exp(np.clip(certain / -spread, -STEEPEST, STEEPEST))
+    found = np.zeros_like(certain)
+    for edge, own in zip(np.exp(np.clip(edges / spread, -STEEPEST, STEEPEST)), covered, strict=True):
+        chance = odds * edge
+        chance += 1
+        found += np.divide(own, chance, out=chance)
+    return found
 
 
 def _sums_below(counts: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[np.float32]:
