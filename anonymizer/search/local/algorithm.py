@@ -476,7 +476,7 @@ class LocalRun(SearchRun):
         acceptance = self._acceptance
         # Level vectors of many attributes are mere samples, at which hardly any class is grouped.
         regrouping = (
-            Clustering(self._validity, acceptance)
+            Clustering(self._validity, acceptance, self._spent)
             if self._lattice.wide
             else Rebuilding(self._lattice, self._validity, acceptance)
         )
@@ -532,7 +532,8 @@ class LocalRun(SearchRun):
         if self._bound is None and self._best is not None and self._proving.possible and not late:
             # On a large table it takes minutes, so it also ends with the budget.
             ended = self._control.out_of_time if self._slow else self._control.stopped
-            return best_possible(self._problem, ended)
+            seconds = self._control.seconds
+            return best_possible(self._problem, ended, None if seconds is None else seconds * LATE)
         return self._bound
 
     def _outcome(self, status: Status) -> Outcome:
@@ -548,6 +549,9 @@ class LocalRun(SearchRun):
         found = self._finished(status, (objective, recoding), bound, vectors, min(self._tried, vectors))
         return replace(found, best_possible=bound)
 
+
+LATE = 0.1
+"""Work of a bound after the budget, as a part of it."""
 
 PROBE = 3
 """Steps that show whether a class size passes the attack checks."""

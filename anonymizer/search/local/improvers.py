@@ -291,13 +291,18 @@ class Clustering(Improver):
 
     Source: Byun, Kamra, Bertino, Li (DASFAA 2007, doi:10.1007/978-3-540-71703-4_18), algorithm 1, here within
     zones.
+
+    Parameters
+    ----------
+    ended: whether the budget is spent; a clustering is given up then.
     """
 
     name = "clustering"
 
-    def __init__(self, validity: Validity, acceptance: ProposalAcceptance) -> None:
+    def __init__(self, validity: Validity, acceptance: ProposalAcceptance, ended: Callable[[], bool]) -> None:
         self._validity = validity
         self._acceptance = acceptance
+        self._ended = ended
 
     def improve(self, assignment: Assignment, random: np.random.Generator) -> Assignment:
         """Cluster all classes once, or those of a random region of many."""
@@ -315,7 +320,9 @@ class Clustering(Improver):
         zone_of = zone_of_class[own.class_of[inside]]
         order = np.argsort(zone_of, kind="stable")
         parts = Parts(own.atoms[inside[order]], own.counts[inside[order]], zone_of[order], zones)
-        labels = _Clusters(own.ground, parts, self._validity.minimum_size, random).run()
+        labels = _Clusters(own.ground, parts, self._validity.minimum_size, random).run(self._ended)
+        if labels is None:
+            return own
         labels = _placed(own.ground, Grouped(parts, labels), may_suppress=self._acceptance.room(own) > 0)
         return self._acceptance.taken(
             own, Proposal(zone_of_class, zones, parts.atoms, parts.counts, parts.zones, labels)
@@ -347,17 +354,18 @@ class _Clusters:
         self._open = self._counts > 0
         self._farthest = bool(random.random() < FARTHEST)
 
-    def run(self) -> IntArray:
-        """Return the cluster of each part, shape (parts,), int64; ``UNASSIGNED`` without one."""
+    def run(self, ended: Callable[[], bool]) -> IntArray | None:
+        """Return the cluster of each part, shape (parts,), ``UNASSIGNED`` without one; None if ended."""
         last: CodeArray | None = None
         turn = 0
-        while True:
+        while not ended():
             left = np.where(self._open, self._counts, 0).sum(axis=1)
             rows = np.flatnonzero(left >= self._size)
             if not len(rows):
                 return self._labels[self._row, self._place]
             last = self._grown(rows, turn * len(self._counts), last)
             turn += 1
+        return None
 
     def _grown(self, rows: IntArray, label: int, last: CodeArray | None) -> CodeArray:
         """Add a cluster in some zones; return the nodes of the last cluster of every zone."""
