@@ -1,7 +1,8 @@
 """Advice about a release that says little: the columns that lose most, and changes with their measured gain.
 
 The gains are those of quick searches on a part of the records. What they do is bounded by numbers of rows and
-columns, never by time, so that the same run gives the same advice.
+columns, never by time, so that the same run gives the same advice. A draft with many quasi-identifiers is
+tried in the same way.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +42,8 @@ MUCH = 0.5
 CELLS = 60_000
 """Maximum number of cells, rows times quasi-identifiers, that a quick search reads."""
 
-SEARCHES = 120
-"""Maximum number of quick searches times quasi-identifiers; the searches take about a second."""
+SEARCHES = 60
+"""Maximum number of quick searches times quasi-identifiers."""
 
 COLUMNS = 5
 """Maximum number of columns that are left out, one at a time."""
@@ -119,6 +121,85 @@ def advice_of(plan: Plan, found: Found) -> dict[str, Any] | None:
     return {"columns": columns, **_measured(plan, problem, starred)}
 
 
+MANY = 9
+"""Number of quasi-identifiers from which on a draft is tried."""
+
+DRAFT_CELLS = 200_000
+"""Maximum number of cells, rows times quasi-identifiers, that show what a draft loses."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a config is expected to lose.
+
+    Attributes
+    ----------
+    attributes: number of quasi-identifiers.
+    k: of k-anonymity, None without.
+    loss: mean over the quasi-identifiers, measured by ``algorithm`` on some records.
+    tried, records: number of these, and of all.
+    columns: those in which the release keeps most, at the cost of the others.
+    others: mean loss of the others, with and without these.
+    """
+
+    attributes: int
+    k: int | None
+    loss: float
+    algorithm: str
+    tried: int
+    records: int
+    columns: tuple[str, ...]
+    others: tuple[float, float]
+
+    def warning(self) -> str:
+        """Return the warning of a draft."""
+        asked = "its constraints" if self.k is None else f"k = {self.k}"
+        tried = "all records"
+        if self.tried < self.records:
+            tried = f"{self.tried:,} of the records; with all of them it is less"
+        words = (
+            f"{self.attributes} quasi-identifiers are many: with {asked}, expect to lose "
+            f"{100 * self.loss:.0f} % of their detail (measured by {self.algorithm} on {tried})"
+        )
+        before, after = self.others
+        if before - after < LEAST:
+            return words
+        most = listed([f"'{name}'" for name in self.columns])
+        return (
+            f"{words}; {most} cost most: if you drop these, the others lose {100 * after:.0f} % instead of "
+            f"{100 * before:.0f} %"
+        )
+
+
+def forecast(problem: SearchProblem) -> Forecast | None:
+    """Return what Mondrian loses on a problem; None if that is little, or takes long to find out."""
+    attributes = problem.table.quasi_identifiers
+    if problem.source is not None or problem.table.units or not problem.gate.open:
+        return None
+    search, part = SEARCH_ALGORITHMS[QUICK](), _part(problem, DRAFT_CELLS // len(attributes))
+    before = _searched(search, part)
+    if before is None or _mean(before, attributes) < MUCH:
+        return None
+    dearest = tuple(_by_bits_kept(part.table, before)[:SHOWN])
+    after = _searched(search, _without(part, dearest, ()).problem)
+    others = [_mean(each, attributes, dearest) for each in (before, before if after is None else after)]
+    return Forecast(
+        len(attributes),
+        problem.k,
+        _mean(before, attributes),
+        search.name,
+        part.table.records,
+        problem.table.records,
+        tuple(attributes[at].name for at in dearest),
+        (others[0], others[1]),
+    )
+
+
+def _most(width: int) -> int:
+    """Return how many changes are tried at most."""
+    return max(SHOWN, SEARCHES // width)
+
+
 def _measured(plan: Plan, problem: SearchProblem, starred: tuple[int, ...]) -> dict[str, Any]:
     """Return the changes that gain, and how they were measured; none where a search would take long."""
     width = len(problem.table.quasi_identifiers)
@@ -151,7 +232,9 @@ def _part(problem: SearchProblem, most: int) -> SearchProblem:
 def _searched(search: SearchAlgorithm, problem: SearchProblem) -> FloatArray | None:
     """Return the loss of each quasi-identifier in the best recoding found; None without one."""
     try:
-        outcome = search.search(problem, Control(nodes=NODES))
+        # Mondrian runs to its end: its first cuts do not show which columns cost most.
+        nodes = None if search.name == QUICK else NODES
+        outcome = search.search(problem, Control(nodes=nodes))
     except InputError:  # the algorithm does not support the problem
         return None
     return None if outcome.recoding is None else attribute_losses(outcome.recoding)
@@ -179,8 +262,9 @@ def _gains(
     plan: Plan, search: SearchAlgorithm, part: SearchProblem, before: FloatArray, starred: tuple[int, ...]
 ) -> Iterator[dict[str, Any]]:
     attributes = part.table.quasi_identifiers
-    most = max(SHOWN, SEARCHES // len(attributes))
-    for change, _ in zip(_changes(plan, search, part, starred), range(most), strict=False):
+    columns = _by_bits_kept(part.table, before)[:COLUMNS]
+    changes = islice(_changes(plan, search, part, starred, columns), _most(len(attributes)))
+    for change in changes:
         after = _searched(change.search or search, change.problem)
         if after is None:
             continue
@@ -200,12 +284,22 @@ def _gains(
 
 
 def _changes(
-    plan: Plan, search: SearchAlgorithm, part: SearchProblem, starred: tuple[int, ...]
+    plan: Plan,
+    search: SearchAlgorithm,
+    part: SearchProblem,
+    starred: tuple[int, ...],
+    dearest: Sequence[int],
 ) -> Iterator[Change]:
-    """Yield the changes to try: one of each kind first, then further columns."""
+    """Yield the changes to try: one of each kind first, then further columns.
+
+    Parameters
+    ----------
+    starred: columns that the release publishes as ``*``.
+    dearest: columns to leave out, one at a time.
+    """
     wide = plan.algorithm.name == LATTICE != search.name
     other = (f"algorithm={{name: {search.name}}}",) if wide else ()
-    columns = [_without(part, (at,), other) for at in _by_entropy(part.table)[:COLUMNS]]
+    columns = [_without(part, (at,), other) for at in dearest]
     if 1 < len(starred) < len(part.table.quasi_identifiers):
         yield _without(part, starred, other)
     yield from columns[:1]
@@ -219,15 +313,19 @@ def _changes(
     yield from columns[1:]
 
 
-def _by_entropy(table: Table) -> list[int]:
-    """Return the positions of the quasi-identifiers that split the records most, the finest first."""
+def _by_bits_kept(table: Table, losses: FloatArray) -> list[int]:
+    """Return the positions of the quasi-identifiers, those first of which a release keeps most bits.
+
+    What it keeps of one, it cannot keep of the others: on Adult and on correlated numbers, these were the
+    columns without which the others lost least.
+    """
     if len(table.quasi_identifiers) == 1:
         return []
-    entropies = []
-    for attribute in table.quasi_identifiers:
+    kept = []
+    for attribute, loss in zip(table.quasi_identifiers, losses.tolist(), strict=True):
         shares = attribute.column.counts[attribute.column.counts > 0] / attribute.column.counts.sum()
-        entropies.append(float(-(shares * np.log2(shares)).sum()))
-    return sorted(range(len(entropies)), key=lambda at: (-entropies[at], at))
+        kept.append(float(-(shares * np.log2(shares)).sum()) * (1 - loss))
+    return sorted(range(len(kept)), key=lambda at: (-kept[at], at))
 
 
 def _without(part: SearchProblem, positions: tuple[int, ...], other: tuple[str, ...]) -> Change:

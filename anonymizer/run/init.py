@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from anonymizer.config.attribute import LEFT_OUT, Role
 from anonymizer.config.document import YAML_SUFFIXES, Document, parse_yaml
 from anonymizer.config.files import InputSettings
-from anonymizer.config.load import check_columns
+from anonymizer.config.load import check_columns, load_config
 from anonymizer.config.model import Config, Origin
 from anonymizer.config.section import plain
 from anonymizer.data.open import DIALECT, open_file, open_frame
@@ -21,8 +21,12 @@ from anonymizer.data.source import CsvDialect, EngineOptions, TableName, is_url,
 from anonymizer.errors import DataError, InputError, OutputError
 from anonymizer.profile.config_text import config_text, draft_text
 from anonymizer.profile.proposal import NO_CHOICES, Choices, Decide, Proposal, as_proposed, propose
+from anonymizer.run.advice import MANY, forecast
+from anonymizer.run.engine import engine_options
+from anonymizer.run.plan import plan_of
+from anonymizer.run.prepare import UNWATCHED
 from anonymizer.run.repeated_keys import KNOWN, RepeatedKey, person_among, repeats
-from anonymizer.run.source import open_rows
+from anonymizer.run.source import DataSource, frame_source, input_source, open_rows
 from anonymizer.system import write_whole
 
 if TYPE_CHECKING:
@@ -53,7 +57,7 @@ class Draft(dict[str, Any]):
 
     Attributes
     ----------
-    warnings: about texts that can be read in two ways.
+    warnings: what to look at before you run it, such as texts that can be read in two ways.
     """
 
     def __init__(self, proposal: Proposal) -> None:
@@ -95,7 +99,10 @@ def draft_frame(frame: pandas.DataFrame, roles: Mapping[str, Role], person: str 
     DataError: the DataFrame lacks a column of ``roles``, or has nothing to protect.
     """
     with open_frame(frame) as relation:
-        return Draft(_proposed(relation, as_proposed, Choices(roles, person=person)))
+        proposal = _proposed(relation, as_proposed, Choices(roles, person=person))
+    if _worth_trying(proposal):
+        proposal = _tried(proposal, load_config(Draft(proposal)), frame_source(frame))
+    return Draft(proposal)
 
 
 _BECAME = {
@@ -171,6 +178,10 @@ def init(
         content = config_text(proposal, _named(data, path, rows), dialect.encoding, further)
         config = _checked(content, path)
         check_columns(config.attributes, relation.columns, relation.name, config.source)
+    if _worth_trying(proposal):
+        phase("trying the draft")
+        proposal = _tried(proposal, config, input_source(config))
+        content = config_text(proposal, _named(data, path, rows), dialect.encoding, further)
     write_whole(path, content)
     return Drafted(path, config, proposal)
 
@@ -186,6 +197,9 @@ def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
         relation.position(choices.person)
         choices = replace(choices, roles={choices.person: Role.IDENTIFIER, **choices.roles})
     proposal = propose(relation, decide, choices)
+    if (width := _width(proposal)) > WIDEST:
+        untried = _UNTRIED.format(width=width, widest=WIDEST)
+        proposal = replace(proposal, warnings=(*proposal.warnings, untried))
     roles = {column.name: column.role for column in proposal.columns}
     keys = [
         RepeatedKey(column.name, column.facts.distinct, column.facts.present)
@@ -198,6 +212,40 @@ def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
         return replace(proposal, warnings=(*proposal.warnings, *warnings))
     told = [each.drafted() for each in keys if each.name == person and choices.person is None]
     return replace(proposal, person=person, warnings=(*proposal.warnings, *told))
+
+
+TRIED = 10_000_000
+"""Maximum number of cells, rows times quasi-identifiers, of a draft that is tried."""
+
+WIDEST = 100
+"""Maximum number of quasi-identifiers of a draft that is tried: each takes statements of its own to read."""
+
+_UNTRIED = (
+    "{width} quasi-identifiers are many; 'init' tries drafts of up to {widest} and cannot say what a "
+    "release of this one would lose: drop the columns that its users can do without"
+)
+
+
+def _worth_trying(proposal: Proposal) -> bool:
+    """Return whether a draft has many quasi-identifiers, and few enough cells to read them again."""
+    width = _width(proposal)
+    return MANY <= width <= WIDEST and width * proposal.rows <= TRIED
+
+
+def _width(proposal: Proposal) -> int:
+    return sum(column.role is Role.QUASI_IDENTIFIER for column in proposal.columns)
+
+
+def _tried(proposal: Proposal, config: Config, source: DataSource) -> Proposal:
+    """Return a proposal with a warning if its first run would lose much, or would be refused."""
+    # Whether another column has the text of missing values does not change what is lost.
+    plan = replace(plan_of(config), marker=None)
+    try:
+        with source.task(plan, engine_options(config), UNWATCHED) as task:
+            found = forecast(task.prepared.problem)
+    except (DataError, InputError) as error:
+        return replace(proposal, warnings=(*proposal.warnings, f"'run' refuses this draft: {error}"))
+    return proposal if found is None else replace(proposal, warnings=(*proposal.warnings, found.warning()))
 
 
 def config_path(data: Path) -> Path:
