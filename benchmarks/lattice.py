@@ -1,15 +1,12 @@
 """The optimal full-domain search on Adult beside one grouping, and a whole run beside its imports.
 
-Run as ``python -m benchmarks.lattice`` in the folder of the checkout; with ``--columns`` it searches tables
-of many columns instead, whose lattices nobody can explore.
+Run as ``python -m benchmarks.lattice`` in the folder of the checkout.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +22,6 @@ from anonymizer.run.plan import plan_of
 from anonymizer.run.prepare import Prepared, prepare
 from anonymizer.run.source import input_path, open_as
 from anonymizer.search.base import Control
-from anonymizer.search.lattice.algorithm import Lattice
 from benchmarks import adult
 from benchmarks.common import (
     alternating,
@@ -152,89 +148,13 @@ def process_table(runs: int) -> str:
     return table(("process", "seconds", "CPU seconds", "peak memory"), rows)
 
 
-WIDE = (8, 12, 16, 30)
-"""Columns of the wide tables."""
-
-
-class ProcessorClock(Control):
-    """A budget in seconds of this process's processor time, for a machine that does other work too."""
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the search began."""
-        return time.process_time() - self.started
-
-
-def many_columns(folder: Path) -> Path:
-    """Write 20,000 records of correlated columns with 12 values each."""
-    random = np.random.default_rng(1)
-    widest = max(WIDE)
-    hidden = random.normal(size=(20_000, 4)) @ random.normal(size=(4, widest)) * 0.6
-    values = np.clip(np.floor((hidden + random.normal(size=hidden.shape) + 3) * 2), 0, 11).astype(int)
-    path = folder / "wide.csv"
-    header = ",".join(f"q{place}" for place in range(widest))
-    np.savetxt(path, values, fmt="%d", delimiter=",", header=header, comments="")
-    return path
-
-
-def wide_job(path: Path, columns: int) -> Prepared:
-    """Return the problem of the first columns: k = 5, at most 5 % suppressed, metric loss."""
-    hierarchy = {"intervals": {"width": [2, 4, 12], "origin": 0}}
-    own = {"role": "quasi-identifier", "type": "integer", "hierarchy": hierarchy}
-    roles = {f"q{place}": own if place < columns else {"role": "insensitive"} for place in range(max(WIDE))}
-    settings = {
-        "input": {"path": str(path)},
-        "attributes": roles,
-        "constraints": [{"model": "k-anonymity", "k": 5}],
-        "suppression": {"limit": 0.05},
-    }
-    written = path.with_name(f"wide{columns}.json")
-    written.write_text(json.dumps(settings), encoding="utf-8")
-    config = load_config(written)
-    with open_as(config, input_path(config)) as relation:
-        return prepare(plan_of(config), relation)
-
-
-def wide_table(columns: list[int], budgets: list[float]) -> str:
-    """Return the table of searches on many columns."""
-    rows = []
-    with tempfile.TemporaryDirectory() as name:
-        path = many_columns(Path(name))
-        for width in columns:
-            asked = wide_job(path, width)
-            for seconds in budgets:
-                control = ProcessorClock(seconds=seconds, started=time.process_time())
-                found = Lattice().search(asked.problem, control)
-                assert found.objective is not None
-                assert found.gap is not None
-                rows.append(
-                    [
-                        width,
-                        f"{found.candidates:.2g}",
-                        f"{seconds:g} s",
-                        f"{found.objective:.5f}",
-                        "proven" if found.optimal else f"{found.gap:.3f}",
-                        f"{found.evaluated:,}",
-                        f"{control.elapsed:.1f} s",
-                    ]
-                )
-    headers = ("columns", "transformations", "budget", "loss", "gap", "evaluated", "CPU seconds")
-    return table(headers, rows)
-
-
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.lattice", description=__doc__.split("\n", 1)[0]
     )
     parser.add_argument("--runs", type=int, default=9, help="measured runs of each (default 9)")
-    parser.add_argument("--columns", type=int, nargs="+", choices=WIDE, help="search wide tables instead")
-    parser.add_argument("--seconds", type=float, nargs="+", default=[2, 20], help="CPU seconds of a search")
-    asked = parser.parse_args()
-    if asked.columns:
-        print(f"{wide_table(asked.columns, asked.seconds)}\n\n{machine()}")
-        return
-    runs = asked.runs
+    runs = parser.parse_args().runs
     print(
         f"Search alone, warm, medians of {runs} runs; a grouping is the median of {GROUPINGS} beside each.\n"
     )
