@@ -29,6 +29,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from anonymizer.report.build import PACKAGES
+
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "examples"
 
@@ -42,6 +44,9 @@ TIME = re.compile(r"\b\d[\d,]*(?:\.\d+)? (?:s|ms|seconds?|minutes?)\b")
 LEFT = re.compile(r"  (?:\d+:)?\d+:\d\d left$", re.MULTILINE)
 RUN_TIME = re.compile(r"^([* ]  \d+ .*  )\d+(?:\.\d+)?$")
 """How long each run of a comparison took: the last number of its line."""
+
+DEPENDED = re.compile(rf"\b(Python|{'|'.join(PACKAGES)}) \d[\w.+]*")
+"""The versions on a page that a result depends on, which report.json has under ``environment``."""
 
 HASH = re.compile(r"\b[0-9a-f]{64}\b")
 TEXTS = frozenset({".yaml", ".yml", ".txt", ".md"})
@@ -301,7 +306,7 @@ class Digester:
         self.keep(f"{name}.txt", "\n".join(f"# {key}\n{' '.join(said)}" for key, said in reader.said.items()))
         shown = {}
         for heading, said in reader.said.items():
-            all_words = self._named(" ".join(said)).split()
+            all_words = DEPENDED.sub(r"\1 $VERSION", self._named(" ".join(said))).split()
             words = [word for word in all_words if not re.search(r"\d", word)]
             numbers = [word for word in all_words if re.search(r"\d", word)]
             if name.endswith("compare.html"):
