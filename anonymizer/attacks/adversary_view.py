@@ -21,9 +21,8 @@ from anonymizer.model.adversary import (
     PublishedTable,
     ValueCoverage,
 )
-from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.arrays import CodeArray, IntArray, count, group_keys, numbered
 from anonymizer.model.classes import Classes, SensitiveCodes
-from anonymizer.model.counting import count, group_keys, numbered
 from anonymizer.model.recoding import GroupRecoding, Recoding
 from anonymizer.model.table import SensitiveAttribute, Table
 

@@ -12,9 +12,8 @@ from pydantic import Field, model_validator
 
 from anonymizer.attacks.base import Attack, AttackResult, somebody
 from anonymizer.model.adversary import AdversaryView
-from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import Reference, SensitiveCounts
-from anonymizer.model.counting import count
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Settings, WholeNumber
 

@@ -23,9 +23,8 @@ from anonymizer.attacks.base import (
 from anonymizer.attacks.generalized_values import CoveringJoin, spans
 from anonymizer.errors import InputError, suggestion
 from anonymizer.model.adversary import AdversaryView, Original, PublishedTable
-from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, IntArray, count, numbered
 from anonymizer.model.classes import SensitiveCodes
-from anonymizer.model.counting import count, numbered
 from anonymizer.plugins import WholeNumber
 
 MOST = 100_000

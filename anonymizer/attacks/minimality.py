@@ -11,9 +11,8 @@ import numpy as np
 
 from anonymizer.attacks.base import Attack, AttackResult, known_columns
 from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Original, SensitiveConstraint
-from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes
-from anonymizer.model.counting import count, group_keys
 
 
 @dataclass(frozen=True, eq=False)

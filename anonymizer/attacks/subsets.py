@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.attacks.pace import step
-from anonymizer.model.arrays import CodeArray, IntArray
-from anonymizer.model.counting import BLOCK, Packing, add_up, add_up_packed, starts_of
+from anonymizer.model.arrays import BLOCK, CodeArray, IntArray, Packing, add_up, add_up_packed, starts_of
 
 if TYPE_CHECKING:
     from anonymizer.model.adversary import PublishedTable

@@ -10,8 +10,7 @@ import numpy as np
 
 from anonymizer.attacks.base import Attack, AttackResult, known_columns
 from anonymizer.model.adversary import AdversaryView
-from anonymizer.model.arrays import BoolArray, IntArray
-from anonymizer.model.counting import numbered
+from anonymizer.model.arrays import BoolArray, IntArray, numbered
 
 
 class Wildcard(Attack):

@@ -10,9 +10,8 @@ from anonymizer.audit.classes import measure, value_codes
 from anonymizer.data.relation import Relation
 from anonymizer.errors import DataError
 from anonymizer.model.adversary import AnatomyRelease
-from anonymizer.model.arrays import IntArray
+from anonymizer.model.arrays import IntArray, count
 from anonymizer.model.classes import Classes, Measurement, Reference, SensitiveCounts
-from anonymizer.model.counting import count
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.base import Constraint, CountedConstraint, TableConstraint

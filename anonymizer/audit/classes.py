@@ -9,9 +9,8 @@ import numpy as np
 
 from anonymizer.data.relation import Groups, Relation
 from anonymizer.errors import DataError
-from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.arrays import CodeArray, IntArray, Packing, count, rank, starts_of
 from anonymizer.model.classes import Classes, Measurement, Reference, SensitiveCodes
-from anonymizer.model.counting import Packing, count, rank, starts_of
 from anonymizer.model.table import Column, SensitiveAttribute
 from anonymizer.model.units import Units
 from anonymizer.privacy.base import ClassConstraint, CountedConstraint

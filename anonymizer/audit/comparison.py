@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from anonymizer.audit.classes import value_codes
 from anonymizer.data.relation import Groups
-from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.model.counting import Packing, add_up
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, Packing, add_up
 from anonymizer.model.recoding import PublishedColumn, Recoding
 from anonymizer.model.table import SUPPRESSED, SensitiveAttribute
 

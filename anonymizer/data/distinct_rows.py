@@ -12,8 +12,7 @@ from math import prod
 
 import numpy as np
 
-from anonymizer.model.arrays import CodeArray, IntArray
-from anonymizer.model.counting import SPACE, Packing, add_up, count_keys
+from anonymizer.model.arrays import SPACE, CodeArray, IntArray, Packing, add_up, count_keys
 from anonymizer.model.out_of_core import PIECE, RowPiece
 from anonymizer.system import Closing
 

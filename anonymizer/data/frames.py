@@ -30,8 +30,7 @@ from anonymizer.data.relation import (
 from anonymizer.data.source import EngineOptions, MissingTexts, RewrittenNumbers, mixed_numbers
 from anonymizer.distribution import installing
 from anonymizer.errors import DataError, InputError, plural
-from anonymizer.model.arrays import CodeArray, IntArray, ranks_of
-from anonymizer.model.counting import group_rows
+from anonymizer.model.arrays import CodeArray, IntArray, group_rows, ranks_of
 from anonymizer.model.table import CODE, MISSING
 
 if TYPE_CHECKING:

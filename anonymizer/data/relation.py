@@ -23,8 +23,7 @@ import numpy as np
 from anonymizer.data.csv import index_warnings
 from anonymizer.data.distinct_rows import DistinctRows, counted_keys
 from anonymizer.errors import AuditFailed, DataError, InputError, suggestion
-from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.model.counting import Packing
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, Packing
 from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.system import Closing
 

@@ -22,8 +22,7 @@ from anonymizer.data.distinct_rows import DistinctRows, KeyWords
 from anonymizer.data.open import open_file
 from anonymizer.data.relation import Coding, Relation
 from anonymizer.errors import DataError
-from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, freeze
-from anonymizer.model.counting import rank
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, freeze, rank
 from anonymizer.model.dates import ISO, ISO_PERIODS, DateFormat, Moment, iso_moment, reading_of, shown_form
 from anonymizer.model.natural import in_natural_order
 from anonymizer.model.out_of_core import RowPiece, TableSource

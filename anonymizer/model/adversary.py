@@ -14,9 +14,17 @@ from functools import cached_property
 import numpy as np
 
 from anonymizer.errors import InputError, suggestion
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import (
+    BoolArray,
+    CodeArray,
+    FloatArray,
+    IntArray,
+    Packing,
+    count,
+    group_keys,
+    numbered,
+)
 from anonymizer.model.classes import Classes, SensitiveCodes, SensitiveCounts
-from anonymizer.model.counting import Packing, count, group_keys, numbered
 from anonymizer.model.recoding import GROUP
 from anonymizer.model.table import SUPPRESSED, Column, Hierarchy
 

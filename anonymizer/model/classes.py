@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, IntArray
-from anonymizer.model.counting import count, group_keys
+from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import SensitiveAttribute, Table
 from anonymizer.model.units import UnitsByName

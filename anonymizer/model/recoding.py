@@ -17,8 +17,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, freeze
-from anonymizer.model.counting import Packing, add_up, count, group_rows
+from anonymizer.model.arrays import (
+    BoolArray,
+    CodeArray,
+    FloatArray,
+    IntArray,
+    Packing,
+    add_up,
+    count,
+    freeze,
+    group_rows,
+)
 from anonymizer.model.number_columns import NumberColumns
 from anonymizer.model.table import SUPPRESSED, PublishedValues, QuasiIdentifier, Table
 

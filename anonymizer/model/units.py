@@ -13,8 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, IntArray
-from anonymizer.model.counting import SPACE, Packing, add_up, count, group_keys, starts_of
+from anonymizer.model.arrays import SPACE, BoolArray, IntArray, Packing, add_up, count, group_keys, starts_of
 
 RECORD: Final = "record"
 """The unit of a constraint that counts records."""

@@ -17,9 +17,8 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.model.adversary import Threat
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, group_keys
 from anonymizer.model.classes import ClassView, Reference, SensitiveCounts
-from anonymizer.model.counting import group_keys
 from anonymizer.model.table import Hierarchy, SensitiveAttribute
 from anonymizer.plugins import Exact, Settings
 from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold

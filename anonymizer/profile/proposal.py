@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from anonymizer.config.attribute import LEFT_OUT, Role
 from anonymizer.data.relation import Relation
 from anonymizer.errors import DataError, plural
-from anonymizer.model.arrays import IntArray
-from anonymizer.model.counting import count_keys, group_keys
+from anonymizer.model.arrays import IntArray, count_keys, group_keys
 from anonymizer.model.number_columns import NumberLabels
 from anonymizer.model.table import POINT, Numerals, ValueType
 from anonymizer.profile.column_statistics import (

@@ -30,8 +30,7 @@ from anonymizer.data.relation import (
     shuffled,
 )
 from anonymizer.data.source import PARQUET_FILES, CsvDialect
-from anonymizer.model.arrays import CodeArray, IntArray, ranks_of
-from anonymizer.model.counting import Packing, add_up, count, rank
+from anonymizer.model.arrays import CodeArray, IntArray, Packing, add_up, count, rank, ranks_of
 from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.recoding import PublishedColumn, Recoding, SharedRecoding
 from anonymizer.model.table import MISSING, POINT_SIGN

@@ -13,9 +13,8 @@ import numpy as np
 from anonymizer.attacks.subsets import iter_subset_risks
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.adversary import PublishedTable
-from anonymizer.model.arrays import IntArray
+from anonymizer.model.arrays import IntArray, count, numbered
 from anonymizer.model.classes import Classes, Reference, Released, SensitiveCodes
-from anonymizer.model.counting import count, numbered
 from anonymizer.model.table import SUPPRESSED, Table
 from anonymizer.privacy.base import ClassConstraint, Constraint
 from anonymizer.report.distribution import (

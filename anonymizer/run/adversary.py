@@ -26,9 +26,8 @@ from anonymizer.data.source import is_url
 from anonymizer.data.table import Encoded, encode, read_columns
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable, Truth, ValueCoverage
-from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, ascending, count, numbered
 from anonymizer.model.classes import SensitiveCodes
-from anonymizer.model.counting import ascending, count, numbered
 from anonymizer.model.number_columns import UNKNOWN, NumberColumns, NumberLabels
 from anonymizer.model.recoding import COUNT, GROUP, Recoding
 from anonymizer.model.table import POINT, SUPPRESSED, SensitiveAttribute

@@ -26,9 +26,8 @@ from anonymizer.data.source import EngineOptions
 from anonymizer.data.table import column_of
 from anonymizer.errors import AuditFailed, ConfigError, ConfigProblem, Infeasible, InputError
 from anonymizer.model.adversary import AdversaryView
-from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, IntArray, group_keys
 from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCodes, released
-from anonymizer.model.counting import group_keys
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Status

@@ -34,9 +34,8 @@ from anonymizer.errors import ConfigError, HierarchyError, InputError, OutputErr
 from anonymizer.hierarchy.ready import ready_folder
 from anonymizer.loss.base import all_losses
 from anonymizer.model.adversary import AdversaryView, Links, PublishedTable, ValueCoverage
-from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, count
 from anonymizer.model.classes import Classes, SensitiveCodes, released
-from anonymizer.model.counting import count
 from anonymizer.model.number_columns import NumberColumns, NumberLabels, exact
 from anonymizer.model.recoding import (
     COUNT,

@@ -15,8 +15,7 @@ import numpy as np
 from anonymizer.config.attribute import LEFT_OUT, Role
 from anonymizer.config.model import Acknowledgement
 from anonymizer.data.relation import Relation
-from anonymizer.model.arrays import IntArray
-from anonymizer.model.counting import group_rows
+from anonymizer.model.arrays import IntArray, group_rows
 from anonymizer.model.table import ValueType
 from anonymizer.model.units import PERSON, RECORD
 from anonymizer.profile.column_statistics import ColumnFacts, measure_column

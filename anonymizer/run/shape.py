@@ -27,9 +27,8 @@ from anonymizer.data.relation import EngineRelation, Relation, ReleaseQuery
 from anonymizer.data.source import CSV_FILES
 from anonymizer.errors import AuditFailed, DataError, InputError
 from anonymizer.model.adversary import AdversaryView
-from anonymizer.model.arrays import IntArray
+from anonymizer.model.arrays import IntArray, count
 from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCounts
-from anonymizer.model.counting import count
 from anonymizer.model.number_columns import NumberLabels
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import GROUP, GroupRecoding, Recoding

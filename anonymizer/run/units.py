@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from anonymizer.errors import plural
-from anonymizer.model.arrays import IntArray
+from anonymizer.model.arrays import IntArray, group_rows
 from anonymizer.model.classes import Classes, SensitiveCodes
-from anonymizer.model.counting import group_rows
 from anonymizer.model.recoding import Recoding
 from anonymizer.release.query import rows_of_records
 from anonymizer.run.plan import Plan

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from anonymizer.errors import InputError
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys, numbered
 from anonymizer.model.classes import Classes, SensitiveCodes
-from anonymizer.model.counting import count, group_keys, numbered
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import GroupRecoding
 from anonymizer.model.report import Status

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.loss.base import Marginals
-from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import DENSE_LIMIT, SPACE, CodeArray, FloatArray, IntArray, Packing, group_keys
 from anonymizer.model.classes import NO_UNITS, Classes, SensitiveCodes
-from anonymizer.model.counting import DENSE_LIMIT, SPACE, Packing, group_keys
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.model.units import UnitsByName, merged_counts
 from anonymizer.search.base import sensitive_codes

@@ -15,9 +15,8 @@ from anonymizer.attacks.adversary_view import codes_in, same_values
 from anonymizer.attacks.generalized_values import UniformExpansion, expand_uniformly
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, AnatomyRelease, Original, PublishedTable
-from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray, IntArray, count, numbered
 from anonymizer.model.classes import SensitiveCodes
-from anonymizer.model.counting import count, numbered
 from anonymizer.model.table import Column
 from anonymizer.utility.base import Bins, Comparison, Estimate, Query
 

@@ -17,8 +17,7 @@ from anonymizer.attacks.base import clopper_pearson, draw_sample
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import Links, Original, PublishedTable, ValueCoverage
-from anonymizer.model.arrays import IntArray
-from anonymizer.model.counting import count
+from anonymizer.model.arrays import IntArray, count
 from anonymizer.model.table import Column
 from anonymizer.plugins import Settings, WholeNumber
 from anonymizer.utility.base import Comparison, Measure, UtilityFinding

@@ -17,7 +17,7 @@ from anonymizer.data.duckdb.distinct_rows import DuckCombinations, placed_table
 from anonymizer.data.open import open_csv
 from anonymizer.data.relation import Coding
 from anonymizer.data.source import EngineOptions
-from anonymizer.model.counting import Packing
+from anonymizer.model.arrays import Packing
 from anonymizer.model.out_of_core import PlacedRows
 
 Records = list[tuple[int, int, int]]

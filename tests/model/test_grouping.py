@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.model.counting import BLOCK, add_up, add_up_packed, count, group_keys, starts_of
+from anonymizer.model.arrays import BLOCK, add_up, add_up_packed, count, group_keys, starts_of
 
 KEYS = st.lists(st.integers(0, 400), min_size=1, max_size=60)
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.model.counting import Packing, count_keys, rank
+from anonymizer.model.arrays import Packing, count_keys, rank
 
 SIZES = st.sampled_from([1, 2, 3, 1000, 2**20, 2**31 - 1])
 

@@ -20,8 +20,7 @@ from anonymizer.attacks.adversary_view import links_of_pairs
 from anonymizer.attacks.generalized_values import spans
 from anonymizer.attacks.pace import paced
 from anonymizer.model.adversary import Links, Original, PublishedTable, ValueCoverage
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from anonymizer.model.counting import count, numbered
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.table import Column
 
 Scaling = Callable[[FloatArray], FloatArray]

@@ -20,8 +20,7 @@ from anonymizer.attacks.linkage.distances import (
     RankDistance,
 )
 from anonymizer.attacks.pace import step
-from anonymizer.model.arrays import FloatArray, IntArray
-from anonymizer.model.counting import count, group_keys
+from anonymizer.model.arrays import FloatArray, IntArray, count, group_keys
 
 BLOCK = 2000
 """Maximum number of original records in one assignment."""

@@ -80,8 +80,7 @@ from anonymizer.data.source import (
     sha256_of,
 )
 from anonymizer.errors import DataError
-from anonymizer.model.arrays import CodeArray, IntArray
-from anonymizer.model.counting import SPACE, Packing
+from anonymizer.model.arrays import SPACE, CodeArray, IntArray, Packing
 from anonymizer.model.table import CODE, MISSING, POINT, Numerals
 from anonymizer.system import link_to
 

@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TooManyDistinctRows, plural
 from anonymizer.loss.base import LOSS_METRICS, LatticeLoss, Marginals, TransformationFacts
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, Packing, group_keys
 from anonymizer.model.classes import Classes
-from anonymizer.model.counting import Packing, group_keys
 from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import FullDomainRecoding, levels_by_name

@@ -10,9 +10,8 @@ from functools import partial
 import numpy as np
 
 from anonymizer.loss.base import ArithmeticMean, CellMetric, LossMetric
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.classes import Classes, released
-from anonymizer.model.counting import count, numbered
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import FullDomainRecoding, LocalSuppressionRecoding, levels_by_name
 from anonymizer.model.table import SUPPRESSED, Table

@@ -13,9 +13,8 @@ import numpy as np
 
 from anonymizer.loss.base import ArithmeticMean, CellMetric
 from anonymizer.loss.leaf_share import LeafShareLoss
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count
 from anonymizer.model.classes import Classes, SensitiveCodes
-from anonymizer.model.counting import count
 from anonymizer.model.recoding import NodeRecoding, Recoding
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.local.trees import NONE, AllowedTrees, Joins, allowed_trees

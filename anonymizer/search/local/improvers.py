@@ -14,8 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from anonymizer.model.counting import count
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count
 from anonymizer.search.local.assignment import (
     SUPPRESSED,
     SUPPRESSION_COST,

@@ -15,8 +15,7 @@ from math import prod
 import numpy as np
 
 from anonymizer.errors import Interrupted
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from anonymizer.model.counting import group_keys
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, group_keys
 from anonymizer.search.local.assignment import (
     BLOCK,
     SUPPRESSED,

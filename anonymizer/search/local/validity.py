@@ -12,9 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import Reference, SensitiveCodes
-from anonymizer.model.counting import count
 from anonymizer.model.table import SUPPRESSED as STAR
 from anonymizer.privacy.base import Merging
 from anonymizer.search.base import SuppressionMethod

@@ -25,9 +25,8 @@ from pydantic import Field
 
 from anonymizer.errors import InputError
 from anonymizer.masking.mdav import Clustering, FixedSize, Pool, Shares, Taken, Tick, norms, whole_numbers
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, numbered
 from anonymizer.model.classes import Classes
-from anonymizer.model.counting import numbered
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import RegionColumn, RegionRecoding
 from anonymizer.model.report import Status

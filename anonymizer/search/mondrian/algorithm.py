@@ -22,9 +22,17 @@ from pydantic import Field
 from anonymizer.errors import AuditFailed
 from anonymizer.loss.base import CellMetric
 from anonymizer.loss.leaf_share import LeafShareLoss
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, freeze
+from anonymizer.model.arrays import (
+    SPACE,
+    BoolArray,
+    CodeArray,
+    FloatArray,
+    IntArray,
+    add_up,
+    freeze,
+    numbered,
+)
 from anonymizer.model.classes import Classes, Traces, released
-from anonymizer.model.counting import SPACE, add_up, numbered
 from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.outcome import CutTree, Outcome, Step
 from anonymizer.model.recoding import Recoding, levels_by_name

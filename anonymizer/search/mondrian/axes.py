@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.loss.base import CellMetric
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, group_keys
 from anonymizer.model.classes import Reduction
-from anonymizer.model.counting import group_keys
 from anonymizer.model.recoding import RegionColumn
 from anonymizer.model.table import Column, Hierarchy, PublishedValues, QuasiIdentifier, Table
 from anonymizer.search.mondrian.regions import Segments, distinct_keys

@@ -13,9 +13,8 @@ from typing import Any, ClassVar, Generic
 import numpy as np
 
 from anonymizer.loss.base import CellMetric
-from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, numbered
 from anonymizer.model.classes import Traces
-from anonymizer.model.counting import numbered
 from anonymizer.model.recoding import NodeRecoding, Recoding, RegionColumn, RegionRecoding
 from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
 from anonymizer.search.mondrian.axes import (

@@ -15,9 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, add_up
 from anonymizer.model.classes import GroupStatistic, Reduction, Traces
-from anonymizer.model.counting import add_up
 from anonymizer.search.mondrian.axes import Axis, Frames, ListedAxis
 from anonymizer.search.mondrian.regions import Regions, Segments
 from anonymizer.system import DiskArrays, processors

@@ -12,9 +12,8 @@ from math import ceil, log
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, IntArray, count, numbered
 from anonymizer.model.classes import Classes, SensitiveCodes
-from anonymizer.model.counting import count, numbered
 from anonymizer.model.table import SensitiveAttribute, Table
 from anonymizer.privacy.base import ClassConstraint
 from anonymizer.privacy.conditions import CountConditions

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.model.counting import count, group_keys, numbered
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys, numbered
 
 BLANK = -1
 """Code of a cell published as ``*`` before any suppression."""

@@ -25,8 +25,7 @@ from math import prod
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.model.counting import group_keys
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, group_keys
 from anonymizer.search.base import Control
 from anonymizer.search.solver import Effort, Programme, Solved
 from anonymizer.search.suppression.cell_problem import (

@@ -38,9 +38,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count
 from anonymizer.model.classes import Classes, Reference
-from anonymizer.model.counting import count
 from anonymizer.model.table import SensitiveAttribute, Table
 from anonymizer.privacy.base import ClassConstraint, Merging
 from anonymizer.privacy.conditions import CountConditions, Deviation, Dominance, Shares

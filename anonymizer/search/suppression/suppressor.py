@@ -10,9 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import Classes, Reference
-from anonymizer.model.counting import count
 from anonymizer.model.table import Table
 from anonymizer.privacy.base import ClassConstraint, Merging
 from anonymizer.search.base import SearchProblem, sensitive_codes
