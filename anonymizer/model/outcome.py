@@ -6,12 +6,20 @@ The cuts determine the region of every record.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.recoding import Recoding
-from anonymizer.model.report import Status
+
+
+class Status(StrEnum):
+    """Whether a release satisfies every constraint: proven yes, proven no, or unknown."""
+
+    SATISFIED = "satisfied"
+    INFEASIBLE = "infeasible"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,16 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Any
 
-
-class Status(StrEnum):
-    """Whether a release satisfies every constraint: proven yes, proven no, or unknown."""
-
-    SATISFIED = "satisfied"
-    INFEASIBLE = "infeasible"
-    UNDECIDED = "undecided"
+from anonymizer.model.outcome import Status
 
 
 class Report:

@@ -28,9 +28,8 @@ from anonymizer.errors import AuditFailed, ConfigError, ConfigProblem, Infeasibl
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray, group_keys
 from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCodes, released
-from anonymizer.model.outcome import Outcome
+from anonymizer.model.outcome import Outcome, Status
 from anonymizer.model.recoding import Recoding
-from anonymizer.model.report import Status
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassConstraint, CountedConstraint, TableConstraint, describe
 from anonymizer.release.query import count_union, counted_rows, single_shuffled

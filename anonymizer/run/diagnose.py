@@ -12,8 +12,7 @@ from typing import Any
 
 from anonymizer.errors import TooManyDistinctRows
 from anonymizer.loss.base import SuppressedRecords
-from anonymizer.model.outcome import Outcome
-from anonymizer.model.report import Status
+from anonymizer.model.outcome import Outcome, Status
 from anonymizer.privacy.base import (
     ClassConstraint,
     Constraint,

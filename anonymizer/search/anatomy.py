@@ -22,9 +22,8 @@ from pydantic import Field
 from anonymizer.errors import InputError
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys, numbered
 from anonymizer.model.classes import Classes, SensitiveCodes
-from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.outcome import Outcome, Status, Step
 from anonymizer.model.recoding import GroupRecoding
-from anonymizer.model.report import Status
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.plugins import Settings
 from anonymizer.privacy.base import describe

@@ -24,9 +24,8 @@ from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import SensitiveCodes, released
 from anonymizer.model.out_of_core import TableSource
-from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.outcome import Outcome, Status, Step
 from anonymizer.model.recoding import GroupRecoding, Recoding
-from anonymizer.model.report import Status
 from anonymizer.model.table import Table
 from anonymizer.plugins import Registry
 from anonymizer.plugins import Settings as PlugInSettings

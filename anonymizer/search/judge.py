@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Classes
-from anonymizer.model.outcome import Outcome, Step
-from anonymizer.model.report import Status
+from anonymizer.model.outcome import Outcome, Status, Step
 from anonymizer.privacy.base import ClassConstraint, Merging, describe
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.search.base import AttackCheck, Control, SearchProblem, SuppressionMethod

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from anonymizer.model.outcome import Outcome
+from anonymizer.model.outcome import Outcome, Status
 from anonymizer.model.recoding import FullDomainRecoding, NodeRecoding
-from anonymizer.model.report import Status
 from anonymizer.search.base import AttackCheck, Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizer.model.report import Status
+from anonymizer.model.outcome import Status
 from anonymizer.privacy.base import PRIVACY_MODELS, ClassConstraint, Constraint, TableConstraint
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice

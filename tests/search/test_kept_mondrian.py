@@ -20,9 +20,8 @@ from anonymizer.data.table import EngineTables
 from anonymizer.errors import AuditFailed, TooManyDistinctRows
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.out_of_core import TableSource
-from anonymizer.model.outcome import Outcome
+from anonymizer.model.outcome import Outcome, Status
 from anonymizer.model.recoding import SharedRecoding
-from anonymizer.model.report import Status
 from anonymizer.model.table import Table
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.mondrian.algorithm import LabelName, ModeName, Mondrian, MondrianSettings

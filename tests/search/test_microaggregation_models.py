@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.model.outcome import Outcome
+from anonymizer.model.outcome import Outcome, Status
 from anonymizer.model.recoding import Recoding
-from anonymizer.model.report import Status
 from anonymizer.model.table import SUPPRESSED, Table
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.microaggregation.algorithm import Microaggregation, MicroaggregationSettings

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.model.report import Status
+from anonymizer.model.outcome import Status
 from anonymizer.search.base import Control, SearchAlgorithm
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.mondrian.algorithm import LabelName, Mondrian, MondrianSettings

@@ -14,9 +14,8 @@ import numpy as np
 
 from anonymizer.errors import Interrupted
 from anonymizer.model.arrays import FloatArray, IntArray
-from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.outcome import Outcome, Status, Step
 from anonymizer.model.recoding import NodeRecoding
-from anonymizer.model.report import Status
 from anonymizer.privacy.base import Merging
 from anonymizer.search.base import (
     Control,

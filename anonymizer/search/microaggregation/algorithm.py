@@ -27,9 +27,8 @@ from anonymizer.errors import InputError
 from anonymizer.masking.mdav import Clustering, FixedSize, Pool, Shares, Taken, Tick, norms, whole_numbers
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, numbered
 from anonymizer.model.classes import Classes
-from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.outcome import Outcome, Status, Step
 from anonymizer.model.recoding import RegionColumn, RegionRecoding
-from anonymizer.model.report import Status
 from anonymizer.model.table import MISSING, SUPPRESSED, PublishedValues, QuasiIdentifier, Table, ValueType
 from anonymizer.plugins import Settings, WholeNumber
 from anonymizer.search.base import (

@@ -34,9 +34,8 @@ from anonymizer.model.arrays import (
 )
 from anonymizer.model.classes import Classes, Traces, released
 from anonymizer.model.out_of_core import PlacedRows
-from anonymizer.model.outcome import CutTree, Outcome, Step
+from anonymizer.model.outcome import CutTree, Outcome, Status, Step
 from anonymizer.model.recoding import Recoding, levels_by_name
-from anonymizer.model.report import Status
 from anonymizer.model.table import Table
 from anonymizer.plugins import Settings
 from anonymizer.privacy.base import Merging, describe
