@@ -8,7 +8,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from anonymizer.config.attribute import Role
 from anonymizer.config.load import as_texts, load_config, variations
 from anonymizer.config.model import Config
 from anonymizer.data.frames import frame_kind
@@ -17,6 +16,7 @@ from anonymizer.data.relation import Relation
 from anonymizer.data.source import EngineOptions
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView
+from anonymizer.model.table import Role
 from anonymizer.report.build import ATTACK_KEYS, UTILITY_KEYS, attack_entry, utility_entry
 from anonymizer.report.comparison_table import records
 from anonymizer.run.adversary import adversary_from_files

@@ -27,7 +27,7 @@ from anonymizer.data.source import READABLE
 from anonymizer.errors import InputError
 
 if TYPE_CHECKING:
-    from anonymizer.config.attribute import Role
+    from anonymizer.model.table import Role
     from anonymizer.profile.proposal import ColumnProposal
     from anonymizer.run.init import Drafted
 
@@ -126,7 +126,7 @@ def _roles(
     ------
     InputError: two options name one column.
     """
-    from anonymizer.config.attribute import Role  # noqa: PLC0415
+    from anonymizer.model.table import Role  # noqa: PLC0415
 
     options = {
         "--qi": (Role.QUASI_IDENTIFIER, qi),
@@ -160,7 +160,7 @@ def _phases(*, quiet: bool) -> Iterator[Callable[[str], None]]:
 
 def _ask(column: ColumnProposal) -> Role:
     """Ask for the role of a column; an empty answer takes the proposed one."""
-    from anonymizer.config.attribute import Role  # noqa: PLC0415
+    from anonymizer.model.table import Role  # noqa: PLC0415
 
     letters = {"i": Role.IDENTIFIER, "q": Role.QUASI_IDENTIFIER, "s": Role.SENSITIVE, "n": Role.INSENSITIVE}
     letters |= {"d": Role.DROP, "w": Role.WEIGHT}

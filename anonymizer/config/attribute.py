@@ -25,17 +25,11 @@ from pydantic_core import CoreSchema
 from anonymizer.config.plugin_sections import hierarchy_sources, parse_settings, plug_in_schema
 from anonymizer.config.section import SETTINGS, Section, problem, refusal, shown
 from anonymizer.errors import HierarchyError, suggestion
+from anonymizer.hierarchy.placement import Unknown
 from anonymizer.model.dates import PIVOT, DateFormat, format_problem
 from anonymizer.model.number_columns import NumberLabels
-from anonymizer.model.table import ValueType
+from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.plugins import Exact, WholeNumber
-
-
-class Unknown(StrEnum):
-    """What to do with a value that the hierarchy lacks."""
-
-    ERROR = "error"
-    TOP = "top"
 
 
 class HierarchySettings(Section):
@@ -134,21 +128,6 @@ def _nested(graph: Any) -> dict[str, Any]:
 
 def _mapping_of(tree: Any, nodes: Iterable[Any]) -> dict[str, Any]:
     return {node[1]: _mapping_of(tree, tree.successors(node)) or None for node in nodes}
-
-
-class Role(StrEnum):
-    """What an adversary is assumed to know or to infer about a column."""
-
-    IDENTIFIER = "identifier"
-    QUASI_IDENTIFIER = "quasi-identifier"
-    SENSITIVE = "sensitive"
-    INSENSITIVE = "insensitive"
-    WEIGHT = "weight"
-    DROP = "drop"
-
-
-LEFT_OUT = (Role.IDENTIFIER, Role.DROP)
-"""Roles of columns that a release lacks."""
 
 
 class Distance(StrEnum):

@@ -17,7 +17,6 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from anonymizer.config.attribute import Role
 from anonymizer.config.document import (
     DEEPEST,
     TOO_DEEP,
@@ -32,6 +31,7 @@ from anonymizer.config.document import (
 from anonymizer.config.model import Config, Origin
 from anonymizer.config.section import KeyPath, dotted, shown
 from anonymizer.errors import ConfigError, ConfigProblem, suggestion
+from anonymizer.model.table import Role
 
 _PART = re.compile(r'\.?(?:"((?:[^"\\]|\\.)*)"|\[(\d+)\]|([^."=\[\]]+))')
 COLUMN = 2

@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from anonymizer.config.attribute import AttributeSettings, Distance, Role
+from anonymizer.config.attribute import AttributeSettings, Distance
 from anonymizer.config.files import InputSettings, OutputSettings
 from anonymizer.config.plugin_sections import AttackSettings, ConstraintSettings, UtilitySettings
 from anonymizer.config.search import (
@@ -39,9 +39,11 @@ from anonymizer.config.search import (
 from anonymizer.config.section import Section, problem, refusal
 from anonymizer.errors import suggestion
 from anonymizer.model.number_columns import NumberColumns, NumberLabels
-from anonymizer.model.table import Numerals
+from anonymizer.model.outcome import Bound
+from anonymizer.model.table import Numerals, Role
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import FilePath, WholeNumber
+from anonymizer.system import same_file
 
 ALGORITHMS = ("auto", "lattice", "mondrian")
 """Algorithms that ``apply`` accepts: their recodings can be applied to new records."""
@@ -177,14 +179,6 @@ class Reference(StrEnum):
 
     RELEASE = "release"
     INPUT = "input"
-
-
-class Bound(StrEnum):
-    """How much work goes into the bound on every recoding along the hierarchies."""
-
-    QUICK = "quick"
-    FULL = "full"
-    NONE = "none"
 
 
 class Acknowledgement(StrEnum):
@@ -383,6 +377,16 @@ class Config(Section):
         default = PERSON if self.input.person is not None else RECORD
         unit = constraint.unit or default
         return None if unit == RECORD else unit
+
+    @property
+    def in_input_database(self) -> bool:
+        """Whether input and release are in one database."""
+        source, output = self.input, self.output
+        if output.database is None:
+            return output.url is not None and source.url == output.url
+        return source.database is not None and same_file(
+            self.folder / source.database, self.folder / output.database
+        )
 
     @property
     def counts_units(self) -> bool:

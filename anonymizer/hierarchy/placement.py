@@ -41,7 +41,7 @@ NAMED = 5
 
 
 class Unknown(StrEnum):
-    """What to do with a value of the data that the hierarchy lacks."""
+    """What to do with a value that the hierarchy lacks."""
 
     ERROR = "error"
     TOP = "top"

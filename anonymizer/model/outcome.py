@@ -22,6 +22,14 @@ class Status(StrEnum):
     UNDECIDED = "undecided"
 
 
+class Bound(StrEnum):
+    """How much work goes into the bound on every recoding along the hierarchies."""
+
+    QUICK = "quick"
+    FULL = "full"
+    NONE = "none"
+
+
 @dataclass(frozen=True, eq=False)
 class CutTree:
     """Regions that were recursively cut in two along the hierarchies; the leaves of the tree are published.

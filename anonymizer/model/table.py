@@ -243,6 +243,21 @@ SUPPRESSED = "*"
 """How a quasi-identifier of a suppressed record that stays in the release is published."""
 
 
+class Role(StrEnum):
+    """What an adversary is assumed to know or to infer about a column."""
+
+    IDENTIFIER = "identifier"
+    QUASI_IDENTIFIER = "quasi-identifier"
+    SENSITIVE = "sensitive"
+    INSENSITIVE = "insensitive"
+    WEIGHT = "weight"
+    DROP = "drop"
+
+
+LEFT_OUT = (Role.IDENTIFIER, Role.DROP)
+"""Roles of columns that a release lacks."""
+
+
 class ValueType(StrEnum):
     """The type of a column, which decides the order of its values and which hierarchies fit."""
 

@@ -10,10 +10,9 @@ from typing import Any
 
 import yaml
 
-from anonymizer.config.attribute import Role
 from anonymizer.config.document import scalar
 from anonymizer.config.section import plain
-from anonymizer.model.table import POINT
+from anonymizer.model.table import POINT, Role
 from anonymizer.profile.column_statistics import EMPTY
 from anonymizer.profile.proposal import LIMIT, ColumnProposal, Proposal
 

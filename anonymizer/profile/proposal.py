@@ -18,12 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.config.attribute import LEFT_OUT, Role
 from anonymizer.data.relation import Relation
 from anonymizer.errors import DataError, plural
 from anonymizer.model.arrays import IntArray, count_keys, group_keys
 from anonymizer.model.number_columns import NumberLabels
-from anonymizer.model.table import POINT, Numerals, ValueType
+from anonymizer.model.table import LEFT_OUT, POINT, Numerals, Role, ValueType
 from anonymizer.profile.column_statistics import (
     EMPTY,
     NEARLY_ALL,

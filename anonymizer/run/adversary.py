@@ -18,7 +18,6 @@ from anonymizer.attacks.adversary_view import (
 )
 from anonymizer.attacks.generalized_values import meanings_of
 from anonymizer.audit.classes import value_codes
-from anonymizer.config.attribute import Role
 from anonymizer.data.frames import NAME as FRAME
 from anonymizer.data.labelled import ReadNumbers, labelled
 from anonymizer.data.relation import Groups, Relation
@@ -30,7 +29,7 @@ from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, ascending, 
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.number_columns import UNKNOWN, NumberColumns, NumberLabels
 from anonymizer.model.recoding import COUNT, GROUP, Recoding
-from anonymizer.model.table import POINT, SUPPRESSED, SensitiveAttribute
+from anonymizer.model.table import POINT, SUPPRESSED, Role, SensitiveAttribute
 from anonymizer.release.folder import PUBLIC_REPORT
 from anonymizer.run.bands import put_in_bands
 from anonymizer.run.plan import Plan, check_weight_columns, weights_of

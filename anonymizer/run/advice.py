@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 
 from anonymizer.attacks.base import draw_sample
-from anonymizer.config.attribute import Role
 from anonymizer.config.section import dotted
 from anonymizer.errors import InputError, listed, plural
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.recoding import Recoding
-from anonymizer.model.table import QuasiIdentifier, Table
+from anonymizer.model.table import QuasiIdentifier, Role, Table
 from anonymizer.report.facts import useless_columns
 from anonymizer.run.plan import Plan
 from anonymizer.run.shape import Found

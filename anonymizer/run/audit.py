@@ -20,7 +20,6 @@ from anonymizer.attacks.generalized_values import meaning_of
 from anonymizer.audit.anatomy import classes_for, read_pair
 from anonymizer.audit.claims import ABSENT, Claims, as_reported, parse_report
 from anonymizer.audit.classes import count_classes
-from anonymizer.config.attribute import Role
 from anonymizer.config.document import distinct_keys
 from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
@@ -50,6 +49,7 @@ from anonymizer.model.table import (
     SUPPRESSED,
     Numerals,
     QuasiIdentifier,
+    Role,
     SensitiveAttribute,
     Table,
     ValueType,

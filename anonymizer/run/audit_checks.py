@@ -19,7 +19,7 @@ from anonymizer.attacks.base import AttackResult
 from anonymizer.attacks.similarity import Similarity
 from anonymizer.audit.claims import ABSENT, PUBLIC_DIGITS, Claims, Key, agrees, as_reported
 from anonymizer.audit.classes import measure, verifiable
-from anonymizer.config.attribute import AttributeSettings, Role
+from anonymizer.config.attribute import AttributeSettings
 from anonymizer.config.model import Config
 from anonymizer.data.relation import Relation
 from anonymizer.errors import HierarchyError, InputError
@@ -30,7 +30,7 @@ from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes
 from anonymizer.model.number_columns import NumberLabels
 from anonymizer.model.recoding import COUNT, GROUP
-from anonymizer.model.table import MISSING, SUPPRESSED
+from anonymizer.model.table import MISSING, SUPPRESSED, Role
 from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
 from anonymizer.release.anatomy import pair_named
 from anonymizer.report.build import ATTACK_KEYS, PUBLIC_DETAILS, attack_entry, attack_matrix

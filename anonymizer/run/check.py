@@ -10,7 +10,6 @@ from functools import partial
 from anonymizer.attacks.adversary_view import truth_of_tuples
 from anonymizer.audit.anatomy import measure_pair, read_pair
 from anonymizer.audit.classes import UnitColumns, count_classes, measure
-from anonymizer.config.attribute import Role
 from anonymizer.config.model import Acknowledgement, Config
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import ColumnRequest, read_columns
@@ -18,7 +17,7 @@ from anonymizer.errors import InputError, suggestion
 from anonymizer.model.adversary import AdversaryView, AnatomyRelease
 from anonymizer.model.classes import Measurement
 from anonymizer.model.recoding import COUNT, GROUP
-from anonymizer.model.table import SensitiveAttribute
+from anonymizer.model.table import Role, SensitiveAttribute
 from anonymizer.model.units import PERSON
 from anonymizer.privacy.base import PRIVACY_MODELS, CountedConstraint
 from anonymizer.release.anatomy import AnatomyFiles

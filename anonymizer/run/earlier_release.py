@@ -21,7 +21,6 @@ import numpy as np
 from pydantic import BaseModel, Field, PlainValidator, TypeAdapter, ValidationError
 
 from anonymizer.audit.claims import parse_report
-from anonymizer.config.attribute import Role
 from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin, Reference
@@ -35,7 +34,7 @@ from anonymizer.model.number_columns import NumberLabels
 from anonymizer.model.outcome import CutTree, Outcome
 from anonymizer.model.recoding import FullDomainRecoding, NodeRecoding, Recoding
 from anonymizer.model.report import Report
-from anonymizer.model.table import Column, Hierarchy, QuasiIdentifier, Table, ValueType
+from anonymizer.model.table import Column, Hierarchy, QuasiIdentifier, Role, Table, ValueType
 from anonymizer.privacy.base import AttackModel, ClassModel
 from anonymizer.release.folder import PUBLIC_REPORT, RECODING, SHARE
 from anonymizer.report.public import public_report

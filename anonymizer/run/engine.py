@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from anonymizer.config.attribute import LEFT_OUT, Role
 from anonymizer.config.files import URL
 from anonymizer.config.model import Config
 from anonymizer.config.search import MOST_THREADS, EngineName
@@ -21,7 +20,7 @@ from anonymizer.data.relation import Coding, Relation
 from anonymizer.data.source import CSV_FILES, EngineOptions, MissingTexts, RewrittenNumbers
 from anonymizer.errors import ConfigError, ConfigProblem, suggestion
 from anonymizer.model.arrays import freeze
-from anonymizer.model.table import COMMA, MISSING, QuasiIdentifier, SensitiveAttribute, Table
+from anonymizer.model.table import COMMA, LEFT_OUT, MISSING, QuasiIdentifier, Role, SensitiveAttribute, Table
 
 
 def plugged_engine(config: Config) -> Engine | None:

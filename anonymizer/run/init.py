@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.config.attribute import LEFT_OUT, Role
 from anonymizer.config.document import YAML_SUFFIXES, Document, parse_yaml
 from anonymizer.config.files import InputSettings
 from anonymizer.config.load import check_columns, load_config
@@ -19,6 +18,7 @@ from anonymizer.data.open import DIALECT, open_file, open_frame
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CsvDialect, EngineOptions, TableName, is_url, location_of, split_suffix
 from anonymizer.errors import DataError, InputError, OutputError
+from anonymizer.model.table import LEFT_OUT, Role
 from anonymizer.profile.config_text import config_text, draft_text
 from anonymizer.profile.proposal import NO_CHOICES, Choices, Decide, Proposal, as_proposed, propose
 from anonymizer.run.advice import MANY, forecast

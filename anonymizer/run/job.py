@@ -35,7 +35,7 @@ from anonymizer.report.build import build_report
 from anonymizer.run.advice import advice_of
 from anonymizer.run.assessment import Verified, assess
 from anonymizer.run.engine import engine_options, plugged_engine, reading_release
-from anonymizer.run.plan import Plan, plan_of, writes_to_input_database
+from anonymizer.run.plan import Plan, plan_of
 from anonymizer.run.prepare import (
     UNWATCHED,
     Phase,
@@ -357,7 +357,7 @@ def _release_table(config: Config, directory: Path, *, overwrite: bool) -> Relea
     if output.table is None:
         return None
     name = TableName.parse(output.table)
-    if writes_to_input_database(config):
+    if config.in_input_database:
         _check_not_input(config, name)
     if output.database is not None:
         path = config.folder / output.database

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from anonymizer.attacks.base import Attack
-from anonymizer.config.attribute import AttributeSettings, Role
+from anonymizer.config.attribute import AttributeSettings
 from anonymizer.config.files import MissingPerson, Order
-from anonymizer.config.model import Bound, Config, Reference
+from anonymizer.config.model import Config, Reference
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CSV_FILES
@@ -41,12 +41,14 @@ from anonymizer.loss.base import LossMetric
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.number_columns import NumberLabels
+from anonymizer.model.outcome import Bound
 from anonymizer.model.table import (
     COMMA,
     POINT,
     Column,
     Numerals,
     QuasiIdentifier,
+    Role,
     SensitiveAttribute,
     Table,
     ValueType,
@@ -65,7 +67,6 @@ from anonymizer.privacy.base import (
 from anonymizer.run.engine import EngineLimits, limits_of
 from anonymizer.search.auto import without_levels
 from anonymizer.search.base import SearchAlgorithm, SuppressionMethod
-from anonymizer.system import same_file
 from anonymizer.utility.base import Measure
 
 APPLIED_REMEDY = "leave these records out, or repeat the earlier run with unknown: top"
@@ -422,103 +423,87 @@ class Plan:
 
 def plan_of(config: Config) -> Plan:
     """Return the plan of a config."""
-    engine, given, budget = limits_of(config), config.input, config.budget
-    name, folder, shown = config.source, config.folder, config.to_dict()
-    sources = {
-        name: each.hierarchy.build() for name, each in config.attributes.items() if each.hierarchy is not None
-    }
-    numerals, metric = config.numerals, config.objective.build()
-    planned = tuple(
-        PlannedConstraint(
-            each.build(),
-            each.attribute,
-            each.quasi_identifiers == "combined",
-            each.missing_sensitive == "value",
-            config.unit_of(each),
-        )
-        for each in config.constraints
-    )
-    attacks = tuple(each.build() for each in config.attacks)
-    utility = tuple(each.build() for each in config.utility)
-    algorithm = config.algorithm.build()
-    columns = {
-        name: _column(each, sources.get(name), folder, shown["attributes"][name])
-        for name, each in config.attributes.items()
-    }
+    engine, given, output, budget = limits_of(config), config.input, config.output, config.budget
+    units, shown = [config.unit_of(each) for each in config.constraints], config.to_dict()
+    columns = _planned_columns(config.attributes, config.folder, shown["attributes"])
     bands = {
         name: Bands(columns[name], form)
         for name, each in config.attributes.items()
         if (form := each.bands) is not None
     }
     return Plan(
-        name,
-        engine,
-        shown,
-        folder,
-        str(given.path or "the input"),
-        config.output.path,
-        {name: bands[name].released() if name in bands else each for name, each in columns.items()},
-        given.missing,
-        config.output.missing if CSV_FILES.named(str(config.output.path)) else None,
-        numerals,
-        planned,
-        metric,
-        config.suppression.most,
-        SuppressionMethod(config.suppression.method.value),
-        config.suppression.keep_rows,
-        config.reference is Reference.RELEASE,
-        algorithm,
-        (budget.seconds, budget.nodes, budget.steps),
-        config.bound,
-        attacks,
-        utility,
-        config.apply is not None,
-        config.output.order is Order.SHUFFLED,
-        writes_to_input_database(config),
-        config.seed,
-        config.seed == Config.model_fields["seed"].default,
-        tuple(each.value for each in config.acknowledge or ()),
-        given.unit_columns,
-        given.missing_person is MissingPerson.REFUSE,
-        bands,
+        config=config.source,
+        engine=engine,
+        shown=shown,
+        folder=config.folder,
+        input=str(given.path or "the input"),
+        output=output.path,
+        columns={name: bands[name].released() if name in bands else each for name, each in columns.items()},
+        missing=given.missing,
+        marker=output.missing if CSV_FILES.named(str(output.path)) else None,
+        numerals=config.numerals,
+        planned=tuple(
+            PlannedConstraint(
+                each.build(),
+                each.attribute,
+                each.quasi_identifiers == "combined",
+                each.missing_sensitive == "value",
+                unit,
+            )
+            for each, unit in zip(config.constraints, units, strict=True)
+        ),
+        metric=config.objective.build(),
+        most=config.suppression.most,
+        suppression=SuppressionMethod(config.suppression.method.value),
+        keep_rows=config.suppression.keep_rows,
+        moving_reference=config.reference is Reference.RELEASE,
+        algorithm=config.algorithm.build(),
+        budget=(budget.seconds, budget.nodes, budget.steps),
+        bound=config.bound,
+        attacks=tuple(each.build() for each in config.attacks),
+        utility=tuple(each.build() for each in config.utility),
+        applied=config.apply is not None,
+        shuffled=output.order is Order.SHUFFLED,
+        in_input_database=config.in_input_database,
+        seed=config.seed,
+        seed_is_default=config.seed == Config.model_fields["seed"].default,
+        acknowledged=tuple(each.value for each in config.acknowledge or ()),
+        units=given.unit_columns,
+        whole_units=given.missing_person is MissingPerson.REFUSE,
+        bands=bands,
     )
 
 
-def _column(
-    settings: AttributeSettings,
-    source: HierarchySource[Any] | None,
-    folder: Path,
-    shown: Mapping[str, Any],
-) -> PlannedColumn:
-    """Return a column with its hierarchy.
+def _planned_columns(
+    attributes: Mapping[str, AttributeSettings], folder: Path, shown: Mapping[str, Any]
+) -> dict[str, PlannedColumn]:
+    """Return the columns with their hierarchies.
 
     Parameters
     ----------
-    shown: the section in reports.
+    folder: that relative paths start from.
+    shown: the columns in reports.
     """
-    hierarchy, levels = None, LevelRange()
-    if settings.hierarchy is not None and source is not None:
-        files, unknown = tuple(source.files(folder)), settings.hierarchy.unknown.value
-        own = {"source": settings.hierarchy.source, "unknown": unknown} if files else shown["hierarchy"]
-        hierarchy = PlannedHierarchy(source, Unknown(unknown), own, files)
-    if settings.levels is not None:
-        levels = LevelRange(settings.levels.min or 0, settings.levels.max)
-    distance = None if settings.distance is None else settings.distance.value
-    weight = float(settings.weight)
-    released = settings.released
-    dates = settings.dates
-    role, kind, labels = settings.role, settings.type, settings.number_labels
-    return PlannedColumn(role, kind, dates, hierarchy, weight, levels, distance, released, labels)
-
-
-def writes_to_input_database(config: Config) -> bool:
-    """Return whether input and release are in one database."""
-    source, output = config.input, config.output
-    if output.database is None:
-        return output.url is not None and source.url == output.url
-    return source.database is not None and same_file(
-        config.folder / source.database, config.folder / output.database
-    )
+    columns = {}
+    for name, each in attributes.items():
+        hierarchy, given = None, each.levels
+        if each.hierarchy is not None:
+            source, unknown = each.hierarchy.build(), each.hierarchy.unknown
+            files = tuple(source.files(folder))
+            own = {"source": each.hierarchy.source, "unknown": unknown.value}
+            hierarchy = PlannedHierarchy(source, unknown, own if files else shown[name]["hierarchy"], files)
+        columns[name] = PlannedColumn(
+            role=each.role,
+            type=each.type,
+            dates=each.dates,
+            hierarchy=hierarchy,
+            weight=float(each.weight),
+            levels=LevelRange() if given is None else LevelRange(given.min or 0, given.max),
+            distance=None if each.distance is None else each.distance.value,
+            released=each.released,
+            labels=each.number_labels,
+        )
+    return columns
 
 
 def bind(

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.attacks.base import AttackResult
-from anonymizer.config.attribute import Role
 from anonymizer.config.load import check_columns
 from anonymizer.data.relation import Coding, EngineRelation, Relation
 from anonymizer.data.table import Encoded, EngineTables, ReadColumn, read_columns, recoded_as
@@ -30,7 +29,7 @@ from anonymizer.model.classes import Measurement, SensitiveCodes
 from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Report
-from anonymizer.model.table import SUPPRESSED, Column, QuasiIdentifier, Table
+from anonymizer.model.table import SUPPRESSED, Column, QuasiIdentifier, Role, Table
 from anonymizer.model.units import HOUSEHOLD, PERSON, Units, UnitsByName
 from anonymizer.privacy.base import (
     ClassConstraint,

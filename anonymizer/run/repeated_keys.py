@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anonymizer.config.attribute import LEFT_OUT, Role
 from anonymizer.config.model import Acknowledgement
 from anonymizer.data.relation import Relation
 from anonymizer.model.arrays import IntArray, group_rows
-from anonymizer.model.table import ValueType
+from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.model.units import PERSON, RECORD
 from anonymizer.profile.column_statistics import ColumnFacts, measure_column
 from anonymizer.profile.detection import PersonNumbers, named_as_number

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from anonymizer.config.attribute import Role
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CsvDialect
 from anonymizer.data.table import date_remedy
@@ -16,7 +15,7 @@ from anonymizer.hierarchy.order import OrderSource
 from anonymizer.model.dates import ISO_FORM, reading_of
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.report import Report
-from anonymizer.model.table import COMMA, Column, ValueType
+from anonymizer.model.table import COMMA, Column, Role, ValueType
 from anonymizer.profile.column_statistics import (
     AGAINST_EXTREMES,
     DIFFER_BY_BLANKS,

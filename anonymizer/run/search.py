@@ -7,11 +7,10 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from anonymizer.config.model import Bound
 from anonymizer.data.relation import Relation
 from anonymizer.errors import AuditFailed, Infeasible
 from anonymizer.model.classes import released
-from anonymizer.model.outcome import Outcome, Status
+from anonymizer.model.outcome import Bound, Outcome, Status
 from anonymizer.report.build import InputFacts, ReleaseFacts, build_report
 from anonymizer.report.facts import Facts, gather
 from anonymizer.run.diagnose import Diagnosis, Diagnostician, explanation

@@ -19,7 +19,6 @@ from anonymizer.attacks.adversary_view import known_original, known_truth
 from anonymizer.audit.anatomy import measure_pair, read_pair
 from anonymizer.audit.classes import classes_of, count_reference, measure
 from anonymizer.audit.comparison import misassigned_records, mismatched_records
-from anonymizer.config.attribute import Role
 from anonymizer.config.search import EngineName
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.labelled import ReadNumbers, labelled
@@ -32,7 +31,7 @@ from anonymizer.model.classes import Classes, Measurement, Reference, Released, 
 from anonymizer.model.number_columns import NumberLabels
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import GROUP, GroupRecoding, Recoding
-from anonymizer.model.table import MISSING, SUPPRESSED
+from anonymizer.model.table import MISSING, SUPPRESSED, Role
 from anonymizer.privacy.base import CountedConstraint
 from anonymizer.release.anatomy import pair_columns, pair_named, project_pair
 from anonymizer.release.query import counted_rows, project, recoded_rows, regions_rows, single_shuffled

@@ -6,9 +6,9 @@ from decimal import Decimal
 
 import pytest
 
-from anonymizer.config.attribute import Role
 from anonymizer.config.load import load_config
 from anonymizer.loss.base import GeometricMean
+from anonymizer.model.table import Role
 from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.privacy.k_anonymity import KAnonymity
 from tests.config.examples import constrained, small

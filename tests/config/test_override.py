@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from anonymizer.config.attribute import AttributeSettings, Role
+from anonymizer.config.attribute import AttributeSettings
 from anonymizer.config.load import load_config, parse_override
 from anonymizer.errors import ConfigError
+from anonymizer.model.table import Role
 from tests.config.examples import small
 from tests.helpers.messages import exchange
 

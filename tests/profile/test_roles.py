@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anonymizer.config.attribute import Role
-from anonymizer.model.table import ValueType
+from anonymizer.model.table import Role, ValueType
 from anonymizer.profile.detection import findings
 from anonymizer.profile.knowledge import SUBJECTS, Ground, Words, subject_of, words_of
 from anonymizer.profile.proposal import RULES, RoleProposal, role_of

@@ -11,9 +11,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
-from anonymizer.config.attribute import Role
 from anonymizer.config.load import load_config
 from anonymizer.errors import ConfigError
+from anonymizer.model.table import Role
 from tests.helpers.messages import exchange
 from tests.run.commands import CONFIG, call
 

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
-from anonymizer.config.attribute import Role
-from anonymizer.model.table import ValueType
+from anonymizer.model.table import Role, ValueType
 from anonymizer.profile.column_statistics import ColumnFacts
 from anonymizer.report.public import RECORDS
 from anonymizer.run.repeated_keys import repeats, values_by_class
