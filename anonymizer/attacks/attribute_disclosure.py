@@ -5,45 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Annotated, Any, Literal, Self
+from typing import Any
 
 import numpy as np
-from pydantic import Field, model_validator
 
-from anonymizer.attacks.base import Attack, AttackResult, somebody
+from anonymizer.attacks.base import Attack, AttackResult, KnowledgeSettings, somebody
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import Reference, SensitiveCounts
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Settings, WholeNumber
-
-
-class KnowledgeSettings(Settings):
-    """What the adversary knows of a target."""
-
-    knowledge: Annotated[
-        tuple[str, ...] | None,
-        Field(min_length=1, description="quasi-identifiers that the adversary knows; default: all"),
-    ] = None
-
-
-class SubsetSettings(KnowledgeSettings):
-    """What the adversary knows of a target: one set of quasi-identifiers, or every possible set."""
-
-    subsets: Annotated[
-        Literal["all"] | None, Field(description="all: every set of known quasi-identifiers")
-    ] = None
-    size: Annotated[
-        WholeNumber | None, Field(ge=1, description="with subsets: maximum number of known quasi-identifiers")
-    ] = None
-
-    @model_validator(mode="after")
-    def _one_way(self) -> Self:
-        if self.subsets and self.knowledge:
-            raise ValueError("knowledge and subsets exclude each other; remove one")
-        if self.size and not self.subsets:
-            raise ValueError("size goes with subsets: all; add it, or remove size")
-        return self
 
 
 class ClassDisclosure(Attack):

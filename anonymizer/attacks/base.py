@@ -10,10 +10,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from anonymizer.errors import InputError, listed, plural
 from anonymizer.model.adversary import (
@@ -24,7 +24,7 @@ from anonymizer.model.adversary import (
     Truth,
 )
 from anonymizer.model.arrays import IntArray
-from anonymizer.plugins import Registry, Settings
+from anonymizer.plugins import Registry, Settings, WholeNumber
 from anonymizer.plugins import Settings as PlugInSettings
 
 Share = Fraction | float
@@ -151,6 +151,34 @@ class Attack(ABC):
         return AttackResult(
             self.name, knowledge, success, baseline, exact, exact, adversary.release.records, details or {}
         )
+
+
+class KnowledgeSettings(Settings):
+    """What the adversary knows of a target."""
+
+    knowledge: Annotated[
+        tuple[str, ...] | None,
+        Field(min_length=1, description="quasi-identifiers that the adversary knows; default: all"),
+    ] = None
+
+
+class SubsetSettings(KnowledgeSettings):
+    """What the adversary knows of a target: one set of quasi-identifiers, or every possible set."""
+
+    subsets: Annotated[
+        Literal["all"] | None, Field(description="all: every set of known quasi-identifiers")
+    ] = None
+    size: Annotated[
+        WholeNumber | None, Field(ge=1, description="with subsets: maximum number of known quasi-identifiers")
+    ] = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.subsets and self.knowledge:
+            raise ValueError("knowledge and subsets exclude each other; remove one")
+        if self.size and not self.subsets:
+            raise ValueError("size goes with subsets: all; add it, or remove size")
+        return self
 
 
 class AlignedSettings(Settings):

@@ -27,8 +27,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.attribute_disclosure import KnowledgeSettings
-from anonymizer.attacks.base import Attack, AttackResult, Share, clopper_pearson, somebody
+from anonymizer.attacks.base import Attack, AttackResult, KnowledgeSettings, Share, clopper_pearson, somebody
 from anonymizer.attacks.linkage.distances import gaps_of, standard_scale
 from anonymizer.attacks.pace import step
 from anonymizer.errors import InputError

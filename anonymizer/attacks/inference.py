@@ -10,11 +10,11 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.attribute_disclosure import KnowledgeSettings
 from anonymizer.attacks.base import (
     AlignedSettings,
     Attack,
     AttackResult,
+    KnowledgeSettings,
     clopper_pearson,
     draw_sample,
     somebody,

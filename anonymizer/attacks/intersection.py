@@ -11,11 +11,11 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.adversary_view import codes_in
-from anonymizer.attacks.attribute_disclosure import KnowledgeSettings
 from anonymizer.attacks.base import (
     AlignedSettings,
     Attack,
     AttackResult,
+    KnowledgeSettings,
     clopper_pearson,
     draw_sample,
     somebody,

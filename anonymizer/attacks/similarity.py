@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.attribute_disclosure import ClassDisclosure, KnowledgeSettings
+from anonymizer.attacks.attribute_disclosure import ClassDisclosure
+from anonymizer.attacks.base import KnowledgeSettings
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Threat
 from anonymizer.model.arrays import BoolArray, IntArray

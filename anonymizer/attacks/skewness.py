@@ -13,8 +13,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.attribute_disclosure import ClassDisclosure, KnowledgeSettings
-from anonymizer.attacks.base import somebody
+from anonymizer.attacks.attribute_disclosure import ClassDisclosure
+from anonymizer.attacks.base import KnowledgeSettings, somebody
 from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Reference, SensitiveCounts

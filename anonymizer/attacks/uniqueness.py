@@ -16,8 +16,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from anonymizer.attacks.attribute_disclosure import SubsetSettings
-from anonymizer.attacks.base import Attack, AttackResult, known_columns
+from anonymizer.attacks.base import Attack, AttackResult, SubsetSettings, known_columns
 from anonymizer.attacks.subsets import KnownSubset, by_size, known_subset, known_subsets
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, PublishedTable

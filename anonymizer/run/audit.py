@@ -17,9 +17,8 @@ from pydantic import BaseModel, Field
 
 from anonymizer.attacks.adversary_view import linked, possible_links, same_values
 from anonymizer.attacks.generalized_values import meaning_of
-from anonymizer.audit.anatomy import classes_for, read_pair
 from anonymizer.audit.claims import ABSENT, Claims, as_reported, parse_report
-from anonymizer.audit.classes import count_classes
+from anonymizer.audit.classes import classes_for, count_classes, read_pair
 from anonymizer.config.document import distinct_keys
 from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config

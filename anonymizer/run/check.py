@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from anonymizer.attacks.adversary_view import truth_of_tuples
-from anonymizer.audit.anatomy import measure_pair, read_pair
-from anonymizer.audit.classes import UnitColumns, count_classes, measure
+from anonymizer.audit.classes import UnitColumns, count_classes, measure, measure_pair, read_pair
 from anonymizer.config.model import Acknowledgement, Config
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import ColumnRequest, read_columns

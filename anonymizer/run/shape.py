@@ -16,8 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from anonymizer.attacks.adversary_view import known_original, known_truth
-from anonymizer.audit.anatomy import measure_pair, read_pair
-from anonymizer.audit.classes import classes_of, count_reference, measure
+from anonymizer.audit.classes import classes_of, count_reference, measure, measure_pair, read_pair
 from anonymizer.audit.comparison import misassigned_records, mismatched_records
 from anonymizer.config.search import EngineName
 from anonymizer.data.frames import FrameRelation

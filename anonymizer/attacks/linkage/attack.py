@@ -11,11 +11,11 @@ from typing import Annotated, Any, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from anonymizer.attacks.attribute_disclosure import KnowledgeSettings
 from anonymizer.attacks.base import (
     AlignedSettings,
     Attack,
     AttackResult,
+    KnowledgeSettings,
     clopper_pearson,
     draw_sample,
     known_columns,
