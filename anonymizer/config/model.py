@@ -128,17 +128,42 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[tuple[str, ...], str
     if config.input.unit_columns and config.engine.name not in set(EngineName):
         what = f"engine {config.engine.name} counts records only; accepted: {', '.join(EngineName)}"
         yield ("engine", "name"), f"{what}; or remove person, household and units from input"
+    yield from _conflicts_with_whole(config)
     if not config.counts_units:
         return
     algorithm = config.algorithm.build()
     if not algorithm.counts_units:
-        able = [name for name, each in config.algorithm.registry().items() if each().counts_units]
-        what = f"{algorithm.name} with these parameters counts records only; accepted: {', '.join(able)}"
+        what = f"{algorithm.name} with these parameters counts records only; accepted: {_counting(config)}"
         yield ("algorithm", "name"), f"{what}; or set unit: {RECORD} in each constraint"
     if config.suppression.method is not Method.CLASSES:
         yield ("suppression", "method"), "where constraints count units, accepted: classes"
     if config.apply is not None:
         yield ("apply",), f"constraints of the new records count records only; set unit: {RECORD} for each"
+
+
+def _counting(config: Config) -> str:
+    """Return the algorithms that count units."""
+    return ", ".join(name for name, each in config.algorithm.registry().items() if each().counts_units)
+
+
+def _conflicts_with_whole(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield each key that cannot be combined with ``suppression.whole``, and the message about it."""
+    unit, known = config.suppression.whole, config.input.unit_columns
+    if unit is None:
+        return
+    path = ("suppression", "whole")
+    if unit not in known:
+        key = f"input.{unit}" if unit in (PERSON, HOUSEHOLD) else "input.person, household or units"
+        others = f"{suggestion(unit, known)}; " if known else ""
+        yield path, f"'{unit}' is not defined; {others}{key} names its column"
+    if config.suppression.method is not Method.CLASSES:
+        what = f"with method {config.suppression.method}, records of one {unit} may be suppressed in part"
+        yield path, f"{what}; set suppression.method: {Method.CLASSES}, or remove whole"
+    if not config.algorithm.build().counts_units:
+        what = f"{config.algorithm.name} with these parameters does not suppress all records of one {unit}"
+        yield path, f"{what}; set algorithm.name to one of {_counting(config)}, or remove whole"
+    if config.apply is not None:
+        yield path, "cannot be appended to an earlier release; remove it, or apply"
 
 
 IN_NUMBERS = ("auto", "lattice", "local", "mondrian")

@@ -44,6 +44,11 @@ class SuppressionSettings(Section):
     keep_rows: bool = Field(
         default=False, strict=True, description="keep suppressed records, with * in every quasi-identifier"
     )
+    whole: str | None = Field(
+        default=None,
+        description="person, household or a name of input.units: all records of one are suppressed, or none; "
+        "default: classes alone. The limit counts records",
+    )
 
     def most(self, records: int) -> int:
         """Return how many of a number of records may be suppressed, rounded down from the exact share."""

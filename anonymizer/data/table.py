@@ -292,12 +292,15 @@ class Encoded:
     codes: the distinct rows, sorted lexicographically, shape (combinations, columns), int32.
     counts: records of each row, shape (combinations,), int64.
     relation, columns: that were encoded.
+    rows: row of each record, shape (records,), int32, where records of one distinct row are in several; None
+        where they are in one.
     """
 
     codes: CodeArray
     counts: IntArray
     relation: Relation
     columns: tuple[ReadColumn, ...]
+    rows: CodeArray | None = None
 
     @cached_property
     def combination(self) -> CodeArray:
@@ -306,6 +309,8 @@ class Encoded:
         Most runs do not need it, so the records are read again at its first use, for which the relation has
         to be open.
         """
+        if self.rows is not None:
+            return self.rows
         combination, _ = rank(self.relation.packed([read.coding for read in self.columns]).take_keys())
         freeze(combination)
         return combination

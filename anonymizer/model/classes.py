@@ -17,7 +17,7 @@ import numpy as np
 from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import SensitiveAttribute, Table
-from anonymizer.model.units import UnitsByName
+from anonymizer.model.units import Ties, UnitsByName
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +170,7 @@ class Classes:
     number: number of classes.
     sensitive: the items' sensitive values by attribute name.
     units: the items' units by name; a class with some records of an item has all of them.
+    ties: which items are suppressed together; None where each may be suppressed alone. Parts have none.
     """
 
     def __init__(
@@ -179,7 +180,9 @@ class Classes:
         number: int,
         sensitive: Mapping[str, SensitiveCodes],
         units: UnitsByName = NO_UNITS,
+        ties: Ties | None = None,
     ) -> None:
+        self.ties = ties
         self._class_of = class_of
         self.counts = counts
         self.number = number

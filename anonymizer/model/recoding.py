@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import count as integers
 from typing import Any, ClassVar
@@ -107,7 +107,7 @@ def _with_rows(table: Table, columns: Sequence[CodeArray], counts: IntArray) -> 
         codes[place] = column
     for array in (codes, counts):
         freeze(array)
-    return replace(table, codes=codes.T, counts=counts, units={})
+    return table.with_rows(codes.T, counts)
 
 
 @dataclass(frozen=True, eq=False)

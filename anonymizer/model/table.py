@@ -17,7 +17,7 @@ import numpy as np
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.number_columns import NumberColumns
-from anonymizer.model.units import UnitsByName
+from anonymizer.model.units import Ties, UnitsByName
 
 
 @dataclass(frozen=True, eq=False)
@@ -391,10 +391,11 @@ class Table:
     ----------
     quasi_identifiers, sensitive: the attributes, in the order of the file.
     codes: value codes of each row, shape (combinations, quasi-identifiers + sensitive), int32; quasi-
-        identifiers first. Rows are distinct and sorted, except after ``split``.
+        identifiers first. Rows are sorted, and distinct without ties, except after ``split``.
     counts: records of each row, shape (combinations,), int64.
     coarse: whether a code may represent all values of its node, so that distinct rows of values are unknown.
     units: of the rows, by the names that constraints use; empty where only records are counted.
+    ties: which rows are suppressed together; None where each may be suppressed alone.
     """
 
     quasi_identifiers: tuple[QuasiIdentifier, ...]
@@ -403,6 +404,7 @@ class Table:
     counts: IntArray
     coarse: bool = False
     units: UnitsByName = field(default_factory=dict)
+    ties: Ties | None = None
 
     @cached_property
     def records(self) -> int:
@@ -432,7 +434,11 @@ class Table:
         owner: row of each part, shape (parts,), ascending; every row has a part.
         counts: records of each part, shape (parts,), int64; they sum to those of the row.
         """
-        return replace(self, codes=self.codes[owner], counts=counts, units={})
+        return self.with_rows(self.codes[owner], counts)
+
+    def with_rows(self, codes: CodeArray, counts: IntArray) -> Table:
+        """Return a table with other rows, whose units are unknown."""
+        return replace(self, codes=codes, counts=counts, units={}, ties=None)
 
     @property
     def sensitive_names(self) -> list[str]:

@@ -130,28 +130,104 @@ UnitsByName = Mapping[str, Units]
 """Units of the same items by the name that constraints use."""
 
 
-def merged_counts(
-    packing: Packing, counts: IntArray, units: UnitsByName
-) -> tuple[IntArray, IntArray, UnitsByName]:
-    """Add up the records and units of items with equal keys.
+@dataclass(frozen=True, eq=False)
+class Ties:
+    """Which items are suppressed together, as their records are of one unit.
+
+    An item has either all records that one unit has there, or only units whose records are all there.
+
+    Attributes
+    ----------
+    of_item: number of the unit of each item, shape (items,), int64; -1 for units that have no other item.
+    number: of units that have several items.
+    """
+
+    of_item: IntArray
+    number: int
+
+    @classmethod
+    def of_records(cls, row_of: IntArray, unit_of: IntArray, rows: int) -> tuple[IntArray, IntArray, Ties]:
+        """Divide the records of rows into items.
+
+        Parameters
+        ----------
+        row_of: row of each record, shape (records,), int64; every row has one.
+        unit_of: unit of each record, shape (records,), int64; if negative, it is a unit of its own.
+
+        Returns
+        -------
+        Item of each record, shape (records,), int64, and row of each item, shape (items,), int64, ascending.
+        """
+        return cls(unit_of, int(unit_of.max(initial=-1)) + 1).merged(row_of, rows)
+
+    def merged(self, group_of: IntArray, groups: int) -> tuple[IntArray, IntArray, Ties]:
+        """Merge the items of each group, but for those of units that have items in other groups too.
+
+        Parameters
+        ----------
+        group_of: group of each item, shape (items,), int64.
+
+        Returns
+        -------
+        New item of each item, shape (items,), int64; group of each new item, ascending; and their ties.
+        """
+        tied = self.of_item >= 0
+        _, keys = _distinct_pairs(group_of[tied], self.of_item[tied], groups, max(self.number, 1))
+        several = np.bincount(keys, minlength=self.number + 1) > 1
+        numbers = np.where(several, np.cumsum(several) - 1, -1)
+        own = numbers[self.of_item]
+        number = int(several.sum())
+        items, distinct = group_keys(group_of * (number + 1) + own + 1, groups * (number + 1))
+        return items, distinct // (number + 1), Ties(distinct % (number + 1) - 1, number)
+
+    def joined(self, items: BoolArray) -> BoolArray:
+        """Return some items with all others of their units, shape (items,).
+
+        Parameters
+        ----------
+        items: which, shape (items,).
+        """
+        taken = np.zeros(self.number + 1, dtype=np.bool_)
+        taken[self.of_item[items]] = True
+        taken[-1] = False
+        return items | taken[self.of_item]
+
+
+@dataclass(frozen=True, eq=False)
+class MergedItems:
+    """Items that were added up.
+
+    Attributes
+    ----------
+    keys: of each, shape (items,), int64, ascending; distinct without ties.
+    counts: records of each, shape (items,), int64.
+    """
+
+    keys: IntArray
+    counts: IntArray
+    units: UnitsByName
+    ties: Ties | None
+
+
+def merged_items(packing: Packing, counts: IntArray, units: UnitsByName, ties: Ties | None) -> MergedItems:
+    """Add up the records and units of items with equal keys, but for those that are tied to others.
 
     Parameters
     ----------
     packing: of the items; no column can be added afterwards.
     counts: records of each item, shape (items,), int64.
-
-    Returns
-    -------
-    The distinct keys, ascending, with the records and the units of each.
     """
     space = packing.space
     keys = packing.take_keys()
     if not units:
-        return *add_up(keys, counts, space), units
+        return MergedItems(*add_up(keys, counts, space), units, ties)
     groups, distinct = group_keys(keys, space)
+    if ties is not None:
+        groups, group_of, ties = ties.merged(groups, len(distinct))
+        distinct = distinct[group_of]
     number = len(distinct)
     merged = {name: own.merged(groups, number) for name, own in units.items()}
-    return distinct, count(groups, counts, number), merged
+    return MergedItems(distinct, count(groups, counts, number), merged, ties)
 
 
 def _distinct_pairs(groups: IntArray, keys: IntArray, number: int, space: int) -> tuple[IntArray, IntArray]:

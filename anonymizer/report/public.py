@@ -363,6 +363,7 @@ PLACED: Mapping[str, Rule] = {
     "config/suppression/limit": _exact,
     "config/suppression/method": _exact,
     "config/suppression/keep_rows": _exact,
+    "config/suppression/whole": _exact,
     "config/algorithm/*": _written,
     "config/objective/*": _written,
     "config/attacks/[]/*": _written,

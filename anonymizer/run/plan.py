@@ -223,6 +223,7 @@ class Plan:
     whole_units: whether every record must have a value in these.
     bands: of columns that are released in groups without being generalized; ``columns`` has them as they are
         released.
+    whole: the unit that is suppressed as a whole or not at all; None where classes are suppressed alone.
     """
 
     config: str
@@ -255,6 +256,7 @@ class Plan:
     units: Mapping[str, str] = field(default_factory=dict)
     whole_units: bool = False
     bands: Mapping[str, Bands] = field(default_factory=dict)
+    whole: str | None = None
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with a role, in the order of the config."""
@@ -471,6 +473,7 @@ def plan_of(config: Config) -> Plan:
         units=given.unit_columns,
         whole_units=given.missing_person is MissingPerson.REFUSE,
         bands=bands,
+        whole=config.suppression.whole,
     )
 
 

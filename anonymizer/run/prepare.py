@@ -24,13 +24,13 @@ from anonymizer.data.table import Encoded, EngineTables, ReadColumn, read_column
 from anonymizer.errors import DataError, InputError, plural
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.adversary import AdversaryView, PublishedTable
-from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.arrays import CodeArray, IntArray, freeze
 from anonymizer.model.classes import Measurement, SensitiveCodes
 from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Report
 from anonymizer.model.table import SUPPRESSED, Column, QuasiIdentifier, Role, Table
-from anonymizer.model.units import HOUSEHOLD, PERSON, Units, UnitsByName
+from anonymizer.model.units import HOUSEHOLD, PERSON, Ties, Units, UnitsByName
 from anonymizer.privacy.base import (
     ClassConstraint,
     Constraint,
@@ -263,7 +263,9 @@ def problem_of(
     table = finest(attributes, sensitive, found) if source is None else coarsest(source, attributes, found)
     encoded = Encoded(table.codes, table.counts, relation, tuple(columns.values()))
     units = _units_of(plan, relation, found)
-    asked = {each.unit for each in plan.planned}
+    if plan.whole is not None:
+        table, encoded = _tied(table, encoded, units[plan.whole])
+    asked = {plan.whole, *(each.unit for each in plan.planned)}
     own = {name: each for name, each in units.items() if name in asked}
     if own:
         table = replace(table, units=units_of_rows(own, encoded.combination, table.combinations))
@@ -271,6 +273,22 @@ def problem_of(
     if source is not None and not plan.algorithm.by_codes:
         problem = replace(problem, placing=bool(columns_outside_table(plan, relation, columns)))
     return Prepared(problem, encoded, constraints, plan.grown, found, units)
+
+
+def _tied(table: Table, encoded: Encoded, units: IntArray) -> tuple[Table, Encoded]:
+    """Return a table with rows of their own for units that have records in several distinct rows.
+
+    Parameters
+    ----------
+    units: that are suppressed as a whole, of each record, shape (records,).
+    """
+    items, rows, ties = Ties.of_records(encoded.combination.astype(np.int64), units, table.combinations)
+    codes, counts = table.codes[rows], np.bincount(items, minlength=len(rows))
+    own = items.astype(np.int32)
+    for array in (codes, counts, own):
+        freeze(array)
+    table = replace(table, codes=codes, counts=counts, ties=ties)
+    return table, replace(encoded, codes=codes, counts=counts, rows=own)
 
 
 def units_of_records(plan: Plan, relation: Relation) -> dict[str, IntArray]:
@@ -284,7 +302,7 @@ def units_of_records(plan: Plan, relation: Relation) -> dict[str, IntArray]:
     if not relation.ordered:
         raise InputError(
             f"{relation.name}: this engine counts records only; set engine.name to memory or duckdb, "
-            "or unit: record for each constraint"
+            f"or {_records_only(plan)}"
         )
     found = {name: _units(plan, relation, name, column) for name, column in plan.units.items()}
     if PERSON in found and HOUSEHOLD in found:
@@ -338,15 +356,26 @@ def _units_of(plan: Plan, relation: Relation, found: Counted) -> dict[str, IntAr
     InputError: a constraint counts units of an input for which that is not possible.
     DataError: as for ``units_of_records``.
     """
-    counted = any(each.unit is not None for each in plan.planned)
+    counted = plan.whole is not None or any(each.unit is not None for each in plan.planned)
     if not plan.units or not (counted or relation.ordered):
         return {}
     if counted and found.beyond:
         raise InputError(
-            f"{row_limit_message(found)}, so the run is out of core, where constraints count records only; "
-            "raise engine.memory_limit or engine.options.combinations, or set unit: record in each constraint"
+            f"{row_limit_message(found)}, so the run is out of core, where {_alone(plan)}; "
+            f"raise engine.memory_limit or engine.options.combinations, or {_records_only(plan)}"
         )
     return units_of_records(plan, relation)
+
+
+def _alone(plan: Plan) -> str:
+    whole = "" if plan.whole is None else "records are suppressed alone and "
+    return f"{whole}constraints count records only"
+
+
+def _records_only(plan: Plan) -> str:
+    """Return what of a config to change so that records are counted and suppressed alone."""
+    whole = "" if plan.whole is None else ", and remove suppression.whole"
+    return f"set unit: record in each constraint{whole}"
 
 
 def _problem(plan: Plan, table: Table, constraints: Sequence[Constraint]) -> SearchProblem:

@@ -184,7 +184,7 @@ def report_parts(
         [*warnings_of(plan, prepared), *_unattacked(() if verified is None else verified.unattacked)],
         {"name": prepared.engine.name, "because": prepared.engine.because},
         None if diagnosis is None else diagnosis.to_dict(),
-        units=unit_facts(plan, prepared),
+        units=unit_facts(plan, prepared, outcome.recoding),
     )
 
 

@@ -37,7 +37,7 @@ from anonymizer.release.query import counted_rows, project, recoded_rows, region
 from anonymizer.run.adversary import read_release, scene_of_run
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import Prepared, countable_constraints
-from anonymizer.run.units import all_records, released_records
+from anonymizer.run.units import all_records, check_whole, released_records
 
 Tables = Sequence[Relation]
 """A release that was read back: one table, or the QIT and ST."""
@@ -237,6 +237,7 @@ class TableShape(Shape):
     def check_untouched(self, release: Relation, found: Found) -> None:
         """Compare every column that is not recoded."""
         check_untouched(release, found, _names(found.prepared))
+        check_whole(self._plan, found.prepared, found.recoding)
 
     def view(self, tables: Tables, found: Found) -> AdversaryView:
         """Return the table, and the input with the published row of each record."""
@@ -284,7 +285,8 @@ def released_query(
         if rows is not None:
             return relation.counted_query(single_shuffled(rows) if shuffled else rows)
     # The records of a distinct row are divided between its parts in memory, where they have an order.
-    in_memory = prepared.engine.name == EngineName.MEMORY or recoding.owner is not None
+    divided = recoding.owner is not None or prepared.problem.table.ties is not None
+    in_memory = prepared.engine.name == EngineName.MEMORY or divided
     if isinstance(relation, EngineRelation) and not (relation.ordered and in_memory):
         return joined_query(relation, found, columns, decimal, shuffled=shuffled)
     projection = project(relation, prepared.rows(recoding), recoding, columns, decimal)

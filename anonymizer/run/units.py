@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.errors import plural
-from anonymizer.model.arrays import IntArray, group_rows
+from anonymizer.errors import AuditFailed, plural
+from anonymizer.model.arrays import BoolArray, IntArray, group_rows
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.recoding import Recoding
 from anonymizer.release.query import rows_of_records
@@ -58,9 +58,41 @@ def _classes(prepared: Prepared, class_of: IntArray, records: IntArray, number: 
     return Classes(class_of[records], ones, number, sensitive, units)
 
 
-def unit_facts(plan: Plan, prepared: Prepared) -> dict[str, Any] | None:
-    """Return the ``units`` entry of the report; None where the config names no units that can be counted."""
-    facts = {}
+def suppressed_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> BoolArray:
+    """Return which records of the input are suppressed, shape (records,)."""
+    released = tuple(plan.released(prepared.encoded.relation.columns))
+    rows = rows_of_records(prepared.encoded.relation, prepared.rows(recoding), recoding, released)
+    return recoding.suppressed[rows]
+
+
+def check_whole(plan: Plan, prepared: Prepared, recoding: Recoding) -> None:
+    """Check record by record that all records of a unit are suppressed, or none.
+
+    Raises
+    ------
+    AuditFailed: some are, and others of the same unit are not.
+    """
+    if plan.whole is None:
+        return
+    units, suppressed = prepared.units[plan.whole], suppressed_records(plan, prepared, recoding)
+    records = np.bincount(units[units >= 0])
+    gone = np.bincount(units[suppressed & (units >= 0)], minlength=len(records))
+    torn = int(((gone > 0) & (gone < records)).sum())
+    if torn:
+        raise AuditFailed(
+            f"of {plural(torn, plan.whole)}, some records are suppressed and others are not, "
+            "although suppression.whole says all or none"
+        )
+
+
+def unit_facts(plan: Plan, prepared: Prepared, recoding: Recoding | None = None) -> dict[str, Any] | None:
+    """Return the ``units`` entry of the report; None where the config names no units that can be counted.
+
+    Parameters
+    ----------
+    recoding: of the release, by which suppressed units are counted if they are suppressed as a whole.
+    """
+    facts: dict[str, Any] = {}
     for name, units in prepared.units.items():
         sizes = np.bincount(units[units >= 0])
         sizes, missing = sizes[sizes > 0], int((units < 0).sum())
@@ -71,6 +103,9 @@ def unit_facts(plan: Plan, prepared: Prepared) -> dict[str, Any] | None:
             "records_without": missing,
             "most_records": int(sizes.max(initial=min(missing, 1))),
         }
+    if plan.whole is not None and recoding is not None:
+        units = prepared.units[plan.whole][suppressed_records(plan, prepared, recoding)]
+        facts[plan.whole]["suppressed"] = len(np.unique(units[units >= 0])) + int((units < 0).sum())
     return facts or None
 
 

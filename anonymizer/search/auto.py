@@ -147,4 +147,4 @@ def with_intervals(table: Table) -> Recoding:
 
 
 def _first(table: Table) -> Table:
-    return replace(table, codes=table.codes[:1], counts=table.counts[:1], units={})
+    return table.with_rows(table.codes[:1], table.counts[:1])

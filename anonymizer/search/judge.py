@@ -14,7 +14,7 @@ from anonymizer.model.outcome import Outcome, Status, Step
 from anonymizer.privacy.base import ClassConstraint, Merging, describe
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.search.base import AttackCheck, Control, SearchProblem, SuppressionMethod
-from anonymizer.search.suppression.suppressor import Suppressed, Suppressor, WholeClasses, holding
+from anonymizer.search.suppression.suppressor import Suppressed, Suppressor, WholeClasses, WholeUnits, holding
 
 Search = Callable[[SearchProblem, Control], Outcome]
 
@@ -218,7 +218,7 @@ def _suppressor_for(problem: SearchProblem) -> Suppressor:
         from anonymizer.search.suppression.records import OptimalRecords  # noqa: PLC0415 - few runs need it
 
         return OptimalRecords(problem)
-    return WholeClasses(problem)
+    return WholeClasses(problem) if problem.table.ties is None else WholeUnits(problem)
 
 
 class Judge:

@@ -17,7 +17,7 @@ from anonymizer.loss.base import Marginals
 from anonymizer.model.arrays import DENSE_LIMIT, SPACE, CodeArray, FloatArray, IntArray, Packing, group_keys
 from anonymizer.model.classes import NO_UNITS, Classes, SensitiveCodes
 from anonymizer.model.table import QuasiIdentifier, Table
-from anonymizer.model.units import UnitsByName, merged_counts
+from anonymizer.model.units import Ties, UnitsByName, merged_items
 from anonymizer.search.base import sensitive_codes
 
 Codes = NDArray[np.integer]
@@ -174,10 +174,11 @@ class _DenseClasses(Classes):
         counts: IntArray,
         sensitive: dict[str, SensitiveCodes],
         units: UnitsByName,
+        ties: Ties | None,
     ) -> None:
         self._numbered = False
         self._sums = np.bincount(keys, weights=weights, minlength=space)
-        super().__init__(keys, counts, int(np.count_nonzero(self._sums)), sensitive, units)
+        super().__init__(keys, counts, int(np.count_nonzero(self._sums)), sensitive, units, ties)
 
     @property
     def class_of(self) -> IntArray:
@@ -211,8 +212,10 @@ class RollUp:
         counts: IntArray,
         sensitive: dict[str, SensitiveCodes],
         units: UnitsByName = NO_UNITS,
+        ties: Ties | None = None,
     ) -> None:
         self._units = units
+        self._ties = ties
         self._attributes = attributes
         self._bundles = bundles
         self.counts = counts
@@ -228,7 +231,7 @@ class RollUp:
             attributes.append(attribute)
             columns.append((table.quasi_identifier_codes(position), code_of))
         bundles = bundled(columns, [attribute.size for attribute in attributes])
-        return cls(attributes, bundles, table.counts, sensitive_codes(table), table.units)
+        return cls(attributes, bundles, table.counts, sensitive_codes(table), table.units, table.ties)
 
     @cached_property
     def _weights(self) -> FloatArray:
@@ -241,9 +244,11 @@ class RollUp:
         space = packing.space
         keys = packing.take_keys()
         if space <= max(DENSE_LIMIT, 2 * len(keys)):
-            return _DenseClasses(keys, space, self._weights, self.counts, self._sensitive, self._units)
+            return _DenseClasses(
+                keys, space, self._weights, self.counts, self._sensitive, self._units, self._ties
+            )
         groups, distinct = group_keys(keys, space)
-        return Classes(groups, self.counts, len(distinct), self._sensitive, self._units)
+        return Classes(groups, self.counts, len(distinct), self._sensitive, self._units, self._ties)
 
     def _packed(self, levels: Sequence[int]) -> Packing:
         """Return the nodes of each combination at some levels, as ranks packed into a key."""
@@ -290,8 +295,8 @@ class RollUp:
         packing = self._packed(lowest)
         for each in self._sensitive.values():
             packing.add(each.codes, each.attribute.column.size)
-        distinct, counts, units = merged_counts(packing, self.counts, self._units)
-        codes = packing.unpack(distinct)
+        merged = merged_items(packing, self.counts, self._units, self._ties)
+        codes = packing.unpack(merged.keys)
         attributes = [
             attribute.raised(level) for attribute, level in zip(self._attributes, lowest, strict=True)
         ]
@@ -302,7 +307,7 @@ class RollUp:
         }
         columns = [(codes[:, place], np.arange(own.size)) for place, own in enumerate(attributes)]
         bundles = bundled(columns, [attribute.size for attribute in attributes])
-        return RollUp(attributes, bundles, counts, sensitive, units)
+        return RollUp(attributes, bundles, merged.counts, sensitive, merged.units, merged.ties)
 
 
 def _start(attribute: QuasiIdentifier) -> tuple[_Attribute, IntArray]:

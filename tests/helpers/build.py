@@ -20,7 +20,7 @@ from anonymizer.model.table import (
     Table,
     ValueType,
 )
-from anonymizer.model.units import Units
+from anonymizer.model.units import Ties, Units
 from anonymizer.privacy.base import PRIVACY_MODELS, PrivacyModel
 from tests.twins.microdata import Microdata, Path, Value, in_order
 
@@ -79,23 +79,33 @@ def _sensitive(data: Microdata, number: int) -> tuple[SensitiveAttribute, np.nda
     return SensitiveAttribute(own, tree, leaves, spec.distance), codes
 
 
-def table(data: Microdata) -> Table:
-    """Return the frequency table of the records."""
+def table(data: Microdata, *, whole: bool = False) -> Table:
+    """Return the frequency table of the records, with those of a person tied if suppressed as a whole."""
+    return table_and_rows(data, whole=whole)[0]
+
+
+def table_and_rows(data: Microdata, *, whole: bool = False) -> tuple[Table, np.ndarray]:
+    """Return the same, and the row of each record."""
     own = [_quasi_identifier(data, position) for position in range(len(data.quasi_identifiers))]
     sensitive = [_sensitive(data, number) for number in range(len(data.sensitive))]
     codes = np.stack([codes for _, codes in [*own, *sensitive]], axis=1)
     distinct, row_of, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
-    units = {}
+    row_of, units, ties = row_of.ravel().astype(np.int64), {}, None
     if data.persons:
         persons = np.array([-1 if each is None else each for each in data.persons], dtype=np.int64)
-        units["person"] = Units.of_items(row_of.ravel().astype(np.int64), persons, len(counts))
-    return Table(
+        if whole:
+            row_of, rows, ties = Ties.of_records(row_of, persons, len(counts))
+            distinct, counts = distinct[rows], np.bincount(row_of)
+        units["person"] = Units.of_items(row_of, persons, len(counts))
+    found = Table(
         tuple(attribute for attribute, _ in own),
         tuple(attribute for attribute, _ in sensitive),
         np.ascontiguousarray(distinct),
         counts.astype(np.int64),
         units=units,
+        ties=ties,
     )
+    return found, row_of
 
 
 def classes(data: Microdata, class_of: list[int]) -> Classes:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes
-from anonymizer.model.units import Units
+from anonymizer.model.units import Ties, Units
 from anonymizer.search.rollup import RollUp
 from tests import strategies
 from tests.helpers import build
@@ -84,6 +84,31 @@ def test_a_rolled_up_table_counts_as_the_table_does(random: Random) -> None:
         own, same = one.counted(name, unit="person"), other.counted(name, unit="person")
         assert np.array_equal(own.counts.counts, same.counts.counts)
         assert one.reference(name).by_unit["person"].size == other.reference(name).by_unit["person"].size
+
+
+@given(st.randoms(use_true_random=False))
+def test_ties_join_the_records_of_a_unit_and_of_no_other(random: Random) -> None:
+    rows, records = random.randint(1, 6), random.randint(0, 20)
+    row_of = np.array([*range(rows), *(random.randrange(rows) for _ in range(records))])
+    unit_of = np.array([random.randrange(-1, random.choice((1, 4, 20))) for _ in row_of])
+    items, row_of_item, ties = Ties.of_records(row_of, unit_of, rows)
+    assert np.array_equal(row_of_item[items], row_of)
+    group_of_row, number = groups(random, rows)
+    merged, group_of_item, coarser = ties.merged(group_of_row[row_of_item], number)
+    for item_of, place_of, own in (
+        (items, row_of, ties),
+        (merged[items], group_of_row[row_of], coarser),
+    ):
+        for record, item in enumerate(item_of.tolist()):
+            alike = (unit_of == unit_of[record]) & (unit_of >= 0)
+            alike[record] = True
+            joined = own.joined(np.arange(len(own.of_item)) == item)[item_of]
+            # All records of the unit, and others only if their units are alone in the same item.
+            assert joined[alike].all()
+            others = {int(place) for place in place_of[joined & ~alike]}
+            assert others <= {int(place_of[record])}
+            assert len({int(place) for place in place_of[alike]}) == 1 or not others
+    assert np.array_equal(group_of_item[merged[items]], group_of_row[row_of])
 
 
 def test_a_unit_in_two_items_counts_once_in_their_group() -> None:

@@ -15,6 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 import anonymizer as an
 from anonymizer.errors import ConfigError, DataError
 from anonymizer.report.public import RECORDS
+from anonymizer.search.suppression.suppressor import WholeClasses
 from tests.helpers.messages import exchange
 from tests.run.commands import Done, call
 
@@ -187,7 +188,77 @@ def test_a_key_with_another_value_in_every_record_is_said(message: SnapshotAsser
     assert exchange("300 patients with one visit each", report["warnings"][0]) == message
 
 
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize("algorithm", ["lattice", "mondrian"])
+@pytest.mark.parametrize("keep_rows", [False, True])
+def test_all_visits_of_a_patient_are_suppressed_or_none(
+    tmp_path: Path, algorithm: str, engine: str, keep_rows: bool
+) -> None:
+    suppression = {"limit": 0.3, "whole": "person", "keep_rows": keep_rows}
+    # Few are 80, some of them only at their last two visits.
+    age = {**CONFIG["attributes"]["age"], "levels": {"max": 3}}
+    config = written(
+        tmp_path,
+        frame := visits(),
+        algorithm={"name": algorithm},
+        engine={"name": engine},
+        suppression=suppression,
+        attributes={**CONFIG["attributes"], "age": age},
+        constraints=[{"model": "k-anonymity", "k": 9}],
+    )
+    done = run(config)
+    assert done.code == 0, done.err
+    release = pd.read_csv(tmp_path / "out" / "share" / "release.csv", dtype=str)
+    stays = release[(release[["age", "sex", "zip"]] != "*").any(axis=1)]
+    patient_of = dict(zip(frame["visit"], frame["patient_id"], strict=True))
+    left = stays["visit"].map(patient_of).value_counts()
+    assert set(left) == {5}
+    assert min(map(len, persons_by_class(frame, stays).values())) >= 9
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert report["units"]["person"]["suppressed"] == 200 - len(left) > 0
+    assert report["release"]["suppressed_records"] == 1000 - len(stays)
+    # Mondrian removes the suppressed records where it may publish others with * only.
+    assert len(release) == (1000 if keep_rows and algorithm == "lattice" else len(stays))
+    assert call("audit", tmp_path / "out" / "share" / "release.csv").code == 0
+
+
+def test_families_are_suppressed_as_a_whole() -> None:
+    frame = visits().assign(family=lambda own: own["patient_id"].str[:4])
+    given = {**CONFIG, "input": {"person": "patient_id", "household": "family"}}
+    given["attributes"] = {**CONFIG["attributes"], "family": {"role": "drop"}}
+    given["suppression"] = {"limit": 0.9, "whole": "household"}
+    given["constraints"] = [{"model": "k-anonymity", "k": 6}]
+    released = an.anonymize(frame, given).data["visit"].astype(str)
+    family_of = dict(zip(frame["visit"], frame["family"], strict=True))
+    left = released.map(family_of).value_counts()
+    assert 0 < len(left) < 20
+    assert set(left) == {50}
+
+
+def test_a_release_of_half_a_patient_fails_its_verification(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: SnapshotAssertion
+) -> None:
+    monkeypatch.setattr("anonymizer.search.judge.WholeUnits", WholeClasses)
+    suppression = {"limit": 0.3, "whole": "person"}
+    done = run(written(tmp_path, visits(), suppression=suppression))
+    assert done.code == 1
+    assert exchange(suppression, done.err, tmp_path) == message
+    assert not (tmp_path / "out").exists()
+
+
 BAD: dict[str, dict[str, Any]] = {
+    "whole units without a column": {"suppression": {"whole": "household"}},
+    "whole records": {"suppression": {"whole": "record"}},
+    "whole persons of single records": {
+        "suppression": {"whole": "person", "method": "records"},
+        "constraints": [{"model": "k-anonymity", "k": 5, "unit": "record"}],
+    },
+    "whole persons in local recoding": {
+        "suppression": {"whole": "person"},
+        "algorithm": {"name": "local"},
+        "constraints": [{"model": "k-anonymity", "k": 5, "unit": "record"}],
+    },
+    "whole persons of an append": {"suppression": {"whole": "person"}, "apply": "first/report.json"},
     "no such column": {"input": {"person": "patient"}},
     "a released key": {"attributes": {**CONFIG["attributes"], "patient_id": {"role": "insensitive"}}},
     "an unknown unit": {"constraints": [{"model": "k-anonymity", "k": 5, "unit": "family"}]},
@@ -228,6 +299,10 @@ def test_out_of_core_only_records_are_counted(tmp_path: Path, message: SnapshotA
     done = run(written(tmp_path, visits(), engine=options))
     assert done.code == 2
     assert exchange(options, done.err, tmp_path) == message
+    whole = {"limit": 0.1, "whole": "person"}
+    done = run(written(tmp_path, visits(), engine=options, suppression=whole))
+    assert done.code == 2
+    assert exchange(whole, done.err, tmp_path) == message
 
 
 def test_a_model_of_the_whole_table_may_count_records() -> None:

@@ -13,6 +13,7 @@ from anonymizer.search.base import Control, SearchAlgorithm
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.mondrian.algorithm import LabelName, Mondrian, MondrianSettings
 from tests import strategies
+from tests.helpers import build
 from tests.helpers.examples import many, share
 from tests.helpers.problems import problem
 from tests.search.test_lattice import records_of, same, texts_of
@@ -22,7 +23,8 @@ from tests.twins.search import BruteForce, ProblemSpec
 @st.composite
 def problems(draw: st.DrawFn) -> ProblemSpec:
     random = draw(st.randoms(use_true_random=False))
-    return strategies.with_persons(random, strategies.problem(random))
+    spec = strategies.with_persons(random, strategies.problem(random))
+    return replace(spec, whole=random.random() < 0.5)
 
 
 @many()
@@ -52,16 +54,11 @@ def published(
     outcome = algorithm.search(asked, Control())
     if outcome.recoding is None:
         return None
-    recoding, table = outcome.recoding, outcome.recoding.table
-    names = [own.column.texts for own in (*table.quasi_identifiers, *table.sensitive)]
-    row_of = {
-        tuple(name[code] for name, code in zip(names, codes, strict=True)): row
-        for row, codes in enumerate(table.codes)
-    }
+    recoding = outcome.recoding
+    _, row_of = build.table_and_rows(spec.data, whole=spec.whole)
     columns = recoding.published()
     found: dict[tuple[int, ...], list[int]] = {}
-    for record, cells in enumerate(spec.data.records):
-        row = row_of[tuple("<missing>" if cell is None else str(cell) for cell in cells)]
+    for record, row in enumerate(row_of.tolist()):
         if not recoding.removed[row]:
             found.setdefault(tuple(int(each.codes[row]) for each in columns), []).append(record)
     kept = bool((recoding.suppressed & ~recoding.removed).any())
@@ -88,3 +85,6 @@ def test_every_class_of_mondrian_satisfies_the_models(
     assert brute.table_holds(classes)
     if not kept:
         assert len(everyone) - len(released) <= spec.limit
+    if spec.whole and not kept:
+        persons = {spec.data.persons[row] for row in released} - {None}
+        assert all(spec.data.persons[row] not in persons for row in set(everyone) - set(released))

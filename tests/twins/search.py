@@ -28,7 +28,12 @@ class ConstraintSpec:
 
 @dataclass(frozen=True)
 class ProblemSpec:
-    """What a search is asked, in plain Python; ``limit`` is a number of records."""
+    """What a search is asked, in plain Python; ``limit`` is a number of records.
+
+    Attributes
+    ----------
+    whole: whether all records of a person are suppressed, or none.
+    """
 
     data: Microdata
     constraints: tuple[ConstraintSpec, ...]
@@ -38,6 +43,7 @@ class ProblemSpec:
     keep_rows: bool = False
     moving_reference: bool = False
     k: int | None = field(default=None)
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,8 +110,9 @@ class BruteForce:
 
     def release(self, classes: list[Rows]) -> Release | None:
         """Return what stays of a partition into classes when those that fail are dropped, None if invalid."""
-        staying = [rows for rows in classes if self.holds(rows, self._everyone)]
-        dropped = sorted(row for rows in classes if rows not in staying for row in rows)
+        staying = self._staying(classes)
+        released = {row for rows in staying for row in rows}
+        dropped = [row for row in self._everyone if row not in released]
         kept_suppressed = self.problem.keep_rows and bool(dropped) and self.holds(dropped, self._everyone)
         kept_suppressed = kept_suppressed and self.table_holds([*staying, dropped])
         if self.problem.moving_reference and not kept_suppressed:
@@ -117,14 +124,33 @@ class BruteForce:
             return None
         return Release(everything, suppressed, kept_suppressed)
 
+    def _staying(self, classes: list[Rows]) -> list[Rows]:
+        """Return what stays under p of the input; with whole persons, until no class fails."""
+        staying = self._after_dropping(classes, self._everyone)
+        while self.problem.whole and (following := self._after_dropping(staying, self._everyone)) != staying:
+            staying = following
+        return staying
+
     def _fixpoint(self, staying: list[Rows]) -> list[Rows]:
         while staying:
             reference = [row for rows in staying for row in rows]
-            next_staying = [rows for rows in staying if self.holds(rows, reference)]
-            if len(next_staying) == len(staying):
-                return staying
-            staying = next_staying
+            following = self._after_dropping(staying, reference)
+            if following == staying:
+                break
+            staying = following
         return staying
+
+    def _after_dropping(self, classes: list[Rows], reference: Rows) -> list[Rows]:
+        """Drop the classes that fail once, and where asked all other records of their persons."""
+        failing = [rows for rows in classes if not self.holds(rows, reference)]
+        persons = (
+            {self.data.persons[row] for rows in failing for row in rows} if self.problem.whole else set()
+        )
+        persons -= {None}
+        staying = [rows for rows in classes if rows not in failing]
+        if persons:
+            staying = [[row for row in rows if self.data.persons[row] not in persons] for rows in staying]
+        return [rows for rows in staying if rows]
 
     def parts(self, rows: Rows, constraint: ConstraintSpec) -> list[Rows]:
         """Return a class as a constraint sees it: split by the other sensitive values when combined."""

@@ -29,7 +29,7 @@ from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.outcome import Outcome, Step
 from anonymizer.model.recoding import FullDomainRecoding, levels_by_name
 from anonymizer.model.table import QuasiIdentifier, Table
-from anonymizer.model.units import merged_counts
+from anonymizer.model.units import merged_items
 from anonymizer.search.base import (
     AttackCheck,
     Control,
@@ -153,7 +153,7 @@ class Annealing:
         self._bins, self._shift = 1 << bits, np.uint32(32 - bits)
         by_size = all(each.by_size for each in problem.class_constraints)
         self._judge = None
-        if not (by_size and not problem.table_constraints):
+        if not by_size or problem.table_constraints or table.ties is not None:
             # An estimate need not choose among the records of a class.
             self._judge = Judge(replace(problem, suppression=SuppressionMethod.CLASSES))
             self._sensitive = sensitive_codes(table)
@@ -337,7 +337,7 @@ class Annealing:
         table = self._problem.table
         groups, distinct = group_keys(keys.astype(np.int64), 1 << 32)
         verdict = self._judge.judge(
-            Classes(groups, table.counts, len(distinct), self._sensitive, table.units)
+            Classes(groups, table.counts, len(distinct), self._sensitive, table.units, table.ties)
         )
         own = verdict.sizes[verdict.kept]
         share = verdict.suppressed / self._problem.table.records
@@ -681,13 +681,20 @@ def projection(problem: SearchProblem, places: Sequence[int]) -> SearchProblem:
         packing.add(table.quasi_identifier_codes(place), table.quasi_identifiers[place].column.size)
     for each in table.sensitive:
         packing.add(table.sensitive_codes(each.name), each.column.size)
-    keys, counts, units = merged_counts(packing, table.counts, table.units)
+    merged = merged_items(packing, table.counts, table.units, table.ties)
     # Records that are suppressed one by one move p: what fails under p of the input may hold under another.
     moved = problem.moving_reference and problem.suppression is SuppressionMethod.RECORDS
     fixed = (each for each in problem.class_constraints if not (moved and each.model.uses_reference))
     return replace(
         problem,
-        table=Table(own, table.sensitive, packing.unpack(keys), counts, units=units),
+        table=Table(
+            own,
+            table.sensitive,
+            packing.unpack(merged.keys),
+            merged.counts,
+            units=merged.units,
+            ties=merged.ties,
+        ),
         class_constraints=tuple(fixed),
         table_constraints=(),
         moving_reference=False,

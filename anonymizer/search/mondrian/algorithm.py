@@ -1685,7 +1685,7 @@ class _Run(SearchRun):
 def _require_value(problem: SearchProblem, labelling: Labelling[Any], settings: MondrianSettings) -> None:
     """Refuse a metric without a value for the kind of recoding, tested on one record."""
     table = problem.table
-    one = replace(table, codes=table.codes[:1], counts=table.counts[:1], units={})
+    one = table.with_rows(table.codes[:1], table.counts[:1])
     alone, no = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=bool)
     recoding = labelling.recoding(one, Regions(alone, one.counts, Segments(alone, 1)), no, no)
     problem.loss(recoding, f"algorithm mondrian with labels {settings.labels}")

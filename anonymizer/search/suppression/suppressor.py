@@ -183,3 +183,68 @@ class WholeClasses(Suppressor):
     @staticmethod
     def _of_items(classes: Classes, kept: BoolArray) -> IntArray:
         return np.where(kept[classes.class_of], 0, classes.counts)
+
+
+class WholeUnits(Suppressor):
+    """Suppresses violating classes with all other records of their units.
+
+    Other classes lose records by that and are judged again, until none violates a constraint. Under
+    ``reference: release`` the same is then repeated with p of the rest. A class that violates a constraint in
+    the first round is suppressed as in ``WholeClasses``, so that its bounds on finer candidates hold. If
+    satisfied classes stay so with more records, what stays of a finer candidate stays here.
+    """
+
+    chooses = False
+
+    def under_input(self, classes: Classes) -> Suppressed:
+        """Suppress what violates constraints under p of the input."""
+        everything = np.ones(len(classes.counts), dtype=np.bool_)
+        kept = self._closed(classes, everything, self.constraints)
+        growing = [each for each in self.constraints if each.merging is Merging.ANY]
+        if len(growing) == len(self.constraints):
+            return self._suppressed(classes, kept)
+        certain = certain_losses(self.constraints, classes, self.input)
+        if growing:
+            lost = self._suppressed(classes, self._closed(classes, everything, growing))
+            certain = np.maximum(certain, lost.of_classes)
+        return self._suppressed(classes, kept, certain)
+
+    def under_release(self, classes: Classes, first: Suppressed) -> Suppressed:
+        """Suppress what violates constraints under p of the rest."""
+        kept = self._closed(classes, first.gone == 0, self.constraints, moving=True)
+        return self._suppressed(classes, kept, first.certain)
+
+    def _closed(
+        self,
+        classes: Classes,
+        kept: BoolArray,
+        constraints: Sequence[ClassConstraint],
+        *,
+        moving: bool = False,
+    ) -> BoolArray:
+        """Return the items that stay, shape (items,): all of a unit or none, in satisfied classes.
+
+        Parameters
+        ----------
+        kept: items that stay at first, shape (items,).
+        moving: whether p is the distribution over what stays, not over the input.
+        """
+        assert classes.ties is not None, "only where units are suppressed as a whole"
+        while True:
+            part, items = classes.part(np.where(kept, classes.counts, 0))
+            if not part.number:
+                return kept
+            p = references_of(part, self.table.sensitive_names) if moving else self.input
+            held = holding(constraints, part, p)
+            if held.all():
+                return kept
+            violating = np.zeros_like(kept)
+            violating[items[~held[part.class_of]]] = True
+            kept = kept & ~classes.ties.joined(violating)
+
+    @staticmethod
+    def _suppressed(classes: Classes, kept: BoolArray, certain: IntArray | None = None) -> Suppressed:
+        """Return what does not stay; without other bounds, every finer candidate loses it too."""
+        gone = np.where(kept, 0, classes.counts)
+        own = count(classes.class_of, gone, classes.number)
+        return suppressed_items(classes, gone, own, own if certain is None else certain, int(gone.sum()))
