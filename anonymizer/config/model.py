@@ -26,9 +26,15 @@ from pydantic_core import CoreSchema
 
 from anonymizer.config.attribute import AttributeSettings, Distance
 from anonymizer.config.files import InputSettings, OutputSettings
-from anonymizer.config.plugin_sections import AttackSettings, ConstraintSettings, UtilitySettings
+from anonymizer.config.plugin_sections import (
+    AttackSettings,
+    ConstraintSettings,
+    UtilitySettings,
+    privacy_models,
+)
 from anonymizer.config.search import (
     AlgorithmSettings,
+    Attackers,
     BudgetSettings,
     EngineName,
     EngineSettings,
@@ -335,6 +341,11 @@ class Config(Section):
         default=(),
         description="measured on the release and reported: names, or mappings with measure and options",
     )
+    attackers: Attackers | None = Field(
+        default=None,
+        description="candidates that the attackers of constraints are asked about: by-loss (default), in the "
+        "order of loss, those that may be the release; every-step, each that satisfies all other constraints",
+    )
     acknowledge: tuple[Acknowledgement, ...] | None = Field(
         default=None,
         description="warnings that you read and that a run need not repeat: rows-are-persons says that no "
@@ -379,6 +390,23 @@ class Config(Section):
             if others:
                 what += f", or algorithm {' or '.join(others)}"
             raise refusal([problem(what, ("suppression", "method"))])
+        return self
+
+    @model_validator(mode="after")
+    def _attacks_every_step(self) -> Self:
+        if self.attackers is not Attackers.EVERY_STEP:
+            return self
+        own = self.algorithm.plug_in
+        if not own.attacks_every_step or self.suppression.method is Method.CELLS:
+            able = [name for name, each in self.algorithm.registry().items() if each.attacks_every_step]
+            what = f"'every-step' needs algorithm {' or '.join(able)} without suppression.method: cells"
+            raise refusal([problem(f"{what}; accepted here: by-loss", ("attackers",))])
+        if not any(each.plug_in.by_attack for each in self.constraints):
+            attacked = [name for name, each in privacy_models().items() if each.by_attack]
+            what = (
+                f"no constraint is measured by an attack; add one of {', '.join(attacked)}, or remove the key"
+            )
+            raise refusal([problem(what, ("attackers",))])
         return self
 
     @model_validator(mode="after")

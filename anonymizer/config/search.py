@@ -30,6 +30,13 @@ class Method(StrEnum):
     CELLS = "cells"
 
 
+class Attackers(StrEnum):
+    """Which candidates the attackers of constraints are asked about."""
+
+    BY_LOSS = "by-loss"
+    EVERY_STEP = "every-step"
+
+
 class SuppressionSettings(Section):
     """How much may be suppressed, and how."""
 

@@ -5,7 +5,7 @@ Row statistics are mergeable: those of two sets of rows give those of their unio
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -104,11 +104,18 @@ class ClassView:
     sensitive: counts of the model's sensitive attribute, None for a model without one. A unit with several
         values is counted with each, so that the counts of a class may add up to more than its size.
     missing: code of the missing value if it does not count as a distinct value, else None.
+    remembered: what models have computed of these classes, by model and reference.
     """
 
     sizes: IntArray
     sensitive: SensitiveCounts | None = None
     missing: int | None = None
+    remembered: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    def keep(self, kept: BoolArray) -> ClassView:
+        """Return some of the classes; ``kept`` has shape (classes,)."""
+        sensitive = None if self.sensitive is None else self.sensitive.keep(kept)
+        return ClassView(self.sizes[kept], sensitive, self.missing)
 
     @property
     def counted(self) -> SensitiveCounts:
@@ -190,6 +197,8 @@ class Classes:
         self._units = units
         self._counted: dict[tuple[str, bool, str | None], CountedClasses] = {}
         self._unit_sizes: dict[str, IntArray] = {}
+        self.remembered: dict[Hashable, Any] = {}
+        """What constraints have computed of these classes."""
 
     @property
     def class_of(self) -> IntArray:

@@ -61,6 +61,45 @@ class CutTree:
 
 
 @dataclass(frozen=True)
+class CheckerMeasure:
+    """What one constraint measured on a candidate.
+
+    Attributes
+    ----------
+    constraint: its name, with its attribute.
+    measured: over all classes before suppression, with p of the input; of a model of the whole table on what
+        is released. None for no classes.
+    satisfied: whether ``measured`` satisfies the constraint.
+    violating: records in classes that violate it; None for a model of the whole table.
+    released: measured on what is released; None unless the candidate is valid.
+    """
+
+    constraint: str
+    measured: Any
+    satisfied: bool
+    violating: int | None
+    released: Any = None
+
+
+@dataclass(frozen=True)
+class AttackerMeasure:
+    """What the attackers of one constraint reached on a candidate.
+
+    Attributes
+    ----------
+    constraint: its name, with its attribute.
+    measured: the success that counts against ``max``.
+    satisfied: whether it is at most ``max``.
+    attackers: the number of each attacker, and whether it learned, in plain types.
+    """
+
+    constraint: str
+    measured: float
+    satisfied: bool
+    attackers: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True)
 class Step:
     """A candidate that a search evaluated.
 
@@ -70,12 +109,22 @@ class Step:
     objective: its loss; None if it was rejected before.
     accepted: whether it satisfies every constraint within the suppression limit.
     failed: names of the violated constraints or limits.
+    at_least: lower bound on its loss, from what it publishes alone; None if the search has none.
+    suppressed: records that it suppresses, or surely at least if it was not counted; None if unknown.
+    checks: what each constraint measured; empty for a move that keeps every class valid.
+    attackers: what the attackers reached; empty unless they were asked.
+    proof: what rules it out without its classes; None if it was counted.
     """
 
     candidate: dict[str, Any]
     objective: float | None
     accepted: bool
     failed: tuple[str, ...] = ()
+    at_least: float | None = None
+    suppressed: int | None = None
+    checks: tuple[CheckerMeasure, ...] = ()
+    attackers: tuple[AttackerMeasure, ...] = ()
+    proof: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

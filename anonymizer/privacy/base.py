@@ -9,6 +9,7 @@ reference page of a model that the table does not list gives the reasons.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
@@ -18,7 +19,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.base import Attack
+from anonymizer.attacks.base import Attack, AttackResult
 from anonymizer.model.adversary import AdversaryView, Threat
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes, ClassView, Reference
@@ -74,6 +75,7 @@ class PrivacyModel(ABC):
         to the success of the attacks.
     counts_values: whether the verdict depends on which sensitive values count as equal.
     counts_units: whether it can count persons or other units with several records in place of records.
+    by_attack: whether an attack measures it.
     """
 
     name: ClassVar[str]
@@ -83,6 +85,7 @@ class PrivacyModel(ABC):
     mitigates: frozenset[Threat] = frozenset()
     counts_values: ClassVar[bool] = True
     counts_units: ClassVar[bool] = False
+    by_attack: ClassVar[bool] = False
 
     def __init__(self, settings: PlugInSettings) -> None:
         self.settings = settings
@@ -207,15 +210,23 @@ class ScoredClassModel(ClassModel):
     def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:
         """Return the measure of each class, shape (classes,), float64; infinite if no bound is satisfied."""
 
+    def scored(self, view: ClassView, reference: Reference | None) -> FloatArray:
+        """Return the scores of a view, computed once."""
+        key = self, reference
+        if key not in view.remembered:
+            view.remembered[key] = self.scores(view, reference)
+        found: FloatArray = view.remembered[key]
+        return found
+
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
         """Return the worst score over all classes."""
-        scores = self.scores(view, reference)
+        scores = self.scored(view, reference)
         # Three equal counts have exp(entropy) 3, not 2.9999999999999996.
         return round(float(scores.min() if self.larger_is_better else scores.max()), 12)
 
     def is_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes have the worst score, up to rounding."""
-        scores = self.scores(view, reference)
+        scores = self.scored(view, reference)
         worst = scores.min() if self.larger_is_better else scores.max()
         close: BoolArray = np.isclose(scores, worst, rtol=1e-12, atol=1e-12)
         return close
@@ -258,6 +269,7 @@ class AttackModel(PrivacyModel):
     settings: RiskSettings
     thresholds = (Threshold("max", 1),)
     counts_values = False
+    by_attack = True
 
     @abstractmethod
     def attack(self) -> Attack:
@@ -284,8 +296,12 @@ class AttackModel(PrivacyModel):
         ----------
         random: the source of all randomness.
         """
+        return self.worst(self.attack().run(adversary, random))
+
+    def worst(self, found: Sequence[AttackResult]) -> float:
+        """Return the success that counts against ``max``: the upper end of the interval if estimated."""
         # Rounding in a sum must not decide whether the success is at the threshold.
-        return round(max(float(found.high) for found in self.attack().run(adversary, random)), 12)
+        return round(max(float(each.high) for each in found), 12)
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,7 +343,14 @@ class _Binding:
         return self.model.parameters() | combined | missing | unit
 
     def view(self, classes: Classes) -> BoundView:
-        """Return the classes to which this constraint applies."""
+        """Return the classes to which this constraint applies; the same view at every call."""
+        key = self.attribute, self.combined, self.missing_is_value, self.unit
+        if key not in classes.remembered:
+            classes.remembered[key] = self._view(classes)
+        found: BoundView = classes.remembered[key]
+        return found
+
+    def _view(self, classes: Classes) -> BoundView:
         if self.attribute is None:
             return BoundView(ClassView(classes.sizes_in(self.unit)), np.arange(classes.number))
         found = classes.counted(self.attribute, combined=self.combined, unit=self.unit)
@@ -363,8 +386,16 @@ class ClassConstraint(_Binding):
         """Return which equivalence classes satisfy the model, shape (classes,), bool."""
         bound = self.view(classes)
         held = np.ones(classes.number, dtype=bool)
-        held[bound.owner[~self.model.holds(bound.view, reference)]] = False
+        held[bound.owner[~self._satisfied(bound.view, reference)]] = False
         return held
+
+    def _satisfied(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Return the verdict of the model on each class of a view, computed once."""
+        key = self, reference
+        if key not in view.remembered:
+            view.remembered[key] = self.model.holds(view, reference)
+        found: BoolArray = view.remembered[key]
+        return found
 
     def certain_losses(self, classes: Classes, reference: Reference | None) -> IntArray:
         """Return a lower bound on the records that every finer partition loses, shape (classes,), int64."""
@@ -373,7 +404,7 @@ class ClassConstraint(_Binding):
             lost = self.merging is Merging.ANY
             return np.where(lost & ~self.holds(classes, reference), classes.sizes, 0)
         bound = self.view(classes)
-        held = self.model.holds(bound.view, reference)
+        held = self._satisfied(bound.view, reference)
         losses = self.model.certain_losses(bound.view, reference, held)
         return np.bincount(bound.owner, weights=losses, minlength=classes.number).astype(np.int64)
 
@@ -386,9 +417,13 @@ class ClassConstraint(_Binding):
         missing = None if attribute is None or self.missing_is_value else attribute.column.missing
         return self.model.retention(attribute, missing, reference)
 
-    def measured(self, classes: Classes, reference: Reference | None) -> Measured:
-        """Return the worst measure over all classes."""
-        return self.model.measured(self.view(classes).view, reference)
+    def measured(
+        self, classes: Classes, reference: Reference | None, kept: BoolArray | None = None
+    ) -> Measured:
+        """Return the worst measure over all classes, or over some of them, shape (classes,), bool."""
+        bound = self.view(classes)
+        view = bound.view if kept is None else bound.view.keep(kept[bound.owner])
+        return self.model.measured(view, reference)
 
     def is_worst(self, classes: Classes, reference: Reference | None) -> BoolArray:
         """Return which equivalence classes have the worst measure, shape (classes,), bool."""
@@ -429,9 +464,12 @@ class ReleaseConstraint(_Binding):
 
     def measured(self, adversary: AdversaryView, random: np.random.Generator) -> float:
         """Return the success of the attack, for the constraint's attribute only if it has one."""
-        return self.model.measured(
-            adversary if self.attribute is None else adversary.about(self.attribute), random
-        )
+        return self.model.worst(self.attacked(adversary, random))
+
+    def attacked(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
+        """Return the results of the attack, for the constraint's attribute only if it has one."""
+        target = adversary if self.attribute is None else adversary.about(self.attribute)
+        return self.model.attack().run(target, random)
 
 
 CountedConstraint = ClassConstraint | TableConstraint

@@ -93,7 +93,7 @@ class DeltaDisclosure(ScoredClassModel):
         """Return which classes are strictly within the bound."""
         assert reference is not None
         delta = float(self.settings.delta)
-        margins = self.scores(view, reference) - delta
+        margins = self.scored(view, reference) - delta
         return resolve_near_ties(
             margins < 0,
             margins,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
-import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.base import Attack
+from anonymizer.attacks.base import Attack, AttackResult
 from anonymizer.attacks.definetti import Definetti, DefinettiSettings
-from anonymizer.model.adversary import AdversaryView, Threat
+from anonymizer.model.adversary import Threat
 from anonymizer.plugins import Exact
 from anonymizer.privacy.base import AttackModel, RiskSettings
 
@@ -52,13 +52,7 @@ class InferenceRisk(AttackModel):
         """Return the deFinetti attack."""
         return Definetti(DefinettiSettings(chains=CHAINS, sweeps=SWEEPS))
 
-    def measured(self, adversary: AdversaryView, random: np.random.Generator) -> float:
-        """Return the success of the attack, or the baseline by the most frequent values if that is larger.
-
-        Parameters
-        ----------
-        random: the source of all randomness.
-        """
+    def worst(self, found: Sequence[AttackResult]) -> float:
+        """Return the success of the attack, or the baseline by the most frequent values if that is larger."""
         # An adversary whom the attack misleads can still guess the most frequent value.
-        found = self.attack().run(adversary, random)
         return round(max(float(share) for each in found for share in (each.high, each.baseline)), 12)

@@ -274,7 +274,7 @@ class TCloseness(ScoredClassModel):
         assert reference is not None
         counts, t = view.counted, Fraction(self.settings.t)
         distance = self.distance(counts.attribute)
-        margins = distance.scores(counts, view.totals, reference) - float(t)
+        margins = self.scored(view, reference) - float(t)
         return resolve_near_ties(
             margins <= 0,
             margins,
@@ -298,4 +298,4 @@ class TCloseness(ScoredClassModel):
         t = float(self.settings.t)
         if t == 1:
             return np.zeros(len(view.sizes), dtype=np.int64)
-        return whole_records(view.sizes * (self.scores(view, reference) - t) / (1 - t), view, holds)
+        return whole_records(view.sizes * (self.scored(view, reference) - t) / (1 - t), view, holds)

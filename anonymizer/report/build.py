@@ -200,12 +200,14 @@ def build_report(parts: ReportParts) -> Report:
 
 
 def _search(facts: SearchFacts, outcome: Outcome) -> dict[str, Any]:
+    attacked = sum(1 for step in outcome.steps if step.attackers)
     return {
         "algorithm": outcome.algorithm or facts.algorithm,
         "chosen_because": list(outcome.reasons),
         "candidates": outcome.candidates,
         "evaluated": outcome.evaluated,
         "steps": len(outcome.steps),
+        **({"attacked": attacked} if attacked else {}),
         "optimal": outcome.optimal,
         "objective": outcome.objective,
         "bound": outcome.bound,
@@ -218,12 +220,10 @@ def _search(facts: SearchFacts, outcome: Outcome) -> dict[str, Any]:
 
 
 def _step(step: Step) -> dict[str, Any]:
-    return {
-        "candidate": step.candidate,
-        "objective": step.objective,
-        "accepted": step.accepted,
-        "failed": list(step.failed),
-    }
+    """Return a step; keys of attackers and of a proof only where there are some."""
+    content = asdict(step)
+    optional = {key: content.pop(key) for key in ("attackers", "proof")}
+    return content | {key: value for key, value in optional.items() if value}
 
 
 def environment() -> dict[str, Any]:

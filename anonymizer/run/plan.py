@@ -20,6 +20,7 @@ from anonymizer.attacks.base import Attack
 from anonymizer.config.attribute import AttributeSettings
 from anonymizer.config.files import MissingPerson, Order
 from anonymizer.config.model import Config, Reference
+from anonymizer.config.search import Attackers
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CSV_FILES
@@ -219,6 +220,7 @@ class Plan:
     shuffled: whether the released records are shuffled instead of sorted.
     in_input_database: whether input and release are in one database.
     acknowledged: warnings that are not repeated.
+    attacks_every_step: whether the attackers of constraints are asked about every valid candidate.
     units: column of each unit that constraints may count, by name.
     whole_units: whether every record must have a value in these.
     bands: of columns that are released in groups without being generalized; ``columns`` has them as they are
@@ -257,6 +259,7 @@ class Plan:
     whole_units: bool = False
     bands: Mapping[str, Bands] = field(default_factory=dict)
     whole: str | None = None
+    attacks_every_step: bool = False
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with a role, in the order of the config."""
@@ -474,6 +477,7 @@ def plan_of(config: Config) -> Plan:
         whole_units=given.missing_person is MissingPerson.REFUSE,
         bands=bands,
         whole=config.suppression.whole,
+        attacks_every_step=config.attackers is Attackers.EVERY_STEP,
     )
 
 

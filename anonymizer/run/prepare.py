@@ -390,7 +390,11 @@ def _problem(plan: Plan, table: Table, constraints: Sequence[Constraint]) -> Sea
         plan.moving_reference,
         plan.k,
         plan.suppression,
-        AttackCheck([each for each in constraints if isinstance(each, ReleaseConstraint)], plan.seed),
+        AttackCheck(
+            [each for each in constraints if isinstance(each, ReleaseConstraint)],
+            plan.seed,
+            every_step=plan.attacks_every_step,
+        ),
         plan.seed,
     )
 

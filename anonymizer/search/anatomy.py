@@ -22,7 +22,7 @@ from pydantic import Field
 from anonymizer.errors import InputError
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys, numbered
 from anonymizer.model.classes import Classes, SensitiveCodes
-from anonymizer.model.outcome import Outcome, Status, Step
+from anonymizer.model.outcome import AttackerMeasure, CheckerMeasure, Outcome, Status, Step
 from anonymizer.model.recoding import GroupRecoding
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.plugins import Settings
@@ -195,17 +195,24 @@ class Grouped:
     groups: number of remaining buckets.
     removed: number of removed records.
     failed: names of the violated constraints.
+    checks: what each constraint measured.
     """
 
     group: IntArray
     groups: int
     removed: int
     failed: tuple[str, ...]
+    checks: tuple[CheckerMeasure, ...]
 
     @property
     def valid(self) -> bool:
         """Whether it may be released."""
         return not self.failed
+
+
+def violated(checks: Sequence[CheckerMeasure]) -> tuple[str, ...]:
+    """Return the names of the constraints that are violated."""
+    return tuple(each.constraint for each in checks if not each.satisfied)
 
 
 class GroupJudge:
@@ -231,7 +238,7 @@ class GroupJudge:
         if not self._of_groups.admits(verdict.certain):
             return verdict.failed
         # A unique tuple is unique in any bucket; only removing records could change that.
-        return () if self._problem.limit else tuple(self._found(group))
+        return () if self._problem.limit else violated(self._measured(group))
 
     def judge(self, seats: IntArray) -> Grouped:
         """Return the verdict on buckets.
@@ -246,8 +253,9 @@ class GroupJudge:
         verdict = Judge(problem).judge(self._classes(group, len(seats)))
         numbers = np.append(np.where(verdict.kept, np.cumsum(verdict.kept) - 1, -1), -1)
         group = numbers[group]
-        failed = [*verdict.failed, *self._found(group)]
-        return Grouped(group, int(verdict.kept.sum()), int((group < 0).sum()), tuple(failed))
+        singled = self._measured(group)
+        failed, checks = verdict.failed + violated(singled), verdict.checks + singled
+        return Grouped(group, int(verdict.kept.sum()), int((group < 0).sum()), failed, checks)
 
     def _classes(self, group: IntArray, groups: int) -> Classes:
         """Return the buckets as classes, counted by value."""
@@ -258,14 +266,19 @@ class GroupJudge:
         values = {self._attribute.name: SensitiveCodes(self._attribute, distinct % size)}
         return Classes(distinct // size, counts, groups, values)
 
-    def _found(self, group: IntArray) -> list[str]:
-        """Return the names of the models on singling out that the remaining records violate."""
+    def _measured(self, group: IntArray) -> tuple[CheckerMeasure, ...]:
+        """Return what the models on singling out measure on the remaining records."""
         if not self._of_tuples or not (group >= 0).any():
-            return []
+            return ()
         stays = self.tuples[self._records.row[group >= 0]]
         alike = np.unique(stays, return_inverse=True)[1].astype(np.int64)
         classes = Classes(alike, np.ones(len(alike), dtype=np.int64), int(alike.max()) + 1, {})
-        return [describe(each) for each in self._of_tuples if not each.holds(classes)]
+        return tuple(
+            CheckerMeasure(
+                describe(each), measured := each.measured(classes), each.holds(classes), None, measured
+            )
+            for each in self._of_tuples
+        )
 
     def recoding(self, grouped: Grouped, facts: Mapping[str, Any]) -> GroupRecoding:
         """Return the recoding of buckets, numbered by their published values."""
@@ -574,6 +587,7 @@ class Anatomy(SearchAlgorithm):
     Settings = AnatomySettings
     settings: AnatomySettings
     in_groups = True
+    attacks_every_step = True
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the release of lowest loss, of most buckets among equal ones.
@@ -659,19 +673,27 @@ class _Run(SearchRun):
         self._control.tell(lambda: Progress(len(self._steps), len(self._steps) + 1, None, None))
         seats = dealt(queue, groups)
         grouped = self._judge.judge(seats)
-        objective = None
+        objective, answers = None, tuple[AttackerMeasure, ...]()
         if grouped.valid:
             mixed, grouping = self._mixed(seats, grouped)
             recoding = self._judge.recoding(mixed, _facts(mixed, grouping))
             broken = self._problem.gate.first_violated(self._problem.table, recoding)
+            answers = self._problem.gate.answers(recoding)
             if broken:
-                self._steps.append(Step({"groups": groups}, None, False, broken))
+                self._note(groups, None, replace(grouped, failed=broken), answers)
                 return False
             objective = self._problem.loss(recoding, "algorithm anatomy")
             if self._best is None or (objective, -mixed.groups) < (self._best[0], -self._best[1].groups):
                 self._best = objective, recoding
-        self._steps.append(Step({"groups": groups}, objective, grouped.valid, grouped.failed))
+        self._note(groups, objective, grouped, answers)
         return grouped.valid and grouped.removed == len(self._records.queue) - len(queue)
+
+    def _note(
+        self, groups: int, objective: float | None, found: Grouped, answers: tuple[AttackerMeasure, ...]
+    ) -> None:
+        """Log a step."""
+        step = Step({"groups": groups}, objective, found.valid, found.failed, None, found.removed)
+        self._steps.append(replace(step, checks=found.checks, attackers=answers))
 
     def _mixed(self, seats: IntArray, grouped: Grouped) -> tuple[Grouped, str]:
         """Exchange records between buckets of distinct values if all constraints stay satisfied.

@@ -12,19 +12,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 from zlib import crc32
 
 import numpy as np
 
 from anonymizer.attacks.adversary_view import adversary_from_anatomy, adversary_from_recoding
+from anonymizer.attacks.base import AttackResult
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import SensitiveCodes, released
 from anonymizer.model.out_of_core import TableSource
-from anonymizer.model.outcome import Outcome, Status, Step
+from anonymizer.model.outcome import AttackerMeasure, Outcome, Status, Step
 from anonymizer.model.recoding import GroupRecoding, Recoding
 from anonymizer.model.table import Table
 from anonymizer.plugins import Registry
@@ -114,12 +115,17 @@ class AttackCheck:
     ----------
     constraints: those measured by attacks; without any, every candidate passes.
     seed: of the run.
+    every_step: whether every candidate that satisfies all other constraints is attacked, not only those that
+        would be the release.
     """
 
-    def __init__(self, constraints: Sequence[ReleaseConstraint] = (), seed: int = 0) -> None:
+    def __init__(
+        self, constraints: Sequence[ReleaseConstraint] = (), seed: int = 0, *, every_step: bool = False
+    ) -> None:
         self.constraints = tuple(constraints)
         self._seed = seed
-        self._reached: dict[tuple[bytes, str], float] = {}
+        self.every_step = every_step and bool(constraints)
+        self._reached: dict[tuple[bytes, str], AttackerMeasure] = {}
         self._refused: dict[bytes, tuple[str, ...]] = {}
 
     @property
@@ -129,7 +135,7 @@ class AttackCheck:
 
     def asking(self, constraints: Sequence[ReleaseConstraint]) -> Self:
         """Return an attack check of other constraints that shares the results of this one."""
-        other = type(self)(constraints, self._seed)
+        other = type(self)(constraints, self._seed, every_step=self.every_step)
         other._reached, other._refused = self._reached, self._refused
         return other
 
@@ -155,10 +161,16 @@ class AttackCheck:
             asked = key, _asked(constraint)
             if asked not in self._reached:
                 scene = scene or _scene(table, recoding)
-                self._reached[asked] = constraint.measured(scene, self.random(constraint, Stage.SEARCH))
-            if not constraint.holds(self._reached[asked]):
-                return (f"{describe(constraint)} {self._reached[asked]:.4g}",)
+                self._reached[asked] = _measure(constraint, scene, self.random(constraint, Stage.SEARCH))
+            if not self._reached[asked].satisfied:
+                return (f"{describe(constraint)} {self._reached[asked].measured:.4g}",)
         return ()
+
+    def answers(self, recoding: Recoding) -> tuple[AttackerMeasure, ...]:
+        """Return what the attackers reached on a candidate, without those that were not asked about it."""
+        key = fingerprint(recoding)
+        asked = ((key, _asked(constraint)) for constraint in self.constraints)
+        return tuple(self._reached[each] for each in asked if each in self._reached)
 
     def excess(self, recoding: Recoding) -> float:
         """Return the largest measured success on a candidate over the allowed one, 1 where unknown."""
@@ -166,7 +178,7 @@ class AttackCheck:
         for constraint in self.constraints:
             reached, allowed = self._reached.get((key, _asked(constraint))), constraint.model.allowed_success
             if reached is not None and allowed:
-                found.append(reached / float(allowed))
+                found.append(reached.measured / float(allowed))
         return max(found)
 
     def refused(self, recoding: Recoding) -> bool:
@@ -185,6 +197,28 @@ class AttackCheck:
     def random(self, constraint: ReleaseConstraint, stage: Stage) -> np.random.Generator:
         """Return the random numbers of an attack; they depend on no other attack."""
         return np.random.default_rng([self._seed, crc32(describe(constraint).encode()), stage])
+
+
+def _measure(
+    constraint: ReleaseConstraint, scene: AdversaryView, random: np.random.Generator
+) -> AttackerMeasure:
+    found = constraint.attacked(scene, random)
+    measured = constraint.model.worst(found)
+    return AttackerMeasure(
+        describe(constraint), measured, constraint.holds(measured), tuple(_attacker(each) for each in found)
+    )
+
+
+def _attacker(found: AttackResult) -> dict[str, Any]:
+    """Return the number of one attacker, and whether it learned (null for one that does not learn)."""
+    return {
+        "attack": found.attack,
+        "success": float(found.success),
+        "baseline": float(found.baseline),
+        "low": found.low,
+        "high": found.high,
+        "learned": found.details.get("learned"),
+    }
 
 
 def _scene(table: Table, recoding: Recoding) -> AdversaryView:
@@ -353,6 +387,7 @@ class SearchAlgorithm(ABC):
     suppressions: the supported methods of suppression.
     in_groups: whether the release is two tables joined by bucket (Anatomy).
     out_of_core: whether it can search a source of tables if the frequency table does not fit in memory.
+    attacks_every_step: whether it can attack every candidate that satisfies all other constraints.
     by_codes: whether an out-of-core recoding can be applied to any record by its codes; otherwise only
         columns of the table can be released.
     """
@@ -362,6 +397,7 @@ class SearchAlgorithm(ABC):
     suppressions: ClassVar[frozenset[SuppressionMethod]] = frozenset({SuppressionMethod.CLASSES})
     in_groups: ClassVar[bool] = False
     out_of_core: ClassVar[bool] = False
+    attacks_every_step: ClassVar[bool] = False
     by_codes: ClassVar[bool] = True
 
     def __init__(self, settings: PlugInSettings | None = None) -> None:

@@ -7,14 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Classes
-from anonymizer.model.outcome import Outcome, Status, Step
-from anonymizer.privacy.base import ClassConstraint, Merging, describe
+from anonymizer.model.outcome import CheckerMeasure, Outcome, Status, Step
+from anonymizer.privacy.base import ClassConstraint, Measured, Merging, TableConstraint, describe
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.search.base import AttackCheck, Control, SearchProblem, SuppressionMethod
-from anonymizer.search.suppression.suppressor import Suppressed, Suppressor, WholeClasses, WholeUnits, holding
+from anonymizer.search.suppression.suppressor import (
+    Suppressed,
+    Suppressor,
+    WholeClasses,
+    WholeUnits,
+    holding,
+    reference_for,
+    references_of,
+)
 
 Search = Callable[[SearchProblem, Control], Outcome]
 
@@ -122,10 +131,12 @@ class _Growing:
         self._passed = False
         if outcome.recoding is None:
             return outcome
-        broken = self._problem.gate.first_violated(self._problem.table, outcome.recoding)
+        gate = self._problem.gate
+        broken = gate.first_violated(self._problem.table, outcome.recoding)
         self._passed = not broken
-        self._excess = self._problem.gate.excess(outcome.recoding)
-        self._steps.append(Step({"smallest_class": size}, outcome.objective, not broken, broken))
+        self._excess = gate.excess(outcome.recoding)
+        step = Step({"smallest_class": size}, outcome.objective, not broken, broken)
+        self._steps.append(replace(step, attackers=gate.answers(outcome.recoding)))
         if not broken and (self._best is None or _lower(outcome, self._best)):
             self._best = outcome
         return outcome
@@ -180,6 +191,7 @@ class CandidateVerdict:
     failed: names of the constraints (and ``suppression.limit``) that the candidate violates as a whole.
     losses: records of each class that every finer candidate must suppress, shape (classes,), int64.
     settled: whether no other choice of suppressed records could make the candidate better, or valid.
+    measure: computes ``checks``.
     """
 
     sizes: IntArray
@@ -190,6 +202,12 @@ class CandidateVerdict:
     failed: tuple[str, ...]
     losses: IntArray
     settled: bool
+    measure: Callable[[], tuple[CheckerMeasure, ...]]
+
+    @cached_property
+    def checks(self) -> tuple[CheckerMeasure, ...]:
+        """What each constraint measured; computed only for the steps that a search keeps."""
+        return self.measure()
 
     @property
     def gone(self) -> IntArray:
@@ -210,6 +228,18 @@ class CandidateVerdict:
     def valid(self) -> bool:
         """Whether the candidate may be released."""
         return not self.failed
+
+
+def _of_release(constraint: TableConstraint, release: Classes, *, valid: bool) -> CheckerMeasure:
+    if not release.number:
+        return CheckerMeasure(describe(constraint), None, False, None)
+    measured = constraint.measured(release)
+    released = measured if valid else None
+    return CheckerMeasure(describe(constraint), measured, constraint.holds(release), None, released)
+
+
+def _nothing(constraint: ClassConstraint) -> None:  # noqa: ARG001 - any constraint
+    return None
 
 
 def _suppressor_for(problem: SearchProblem) -> Suppressor:
@@ -263,8 +293,62 @@ class Judge:
             least == suppressed and not (broken and self._suppressor.chooses)
         )
         return CandidateVerdict(
-            sizes, found, kept_suppressed, suppressed, least, tuple(failed), certain, settled
+            sizes,
+            found,
+            kept_suppressed,
+            suppressed,
+            least,
+            tuple(failed),
+            certain,
+            settled,
+            lambda: self._checks(classes, found, kept_suppressed, not failed),
         )
+
+    def _checks(
+        self, classes: Classes, found: Suppressed, kept_suppressed: bool, valid: bool
+    ) -> tuple[CheckerMeasure, ...]:
+        """Return what each constraint measures on the classes, and on what is released of a valid candidate.
+
+        Parameters
+        ----------
+        kept_suppressed: whether the suppressed records stay as one class.
+        """
+        measure_released = self._measure_released(classes, found, kept_suppressed) if valid else _nothing
+        checks = []
+        for each in self._problem.class_constraints:
+            reference = reference_for(each, self._suppressor.input)
+            violating = int(classes.sizes[~each.holds(classes, reference)].sum())
+            measured = each.measured(classes, reference)
+            released = measured if not found.of_classes.any() else measure_released(each)
+            checks.append(
+                CheckerMeasure(
+                    describe(each), measured, violating == 0, violating, released if valid else None
+                )
+            )
+        if self._problem.table_constraints:
+            release = self._remaining(classes, found, kept_suppressed)
+            checks += [_of_release(each, release, valid=valid) for each in self._problem.table_constraints]
+        return tuple(checks)
+
+    def _remaining(self, classes: Classes, found: Suppressed, kept_suppressed: bool) -> Classes:
+        """Return what is released, with the suppressed records as one class if they stay."""
+        release = self._release(classes, found)
+        return release.beside(classes.part(found.gone)[0].pooled()) if kept_suppressed else release
+
+    def _measure_released(
+        self, classes: Classes, found: Suppressed, kept_suppressed: bool
+    ) -> Callable[[ClassConstraint], Measured]:
+        """Return a function that measures a constraint on what a valid candidate releases."""
+        kept = found.of_classes == 0
+        whole = (kept | (found.of_classes == classes.sizes)).all()
+        if whole and not kept_suppressed and not self._moving:
+            # Views of classes are filtered without a pass over the items.
+            return lambda each: each.measured(classes, reference_for(each, self._suppressor.input), kept)
+        release = self._remaining(classes, found, kept_suppressed)
+        after = self._suppressor.input
+        if self._moving:
+            after = references_of(release, self._problem.table.sensitive_names)
+        return lambda each: each.measured(release, reference_for(each, after))
 
     def _may_stay(self, classes: Classes, found: Suppressed) -> bool:
         """Return whether the suppressed records may stay as one class; p is then that of the input.

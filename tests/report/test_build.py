@@ -82,7 +82,17 @@ SHAPE: Shape = {
         }
     ],
     "utility": [dict],
-    "steps": [{"candidate": dict, "objective": (int, float, NONE), "accepted": bool, "failed": [str]}],
+    "steps": [
+        {
+            "candidate": dict,
+            "objective": (int, float, NONE),
+            "accepted": bool,
+            "failed": [str],
+            "at_least": NUMBER,
+            "suppressed": int,
+            "checks": [dict],
+        }
+    ],
     "seconds": dict,
     "environment": {"anonymizer": str, "python": str, "packages": dict},
     "recoding_file": {"path": str, "sha256": str},

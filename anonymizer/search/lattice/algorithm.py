@@ -26,7 +26,7 @@ from anonymizer.loss.base import LOSS_METRICS, LatticeLoss, Marginals, Transform
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, Packing, group_keys
 from anonymizer.model.classes import Classes
 from anonymizer.model.out_of_core import TableSource
-from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.outcome import CheckerMeasure, Outcome, Step
 from anonymizer.model.recoding import FullDomainRecoding, levels_by_name
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.model.units import merged_items
@@ -654,6 +654,9 @@ GROUPS = ((2, 1 << 10), (5, 1 << 16), (10, 1 << 19))
 IDLE = 3
 """Cycles in a row that find nothing better before the next bound, or the proof."""
 
+MEASURED = 10_000
+"""Candidates whose measures are kept in the steps; a report of all would fill memory in a long search."""
+
 NOT_ATTACKED = "not attacked"
 """Shown in the step of a transformation that satisfies all other constraints, before its attack check."""
 
@@ -721,6 +724,7 @@ class Lattice(SearchAlgorithm):
     suppressions = frozenset(SuppressionMethod)
     out_of_core = True
     counts_units = True
+    attacks_every_step = True
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the optimum, or the incumbent with its bound at the end of the budget."""
@@ -968,8 +972,11 @@ class _Run(LatticeRun):
         self._cut()
 
     def _passes(self, levels: Levels, objective: float) -> bool:
-        broken = self._problem.gate.first_violated(self._table, self._recoded(levels))
-        self._steps.append(Step(self._named(levels), objective, not broken, broken))
+        gate, recoding = self._problem.gate, self._recoded(levels)
+        broken = gate.first_violated(self._table, recoding)
+        step = Step(self._named(levels), objective, not broken, broken, self._loss.floor(levels))
+        suppressed = int(recoding.table.counts[recoding.suppressed].sum())
+        self._steps.append(replace(step, suppressed=suppressed, attackers=gate.answers(recoding)))
         return not broken
 
     def _named(self, levels: Levels) -> dict[str, int]:
@@ -1025,17 +1032,22 @@ class _Run(LatticeRun):
         """Rule out a transformation by its certain losses, counted without its classes."""
         self._guide.learn(levels, lost, lost)
         self._findings.rule_out_below(levels)
-        self._steps.append(Step(self._named(levels), None, False, ("suppression.limit",)))
+        step = Step(self._named(levels), None, False, ("suppression.limit",), self._loss.floor(levels), lost)
+        self._steps.append(replace(step, proof="records in classes that are too small"))
         self._evaluated += 1
         self._objectives[levels] = np.inf
         self._findings.mark(levels)
 
     def _take(self, candidate: Candidate) -> None:
         """Take a valid transformation as the incumbent, or let it wait for the attack checks."""
-        if self._problem.gate.open:
+        if self._problem.gate.open or self._problem.gate.every_step:
             self._best, self._best_levels = candidate.objective, candidate.levels
         else:
             self._waiting.add(candidate)
+
+    def _checks(self, verdict: CandidateVerdict) -> tuple[CheckerMeasure, ...]:
+        """Return what each constraint measured, for the first candidates."""
+        return verdict.checks if len(self._steps) < MEASURED else ()
 
     def _note(self, levels: Levels, facts: TransformationFacts | None, verdict: CandidateVerdict) -> float:
         """Log the step; return the objective, infinite for an invalid transformation.
@@ -1051,7 +1063,17 @@ class _Run(LatticeRun):
         shown = objective if np.isfinite(objective) else None
         accepted = verdict.valid and self._problem.gate.open
         failed = verdict.failed if accepted or verdict.failed else (NOT_ATTACKED,)
-        self._steps.append(Step(self._named(levels), shown, accepted, failed))
+        step = Step(self._named(levels), shown, accepted, failed, self._loss.floor(levels))
+        step = replace(step, suppressed=verdict.suppressed, checks=self._checks(verdict))
+        if verdict.valid and self._whole and self._problem.gate.every_step:
+            recoding = self._recoded(levels)
+            broken = self._problem.gate.first_violated(self._table, recoding)
+            answers = self._problem.gate.answers(recoding)
+            step = replace(step, accepted=not broken, failed=broken, attackers=answers)
+            if broken and self._judge.chooses:
+                self._unproven = min(self._unproven, self._bound(levels))
+            objective = np.inf if broken else objective
+        self._steps.append(step)
         self._evaluated += 1
         self._objectives[levels] = objective
         return objective
@@ -1070,7 +1092,8 @@ class _Run(LatticeRun):
                 self._look_at(finer)
             objective = self._objectives[finer]
             dearer = objective > self._best + self._loss.rounding * abs(self._best)
-            if not dearer and (self._problem.gate.open or self._passes(finer, objective)):
+            asked = self._problem.gate.open or self._problem.gate.every_step
+            if not dearer and (asked or self._passes(finer, objective)):
                 self._best_levels = finer
                 pending = list(self._right_below())
 

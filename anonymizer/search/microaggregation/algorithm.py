@@ -711,7 +711,7 @@ class _Run(SearchRun):
         verdict = self._judge.judge(Parts.whole(self._table).classes())
         if self._problem.admits(verdict.certain):
             return False
-        self._steps.append(Step({"classes": 1}, None, False, verdict.failed))
+        self._log(1, None, verdict)
         return True
 
     def _rounds(self) -> None:
@@ -761,7 +761,11 @@ class _Run(SearchRun):
             objective = self._problem.loss(recoding, "algorithm microaggregation")
             if self._best is None or objective < self._best[0]:
                 self._best = objective, recoding
-        self._steps.append(Step({"classes": partition.number}, objective, verdict.valid, verdict.failed))
+        self._log(partition.number, objective, verdict)
+
+    def _log(self, classes: int, objective: float | None, verdict: CandidateVerdict) -> None:
+        step = Step({"classes": classes}, objective, verdict.valid, verdict.failed)
+        self._steps.append(replace(step, suppressed=verdict.suppressed, checks=verdict.checks))
 
     def _recoding(self, parts: Parts, partition: Partition, verdict: CandidateVerdict) -> RegionRecoding:
         table, columns = parts.rows(), partition.columns

@@ -1312,7 +1312,7 @@ def _find_start(problem: SearchProblem, control: Control) -> _Start | _NoStart:
     classes = RollUp.of(problem.table).classes(levels)
     verdict = Judge(problem).judge(classes)
     candidate = {"levels": levels_by_name(problem.table.quasi_identifiers, levels)}
-    own = Step(candidate, None, verdict.valid, verdict.failed)
+    own = Step(candidate, None, verdict.valid, verdict.failed, None, verdict.suppressed, verdict.checks)
     if verdict.valid:
         return _started(problem, levels, verdict, (own,))
     if not problem.admits(verdict.certain):
