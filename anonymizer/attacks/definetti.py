@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -27,7 +27,15 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.base import Attack, AttackResult, KnowledgeSettings, Share, clopper_pearson, somebody
+from anonymizer.attacks.base import (
+    CONFIDENCE,
+    Attack,
+    AttackResult,
+    KnowledgeSettings,
+    Share,
+    clopper_pearson,
+    somebody,
+)
 from anonymizer.attacks.linkage.distances import gaps_of, standard_scale
 from anonymizer.attacks.pace import step
 from anonymizer.errors import InputError
@@ -633,12 +641,15 @@ class SamplerSettings:
     sweeps: maximum number of sweeps of a chain, at least 8.
     tolerance: largest R-hat that counts as converged, above 1.
     draws: sufficient effective sample size.
+    precise: whether the share that the chains expect to guess must be known within ``PRECISION`` too; for an
+        attack that nothing but this expectation judges.
     """
 
     chains: int
     sweeps: int
     tolerance: float
     draws: int
+    precise: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -743,6 +754,79 @@ class _Stretch:
         )
 
 
+PRECISION = 0.01
+"""Width of the expected share of correct guesses below which it is settled, without known true values."""
+
+BATCHES = 8
+"""Maximum number of sets of chains that guess for each other."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The share of records that are guessed correctly, if the probabilities are correct.
+
+    The largest of several noisy probabilities is too large on average, so the guesses of some chains count by
+    the probabilities of another: independent noise cancels. This errs downwards where chains guess different
+    values; the largest mean over all chains errs upwards. The truth is between their expectations, and not
+    below the baseline, which is certain in every assignment.
+
+    Attributes
+    ----------
+    success: mean over the chains of what each finds of the others' guesses, at least the baseline.
+    low, high: interval of 95% by the jackknife over chains, with the largest mean inside.
+    by_chain: what each set of chains finds of the others' guesses.
+    """
+
+    success: float
+    low: float
+    high: float
+    by_chain: list[float]
+
+    @property
+    def width(self) -> float:
+        """Width of the interval."""
+        return self.high - self.low
+
+    @classmethod
+    def of(cls, groups: Groups, by_chain: FloatArray) -> Expected:
+        """Return the expectation from the probabilities of each chain, shape (chains, entries)."""
+        baseline = expected_accuracy(groups, groups.shares)
+        sets = np.array_split(by_chain, min(len(by_chain), BATCHES))
+        sums, sizes = np.stack([own.sum(axis=0) for own in sets]), np.array([len(own) for own in sets])
+        found = _guessed_by_others(groups, sums, sizes)
+        success = float(np.mean(found))
+        largest = expected_accuracy(groups, by_chain.mean(axis=0))
+        low, high = baseline, max(success, largest)
+        if len(sets) > 2:
+            without = [
+                np.mean(_guessed_by_others(groups, np.delete(sums, i, axis=0), np.delete(sizes, i)))
+                for i in range(len(sets))
+            ]
+            error = np.sqrt((len(sets) - 1) * np.var(without))
+            from scipy.special import stdtrit  # noqa: PLC0415  quick start-up
+
+            reach = float(stdtrit(len(sets) - 1, (1 + CONFIDENCE) / 2) * error)
+            low, high = max(success - reach, baseline), max(success + reach, largest)
+        return cls(max(success, baseline), low, min(max(high, baseline), 1.0), found)
+
+
+def _guessed_by_others(groups: Groups, sums: FloatArray, sizes: IntArray) -> list[float]:
+    """Return the probability by each set of chains of the values that all others find most likely.
+
+    Parameters
+    ----------
+    sums: of the probabilities of each set, shape (sets, entries).
+    sizes: chains of each set, shape (sets,), int64.
+    """
+    starts, total, found = groups.first[:-1], sums.sum(axis=0), []
+    for own, size in zip(sums, sizes.tolist(), strict=True):
+        others = total - own
+        best = np.isclose(others, np.maximum.reduceat(others, starts)[groups.kind], rtol=1e-12, atol=0)
+        chance = np.add.reduceat(best * own / size, starts) / np.add.reduceat(best, starts)
+        found.append(float(chance @ groups.counts) / groups.people)
+    return found
+
+
 def posterior(
     groups: Groups, model: NaiveBayes, effort: SamplerSettings, randoms: Sequence[np.random.Generator]
 ) -> Posterior:
@@ -768,6 +852,8 @@ def posterior(
         for position, chain in enumerate(chains):
             stretch.run(position, chain, people, effort, done)
         convergence = stretch.convergence(effort, done)
+        if effort.precise and Expected.of(groups, stretch.means).width > PRECISION:
+            convergence = replace(convergence, converged=False)
         done += length
         if convergence.converged or 2 * done > effort.sweeps:
             break
@@ -1279,7 +1365,9 @@ class Definetti(Attack):
         view = self._knowing(adversary).view(adversary, known, name)
         settings = self.settings
         sweeps = settings.sweeps or affordable_sweeps(int(view.groups.first[-1]) * settings.chains)
-        effort = SamplerSettings(settings.chains, sweeps, float(settings.tolerance), settings.draws)
+        effort = SamplerSettings(
+            settings.chains, sweeps, float(settings.tolerance), settings.draws, precise=view.true is None
+        )
         model = NaiveBayes(view.groups, [own.feature for own in view.codings], float(settings.prior))
         found = posterior(view.groups, model, effort, random.spawn(settings.chains))
         return self._finding(view, found, self._features(adversary), name)
@@ -1311,7 +1399,7 @@ class Definetti(Attack):
         # The aim marks a success that is only expected, not counted.
         aim = {"target": UNCONFIRMED} if view.true is None else {}
         knowledge = {"attributes": list(view.names), **aim, "sensitive": name}
-        ends = [judged.low, judged.high, *judged.by_chain]
+        ends = [judged.low, judged.high, *(judged.by_chain if view.true is not None else ())]
         success, baseline = judged.success, judged.baseline
         return AttackResult(
             self.name, knowledge, success, baseline, min(ends), max(ends), judged.targets, details
@@ -1347,7 +1435,7 @@ def _judged(view: View, true: IntArray, found: Posterior) -> _Judged:
     each = [float(Score.of(groups, own, true).accuracy) for own in found.by_chain]
     details: dict[str, Any] = {
         "judged_by": "the true values",
-        "expected": expected_accuracy(groups, found.chances),
+        "expected": Expected.of(groups, found.by_chain).success,
         "abs": 1000 * score.absolute,
         "ssq": 1000 * score.squared,
         "random_worlds": {"abs": 1000 * blind.absolute, "ssq": 1000 * blind.squared},
@@ -1358,11 +1446,13 @@ def _judged(view: View, true: IntArray, found: Posterior) -> _Judged:
 
 def _believed(groups: Groups, found: Posterior) -> _Judged:
     """Judge by the model's own probabilities, as the true values are unknown."""
-    success = expected_accuracy(groups, found.chances)
-    each = [expected_accuracy(groups, own) for own in found.by_chain]
-    details = {"judged_by": "the model's own chances, which nothing confirms", "expected": success}
+    expected = Expected.of(groups, found.by_chain)
+    details = {"judged_by": "the model's own chances, which nothing confirms", "expected": expected.success}
     baseline = expected_accuracy(groups, groups.shares)
-    return _Judged(success, baseline, success, success, groups.people, each, details)
+    low, high = expected.low, expected.high
+    if found.convergence is None:
+        low = high = expected.success
+    return _Judged(expected.success, baseline, low, high, groups.people, expected.by_chain, details)
 
 
 def _linked(adversary: AdversaryView) -> bool:

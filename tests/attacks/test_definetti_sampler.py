@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from anonymizer.attacks.definetti import Posterior, SamplerSettings, Score, Similar, expected_accuracy
+from anonymizer.attacks.definetti import (
+    Expected,
+    Posterior,
+    SamplerSettings,
+    Score,
+    Similar,
+    expected_accuracy,
+)
 from tests.attacks.exchangeable import Dealt, dealt, spread
 from tests.twins import exchangeable as twin
 
@@ -148,3 +158,63 @@ def test_independent_features_give_no_lift() -> None:
     assert abs(float(score.accuracy) - 0.5) < 4 * 0.5 / np.sqrt(3000)
     assert expected_accuracy(case.groups, found.chances) < 0.56
     assert score.absolute > 0.95
+
+
+def symmetric(seed: int) -> Case:
+    """Return groups that all have the same values once: by symmetry, each has the chance 1 / values."""
+    random = Random(seed)
+    groups, values, features = random.randint(2, 6), random.randint(2, 5), random.randint(1, 3)
+    people = [
+        [tuple(random.choice("abc") for _ in range(features)) for _ in range(values)] for _ in range(groups)
+    ]
+    return people, [list("ABCDE"[:values])] * groups
+
+
+def covered(seeds: Sequence[int], effort: SamplerSettings) -> tuple[int, list[float], list[float]]:
+    """Return how often the interval covers the true share, and the errors of the estimate and the maximum."""
+    inside, errors, largest = 0, [], []
+    for seed in seeds:
+        people, secrets = symmetric(seed)
+        case = dealt(people, secrets)
+        found = case.sampled(effort, seed)
+        own, true = Expected.of(case.groups, found.by_chain), 1 / len(secrets[0])
+        inside += own.low <= true + 1e-9 <= own.high + 2e-9
+        errors.append(float(np.mean(own.by_chain)) - true)
+        largest.append(expected_accuracy(case.groups, found.chances) - true)
+    return inside, errors, largest
+
+
+def test_a_symmetric_table_is_expected_to_give_away_nothing() -> None:
+    """The mean of the largest noisy chances is too large; guesses of other chains are not."""
+    inside, errors, largest = covered(range(20), SamplerSettings(4, 128, 1.05, 200, precise=True))
+    assert inside >= 17, "95% of 20, less what chance allows"
+    assert abs(np.mean(errors)) < 3 * np.std(errors) / np.sqrt(20)
+    assert np.mean(largest) > 0.02
+
+
+@pytest.mark.slow
+def test_the_interval_covers_at_its_level() -> None:
+    inside, errors, _ = covered(range(200), SamplerSettings(4, 1024, 1.05, 200, precise=True))
+    assert inside >= 184, "at least 95% of 200, less what chance allows"
+    assert abs(np.mean(errors)) < 3 * np.std(errors) / np.sqrt(200)
+
+
+@given(st.integers(0, 10**6))
+def test_chains_guess_for_each_other_as_by_lists(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    case = dealt(*symmetric(seed))
+    groups, chains = case.groups, int(random.integers(2, 5))
+    entries = int(groups.first[-1])
+    chances = random.integers(1, 4, (chains, entries)).astype(float)
+    chances /= np.add.reduceat(chances, groups.first[:-1], axis=1)[:, groups.kind]
+    found = []
+    for own in range(chains):
+        right = 0.0
+        for kind, records in enumerate(groups.counts.tolist()):
+            mine = range(groups.first[kind], groups.first[kind + 1])
+            others = [round(sum(chances[other, entry] for other in range(chains) if other != own), 9)
+                      for entry in mine]  # fmt: skip
+            best = [entry for entry, chance in zip(mine, others, strict=True) if chance == max(others)]
+            right += records * sum(chances[own, entry] for entry in best) / len(best)
+        found.append(right / groups.people)
+    assert Expected.of(groups, chances).by_chain == pytest.approx(found)
