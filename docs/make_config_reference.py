@@ -19,6 +19,7 @@ END = "<!-- generated: end -->"
 
 SECTIONS = {
     "input": "InputSettings",
+    "input.population": "PopulationSettings",
     "suppression": "SuppressionSettings",
     "budget": "BudgetSettings",
     "engine": "EngineSettings",

@@ -46,6 +46,12 @@ ATTACKED: dict[str, dict[str, tuple[Any, ...]]] = {
 }
 """The same for the models that attacks measure, which need more than classes."""
 
+COUNTING_PEOPLE: dict[str, dict[str, tuple[Any, ...]]] = {
+    "k-map": {"k": (1, 2, 3, 5, 8)},
+    "delta-presence": {"min": (0, 0, 0.1, 0.25), "max": (0.3, 0.5, 0.75, 0.9, 1)},
+}
+"""The same for the models that need a population."""
+
 SIMPLE = ("k-anonymity", "k-anonymity", "l-diversity", "alpha-k-anonymity")
 REFERENCED = (
     "t-closeness",

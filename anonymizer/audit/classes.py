@@ -179,7 +179,7 @@ def measure(
                     constraint.measured(classes),
                     constraint.holds(classes),
                     0,
-                    verifiable_from_release=True,
+                    verifiable_from_release=not constraint.model.needs_population,
                 )
             )
     return measurements
@@ -222,7 +222,7 @@ def verifiable(classes: Classes, constraint: CountedConstraint, grown: Collectio
     classes: of the file, its sensitive attributes with the available hierarchies.
     grown: sensitive attributes whose hierarchy was built from other data.
     """
-    if constraint.unit is not None:
+    if constraint.unit is not None or constraint.model.needs_population:
         return False
     if constraint.attribute is None:
         return True

@@ -183,6 +183,22 @@ UnitName = Annotated[str, Field(min_length=1), AfterValidator(_free_unit_name)]
 """Name of a unit in constraints."""
 
 
+class PopulationSettings(Section):
+    """The population that the input is a sample of; in short, the path of its table."""
+
+    path: FilePath = Field(
+        description="table with the same quasi-identifiers, relative to the config file, read as the input is"
+    )
+    weight: str | None = Field(
+        default=None, min_length=1, description="column with the people that a row stands for; default: one"
+    )
+
+    @classmethod
+    def normalize_input(cls, data: Any) -> Any:
+        """Return a path as a mapping with that path only."""
+        return {"path": data} if isinstance(data, str) else data
+
+
 class InputSettings(Section):
     """The file or table to anonymize and how to read it."""
 
@@ -239,6 +255,11 @@ class InputSettings(Section):
         default=None,
         description="records without a value in the column of a unit: own, each is a unit of its own (the "
         "default); or refuse",
+    )
+    population: PopulationSettings | None = Field(
+        default=None,
+        description="the population that the input is a sample of, for k-map, delta-presence and risks; "
+        "default: estimated by the column with role weight",
     )
 
     @property

@@ -172,6 +172,33 @@ def _conflicts_with_whole(config: Config) -> Iterator[tuple[tuple[str, ...], str
         yield path, "cannot be appended to an earlier release; remove it, or apply"
 
 
+def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield each key that constraints on the population cannot be combined with, and the message about it."""
+    if config.input.population is not None and config.numerals != config.input.numerals:
+        what = "the numbers of input.population have the sign of the input; accepted: input.decimal"
+        yield ("output", "decimal"), what
+    needing = [place for place, each in enumerate(config.constraints) if each.needs_population]
+    if not needing:
+        return
+    weights = config.with_role(Role.WEIGHT)
+    if config.input.population is None and len(weights) != 1:
+        found = f"found {len(weights)}: {', '.join(weights)}" if weights else "found none"
+        what = f"needs input.population, or one column with role weight; {found}"
+        yield ("constraints", needing[0], "model"), what
+    if not config.algorithm.plug_in.counts_population:
+        able = [name for name, each in config.algorithm.registry().items() if each.counts_population]
+        what = f"{config.algorithm.name} cannot count the population; accepted: {', '.join(able)}"
+        yield ("algorithm", "name"), what
+    if config.suppression.method is not Method.CLASSES:
+        yield ("suppression", "method"), "where constraints count the population, accepted: classes"
+    if config.suppression.keep_rows:
+        yield ("suppression", "keep_rows"), "where constraints count the population, accepted: false"
+    if config.apply is not None:
+        yield ("apply",), "constraints of new records cannot count the population; remove these, or apply"
+    if config.suppression.whole is not None:
+        yield ("suppression", "whole"), "where constraints count the population, remove it"
+
+
 IN_NUMBERS = ("auto", "lattice", "local", "mondrian")
 """Algorithms whose generalized values can be released as numbers."""
 
@@ -420,7 +447,8 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _suits_unit_columns(self) -> Self:
-        found = [problem(what, path) for path, what in _conflicts_with_units(self)]
+        conflicts = [*_conflicts_with_units(self), *_conflicts_with_population(self)]
+        found = [problem(what, path) for path, what in conflicts]
         if found:
             raise refusal(found)
         return self
@@ -445,6 +473,11 @@ class Config(Section):
     def counts_units(self) -> bool:
         """Whether a constraint counts units other than records."""
         return any(self.unit_of(each) is not None for each in self.constraints)
+
+    @property
+    def counts_population(self) -> bool:
+        """Whether a constraint counts the population."""
+        return any(each.needs_population for each in self.constraints)
 
     @model_validator(mode="after")
     def _suits_labels(self) -> Self:

@@ -253,6 +253,11 @@ class ConstraintSettings(PluginSection):
         """Whether the model can count units other than records."""
         return bool(self.plug_in.counts_units)
 
+    @property
+    def needs_population(self) -> bool:
+        """Whether the model counts the population."""
+        return bool(self.build().needs_population)
+
     @model_validator(mode="after")
     def _fits_model(self) -> Self:
         counting = ("quasi_identifiers", "missing_sensitive")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
+from anonymizer.model.population import PopulationSizes
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import SensitiveAttribute, Table
 from anonymizer.model.units import Ties, UnitsByName
@@ -105,17 +106,29 @@ class ClassView:
         values is counted with each, so that the counts of a class may add up to more than its size.
     missing: code of the missing value if it does not count as a distinct value, else None.
     remembered: what models have computed of these classes, by model and reference.
+    population: people of the population in each class, None if unknown.
     """
 
     sizes: IntArray
     sensitive: SensitiveCounts | None = None
     missing: int | None = None
     remembered: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    population: PopulationSizes | None = None
 
     def keep(self, kept: BoolArray) -> ClassView:
         """Return some of the classes; ``kept`` has shape (classes,)."""
         sensitive = None if self.sensitive is None else self.sensitive.keep(kept)
-        return ClassView(self.sizes[kept], sensitive, self.missing)
+        people = None if self.population is None else self.population.keep(kept)
+        return ClassView(self.sizes[kept], sensitive, self.missing, population=people)
+
+    @property
+    def people(self) -> PopulationSizes:
+        """The people of the population in each class, at least its records where they are estimated."""
+        assert self.population is not None, "the model was given no population"
+        if not self.population.estimated:
+            return self.population
+        least = self.sizes * self.population.scale
+        return replace(self.population, scaled=np.maximum(self.population.scaled, least))
 
     @property
     def counted(self) -> SensitiveCounts:
@@ -178,6 +191,7 @@ class Classes:
     sensitive: the items' sensitive values by attribute name.
     units: the items' units by name; a class with some records of an item has all of them.
     ties: which items are suppressed together; None where each may be suppressed alone. Parts have none.
+    population: people of the population in each class, None if unknown.
     """
 
     def __init__(
@@ -188,9 +202,11 @@ class Classes:
         sensitive: Mapping[str, SensitiveCodes],
         units: UnitsByName = NO_UNITS,
         ties: Ties | None = None,
+        population: PopulationSizes | None = None,
     ) -> None:
         self.ties = ties
         self._class_of = class_of
+        self.population = population
         self.counts = counts
         self.number = number
         self._sensitive = sensitive
@@ -285,7 +301,14 @@ class Classes:
 
     def with_units(self, units: UnitsByName) -> Classes:
         """Return the same classes with units of their items."""
-        return Classes(self.class_of, self.counts, self.number, self._sensitive, units)
+        return Classes(
+            self.class_of, self.counts, self.number, self._sensitive, units, population=self.population
+        )
+
+    def with_population(self, population: PopulationSizes) -> Classes:
+        """Return the same classes with their people in the population."""
+        own = self._sensitive
+        return Classes(self.class_of, self.counts, self.number, own, self._units, self.ties, population)
 
     def keep(self, kept: BoolArray) -> Classes:
         """Return some classes, renumbered; ``kept`` has shape (classes,)."""
@@ -293,7 +316,11 @@ class Classes:
         numbers = np.cumsum(kept) - 1
         sensitive = {name: own.at(items) for name, own in self._sensitive.items()}
         units = {name: own.at(items) for name, own in self._units.items()}
-        part = Classes(numbers[self.class_of[items]], self.counts[items], int(kept.sum()), sensitive, units)
+        people = None if self.population is None else self.population.keep(kept)
+        number = int(kept.sum())
+        part = Classes(
+            numbers[self.class_of[items]], self.counts[items], number, sensitive, units, population=people
+        )
         for key, found in self._counted.items():
             inside = kept[found.owner]
             part._counted[key] = CountedClasses(
@@ -321,11 +348,15 @@ class Classes:
         if self._units and not np.array_equal(counts[items], self.counts[items]):
             raise ValueError("whose records of a distinct row remain is unknown, so units cannot be counted")
         units = {name: each.at(items) for name, each in self._units.items()}
-        return Classes(numbers[self.class_of[items]], counts[items], int(present.sum()), own, units), items
+        people = None if self.population is None else self.population.keep(present)
+        class_of, number = numbers[self.class_of[items]], int(present.sum())
+        return Classes(class_of, counts[items], number, own, units, population=people), items
 
     def pooled(self) -> Classes:
         """Return one class of all records, at least one."""
-        return Classes(np.zeros_like(self.class_of), self.counts, 1, self._sensitive, self._units)
+        people = None if self.population is None else self.population.pooled()
+        own = np.zeros_like(self.class_of)
+        return Classes(own, self.counts, 1, self._sensitive, self._units, population=people)
 
     def beside(self, other: Classes) -> Classes:
         """Return these classes followed by those of another partition with the same attributes and units."""

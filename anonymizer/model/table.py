@@ -17,6 +17,7 @@ import numpy as np
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.number_columns import NumberColumns
+from anonymizer.model.population import Population
 from anonymizer.model.units import Ties, UnitsByName
 
 
@@ -396,6 +397,7 @@ class Table:
     coarse: whether a code may represent all values of its node, so that distinct rows of values are unknown.
     units: of the rows, by the names that constraints use; empty where only records are counted.
     ties: which rows are suppressed together; None where each may be suppressed alone.
+    population: that the records are a sample of; None if no constraint refers to it.
     """
 
     quasi_identifiers: tuple[QuasiIdentifier, ...]
@@ -405,6 +407,7 @@ class Table:
     coarse: bool = False
     units: UnitsByName = field(default_factory=dict)
     ties: Ties | None = None
+    population: Population | None = None
 
     @cached_property
     def records(self) -> int:

@@ -76,6 +76,7 @@ class PrivacyModel(ABC):
     counts_values: whether the verdict depends on which sensitive values count as equal.
     counts_units: whether it can count persons or other units with several records in place of records.
     by_attack: whether an attack measures it.
+    needs_population: whether it counts the population that the records are a sample of.
     """
 
     name: ClassVar[str]
@@ -86,6 +87,7 @@ class PrivacyModel(ABC):
     counts_values: ClassVar[bool] = True
     counts_units: ClassVar[bool] = False
     by_attack: ClassVar[bool] = False
+    needs_population: ClassVar[bool] = False
 
     def __init__(self, settings: PlugInSettings) -> None:
         self.settings = settings
@@ -352,7 +354,8 @@ class _Binding:
 
     def _view(self, classes: Classes) -> BoundView:
         if self.attribute is None:
-            return BoundView(ClassView(classes.sizes_in(self.unit)), np.arange(classes.number))
+            view = ClassView(classes.sizes_in(self.unit), population=classes.population)
+            return BoundView(view, np.arange(classes.number))
         found = classes.counted(self.attribute, combined=self.combined, unit=self.unit)
         missing = None if self.missing_is_value else found.counts.attribute.column.missing
         return BoundView(ClassView(found.sizes, found.counts, missing), found.owner)

@@ -138,6 +138,7 @@ class ReportParts:
     applied: the earlier release to which the records are appended; None without.
     advice: columns that lose most, and changes with their gain; None for a release that says enough.
     units: persons, households and other units of the input by name; None where the config names none.
+    population: that constraints count; None where none does.
     seconds: of each phase of the run until now.
     """
 
@@ -159,6 +160,7 @@ class ReportParts:
     applied: dict[str, Any] | None = None
     advice: dict[str, Any] | None = None
     units: dict[str, Any] | None = None
+    population: dict[str, Any] | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -193,6 +195,7 @@ def build_report(parts: ReportParts) -> Report:
         "applied": parts.applied,
         "advice": parts.advice,
         "units": parts.units,
+        "population": parts.population,
     }
     content |= {key: value for key, value in optional.items() if value is not None}
     content["warnings"] += [what for _, what in contradictions(content)]

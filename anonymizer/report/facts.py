@@ -283,7 +283,7 @@ class Worst:
 def worst_classes(
     released: Released, constraints: Sequence[Constraint], *, moving_reference: bool
 ) -> tuple[Worst | None, ...]:
-    """Return the worst classes of each constraint, None for one on the whole release or on units.
+    """Return the worst classes of each constraint, None for one on the release, on units or a population.
 
     Parameters
     ----------
@@ -292,7 +292,8 @@ def worst_classes(
     classes = _classes(released)
     found: list[Worst | None] = []
     for constraint in constraints:
-        if not isinstance(constraint, ClassConstraint) or constraint.unit is not None:
+        counted = constraint.unit is not None or constraint.model.needs_population
+        if not isinstance(constraint, ClassConstraint) or counted:
             found.append(None)
             continue
         reference = _reference(released, classes, constraint.attribute, moving=moving_reference)

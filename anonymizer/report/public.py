@@ -326,6 +326,11 @@ def _file_name(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # n
     return PurePath(value).name
 
 
+def _withheld(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
+    """Show that there is a path, but not which; the config in the report stays valid."""
+    return "withheld"
+
+
 PLACED: Mapping[str, Rule] = {
     "schema": _exact,
     "status": _exact,
@@ -346,6 +351,8 @@ PLACED: Mapping[str, Rule] = {
     "config/input/household": _exact,
     "config/input/units/*": _exact,
     "config/input/missing_person": _exact,
+    "config/input/population/path": _withheld,
+    "config/input/population/weight": _exact,
     "config/attributes/*/role": _exact,
     "config/attributes/*/type": _exact,
     "config/attributes/*/format": _exact,
@@ -480,6 +487,7 @@ PLACED: Mapping[str, Rule] = {
     # Searches for better settings read the input.
     "advice": _left_out,
     "units": _left_out,
+    "population": _left_out,
     "steps": _left_out,
     "diagnosis": _left_out,
     "seconds": _left_out,

@@ -207,6 +207,7 @@ def _measured(plan: Plan, problem: SearchProblem, starred: tuple[int, ...]) -> d
     quick = (
         problem.source is None
         and not problem.table.units
+        and problem.table.population is None
         and problem.gate.open
         and problem.suppression in search.suppressions & BRIEF
     )

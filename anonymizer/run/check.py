@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,6 +23,7 @@ from anonymizer.release.anatomy import AnatomyFiles
 from anonymizer.run.adversary import original_of_files, read_release, with_labels
 from anonymizer.run.bands import put_in_bands, put_values_in_bands
 from anonymizer.run.plan import Plan, probes
+from anonymizer.run.population import people_of_file
 from anonymizer.run.prepare import countable_constraints, units_of_records, unmeasured
 from anonymizer.run.repeated_keys import check_warnings
 from anonymizer.run.shape import RelationPair, attribute_in_groups
@@ -124,7 +125,11 @@ def _check_table(
     units: UnitColumns,
 ) -> Check:
     classes = count_classes(relation, quasi_identifiers, attributes, units)
-    constraints, measures = _measured(partial(measure, classes), attributes, plan, units.columns)
+    people = None if plan is None else people_of_file(plan, relation, quasi_identifiers)
+    if people is not None:
+        classes = classes.with_population(people)
+    counts = KnownCounts(tuple(units.columns), people is not None)
+    constraints, measures = _measured(partial(measure, classes), attributes, plan, counts)
     warnings = [*relation.header_warnings]
     acknowledged = plan is not None and Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged
     counted = PERSON in units.columns if plan is None else plan.counts_persons
@@ -134,23 +139,47 @@ def _check_table(
     return Check(relation.rows, classes.number, constraints, measures, warnings)
 
 
+@dataclass(frozen=True)
+class KnownCounts:
+    """What can be counted in a file besides records.
+
+    Attributes
+    ----------
+    units: names of units.
+    people: whether the people of the population are known.
+    """
+
+    units: tuple[str, ...] = ()
+    people: bool = False
+
+    def allow(self, constraint: CountedConstraint) -> bool:
+        """Return whether a constraint can be measured."""
+        units = constraint.unit is None or constraint.unit in self.units
+        return units and (self.people or not constraint.model.needs_population)
+
+
+RECORDS_ONLY = KnownCounts()
+
+
 def _measured(
     measure_all: Callable[[Sequence[CountedConstraint]], list[Measurement]],
     attributes: Sequence[SensitiveAttribute],
     plan: Plan | None,
-    units: Collection[str] = (),
+    known: KnownCounts = RECORDS_ONLY,
 ) -> tuple[list[Measurement], list[Measurement]]:
     """Return the measurements of the constraints of a config, and those of every privacy model.
 
     Parameters
     ----------
-    units: that every model measures besides records, if it can.
+    known: what every model measures besides records, if it can.
     """
-    models = list(PRIVACY_MODELS.values())
+    models = [each for each in PRIVACY_MODELS.values() if known.people or not each.needs_population]
     own = [] if plan is None else plan.constraints([each.name for each in attributes])
     wanted = [probe for attribute in (None, *attributes) for probe in probes(attribute, models)]
-    wanted += [replace(probe, unit=unit) for unit in units for probe in wanted if probe.model.counts_units]
-    counted = [each for each in countable_constraints(own) if each.unit is None or each.unit in units]
+    wanted += [
+        replace(probe, unit=unit) for unit in known.units for probe in wanted if probe.model.counts_units
+    ]
+    counted = [each for each in countable_constraints(own) if known.allow(each)]
     measured = iter(measure_all(counted))
     constraints = [next(measured) if each in counted else unmeasured(each) for each in own]
     return constraints, measure_all(countable_constraints(wanted))

@@ -525,7 +525,10 @@ def _algorithms(base: Config, asked: Sequence[str], *, vary: bool) -> Sequence[s
     return [
         name
         for name, each in SEARCH_ALGORITHMS.items()
-        if name != CHOOSES and method in each.suppressions and (each().counts_units or not base.counts_units)
+        if name != CHOOSES
+        and method in each.suppressions
+        and (each().counts_units or not base.counts_units)
+        and (each.counts_population or not base.counts_population)
     ]
 
 

@@ -318,7 +318,8 @@ def sink_of(
     """
     path, options = plan.output, reading_release(options, config)
     own = [Path(plan.config)] if Path(plan.config).is_file() else []
-    files = [*source.files, *plan.hierarchy_files, *own, *source.earlier]
+    people = [] if plan.population is None else [plan.population.path]
+    files = [*source.files, *plan.hierarchy_files, *people, *own, *source.earlier]
     names = () if path is None or is_url(path) else release_names(plan, path)
     first, second = (*names, None, None)[:2]
     with (

@@ -23,7 +23,7 @@ from anonymizer.config.model import Config, Reference
 from anonymizer.config.search import Attackers
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.relation import Relation
-from anonymizer.data.source import CSV_FILES
+from anonymizer.data.source import CSV_FILES, CsvDialect
 from anonymizer.data.table import ColumnRequest
 from anonymizer.errors import DataError, InputError, suggestion
 from anonymizer.hierarchy.date import DateSource
@@ -167,6 +167,21 @@ _ORDERED_SOURCES = (IntervalSource, DateSource)
 """Hierarchies of numbers and dates only."""
 
 
+@dataclass(frozen=True)
+class PlannedPopulation:
+    """A table of the population that the input is a sample of.
+
+    Attributes
+    ----------
+    weight: column with the people of a row; None for one each.
+    """
+
+    path: Path
+    dialect: CsvDialect
+    strict_header: bool
+    weight: str | None
+
+
 @dataclass(frozen=True, eq=False)
 class PlannedConstraint:
     """A constraint that is not yet bound to the sensitive attributes of a file.
@@ -226,6 +241,7 @@ class Plan:
     bands: of columns that are released in groups without being generalized; ``columns`` has them as they are
         released.
     whole: the unit that is suppressed as a whole or not at all; None where classes are suppressed alone.
+    population: that the input is a sample of; None to estimate it by weights.
     """
 
     config: str
@@ -260,6 +276,7 @@ class Plan:
     bands: Mapping[str, Bands] = field(default_factory=dict)
     whole: str | None = None
     attacks_every_step: bool = False
+    population: PlannedPopulation | None = None
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with a role, in the order of the config."""
@@ -285,6 +302,17 @@ class Plan:
     def counts_persons(self) -> bool:
         """Whether a constraint counts persons, not records."""
         return any(each.unit == PERSON for each in self.planned)
+
+    @property
+    def counts_population(self) -> bool:
+        """Whether a constraint counts the population."""
+        return any(each.model.needs_population for each in self.planned)
+
+    @property
+    def sampling_weight(self) -> str | None:
+        """The column of sampling weights; None without exactly one."""
+        weights = self.with_role(Role.WEIGHT)
+        return weights[0] if len(weights) == 1 else None
 
     @property
     def weights(self) -> list[str]:
@@ -478,7 +506,16 @@ def plan_of(config: Config) -> Plan:
         bands=bands,
         whole=config.suppression.whole,
         attacks_every_step=config.attackers is Attackers.EVERY_STEP,
+        population=_population(config),
     )
+
+
+def _population(config: Config) -> PlannedPopulation | None:
+    given = config.input.population
+    if given is None:
+        return None
+    dialect = CsvDialect(config.input.separator, config.input.encoding)
+    return PlannedPopulation(config.folder / given.path, dialect, config.input.strict_header, given.weight)
 
 
 def _planned_columns(

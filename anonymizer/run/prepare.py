@@ -42,6 +42,7 @@ from anonymizer.privacy.base import (
 from anonymizer.release.query import follows_from_codes
 from anonymizer.run.engine import Counted, EngineChoice, count_distinct_rows, finest
 from anonymizer.run.plan import NO_SOURCES, Plan, check_number_formats
+from anonymizer.run.population import population_of
 from anonymizer.search.base import (
     SEARCH_ALGORITHMS,
     AttackCheck,
@@ -269,6 +270,13 @@ def problem_of(
     own = {name: each for name, each in units.items() if name in asked}
     if own:
         table = replace(table, units=units_of_rows(own, encoded.combination, table.combinations))
+    if plan.counts_population:
+        if source is not None:
+            raise InputError(
+                f"{row_limit_message(found)}, so the run is out of core, where constraints cannot count the "
+                "population; raise engine.memory_limit or engine.options.combinations"
+            )
+        table = replace(table, population=population_of(plan, relation, table))
     problem = replace(_problem(plan, table, constraints), source=source, most=found.most)
     if source is not None and not plan.algorithm.by_codes:
         problem = replace(problem, placing=bool(columns_outside_table(plan, relation, columns)))

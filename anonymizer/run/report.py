@@ -52,6 +52,7 @@ from anonymizer.run.assessment import Verified
 from anonymizer.run.diagnose import Diagnosis
 from anonymizer.run.earlier_release import StoredRecoding
 from anonymizer.run.plan import Plan
+from anonymizer.run.population import population_facts
 from anonymizer.run.prepare import Prepared
 from anonymizer.run.shape import Audited, Found, numbers_entry, numbers_of
 from anonymizer.run.units import unit_facts, unit_warnings
@@ -185,6 +186,7 @@ def report_parts(
         {"name": prepared.engine.name, "because": prepared.engine.because},
         None if diagnosis is None else diagnosis.to_dict(),
         units=unit_facts(plan, prepared, outcome.recoding),
+        population=population_facts(prepared.problem.table.population),
     )
 
 

@@ -36,6 +36,7 @@ from anonymizer.release.anatomy import pair_columns, pair_named, project_pair
 from anonymizer.release.query import counted_rows, project, recoded_rows, regions_rows, single_shuffled
 from anonymizer.run.adversary import read_release, scene_of_run
 from anonymizer.run.plan import Plan
+from anonymizer.run.population import with_people
 from anonymizer.run.prepare import Prepared, countable_constraints
 from anonymizer.run.units import all_records, check_whole, released_records
 
@@ -215,6 +216,8 @@ class TableShape(Shape):
         table = prepared.problem.table
         groups = release.group_counts([*_names(prepared), *table.sensitive_names])
         classes = classes_of(release.name, groups, table.sensitive)
+        if table.population is not None:
+            classes = with_people(classes, groups, table, found.recoding)
         asked = countable_constraints(prepared.constraints)
         counted = [each for each in asked if each.unit is None]
         own = iter(measure(classes, counted, references_of(prepared), prepared.grown))

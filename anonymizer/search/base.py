@@ -388,6 +388,7 @@ class SearchAlgorithm(ABC):
     in_groups: whether the release is two tables joined by bucket (Anatomy).
     out_of_core: whether it can search a source of tables if the frequency table does not fit in memory.
     attacks_every_step: whether it can attack every candidate that satisfies all other constraints.
+    counts_population: whether constraints may count the population that the records are a sample of.
     by_codes: whether an out-of-core recoding can be applied to any record by its codes; otherwise only
         columns of the table can be released.
     """
@@ -398,6 +399,7 @@ class SearchAlgorithm(ABC):
     in_groups: ClassVar[bool] = False
     out_of_core: ClassVar[bool] = False
     attacks_every_step: ClassVar[bool] = False
+    counts_population: ClassVar[bool] = False
     by_codes: ClassVar[bool] = True
 
     def __init__(self, settings: PlugInSettings | None = None) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from anonymizer.loss.base import Marginals
 from anonymizer.model.arrays import DENSE_LIMIT, SPACE, CodeArray, FloatArray, IntArray, Packing, group_keys
 from anonymizer.model.classes import NO_UNITS, Classes, SensitiveCodes
+from anonymizer.model.population import Population, PopulationSizes
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.model.units import Ties, UnitsByName, merged_items
 from anonymizer.search.base import sensitive_codes
@@ -149,6 +150,13 @@ class _Attribute:
     def at(self, level: int) -> _Level:
         return self.levels[level - self.lowest]
 
+    def ranks_of(self, nodes: CodeArray, level: int) -> IntArray:
+        """Return the rank of nodes among those of the base values at a level; -1 for others."""
+        own = self.nodes[level - self.lowest]
+        ranks = np.full(int(max(own.max(initial=0), nodes.max(initial=0))) + 2, -1, dtype=np.int64)
+        ranks[own] = self.at(level).ranks
+        return ranks[nodes]
+
     def raised(self, lowest: int) -> _Attribute:
         """Return the attribute with the nodes of a higher level as base values, by their ranks."""
         ranks = self.at(lowest).ranks
@@ -213,7 +221,9 @@ class RollUp:
         sensitive: dict[str, SensitiveCodes],
         units: UnitsByName = NO_UNITS,
         ties: Ties | None = None,
+        population: Population | None = None,
     ) -> None:
+        self._population = population
         self._units = units
         self._ties = ties
         self._attributes = attributes
@@ -231,7 +241,8 @@ class RollUp:
             attributes.append(attribute)
             columns.append((table.quasi_identifier_codes(position), code_of))
         bundles = bundled(columns, [attribute.size for attribute in attributes])
-        return cls(attributes, bundles, table.counts, sensitive_codes(table), table.units, table.ties)
+        own = sensitive_codes(table)
+        return cls(attributes, bundles, table.counts, own, table.units, table.ties, table.population)
 
     @cached_property
     def _weights(self) -> FloatArray:
@@ -243,12 +254,23 @@ class RollUp:
         packing = self._packed(levels)
         space = packing.space
         keys = packing.take_keys()
-        if space <= max(DENSE_LIMIT, 2 * len(keys)):
+        if self._population is None and space <= max(DENSE_LIMIT, 2 * len(keys)):
             return _DenseClasses(
                 keys, space, self._weights, self.counts, self._sensitive, self._units, self._ties
             )
         groups, distinct = group_keys(keys, space)
-        return Classes(groups, self.counts, len(distinct), self._sensitive, self._units, self._ties)
+        people = None if self._population is None else self._people(self._population, levels, distinct)
+        return Classes(groups, self.counts, len(distinct), self._sensitive, self._units, self._ties, people)
+
+    def _people(self, population: Population, levels: Sequence[int], keys: IntArray) -> PopulationSizes:
+        """Count the people of classes, given their keys."""
+        sizes = [attribute.at(level).size for attribute, level in zip(self._attributes, levels, strict=True)]
+        assert prod(sizes) < SPACE, "a run refuses populations whose rows do not fit one key"
+        ranks = [
+            attribute.ranks_of(own.nodes[level], level)
+            for attribute, own, level in zip(self._attributes, population.attributes, levels, strict=True)
+        ]
+        return population.sizes(keys, ranks, [prod(sizes[place + 1 :]) for place in range(len(sizes))])
 
     def _packed(self, levels: Sequence[int]) -> Packing:
         """Return the nodes of each combination at some levels, as ranks packed into a key."""
@@ -307,7 +329,9 @@ class RollUp:
         }
         columns = [(codes[:, place], np.arange(own.size)) for place, own in enumerate(attributes)]
         bundles = bundled(columns, [attribute.size for attribute in attributes])
-        return RollUp(attributes, bundles, merged.counts, sensitive, merged.units, merged.ties)
+        return RollUp(
+            attributes, bundles, merged.counts, sensitive, merged.units, merged.ties, self._population
+        )
 
 
 def _start(attribute: QuasiIdentifier) -> tuple[_Attribute, IntArray]:

@@ -9,8 +9,9 @@ import networkx as nx
 import numpy as np
 
 from anonymizer.hierarchy.graph import compile_tree
-from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.arrays import CodeArray, IntArray, count
 from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.population import PopulationSizes
 from anonymizer.model.table import Column, Hierarchy, QuasiIdentifier, SensitiveAttribute, Table, ValueType
 
 SENSITIVE = "sensitive"
@@ -61,21 +62,24 @@ class ClassSample:
     ----------
     class_of: class of each record, shape (records,), int64, every class with a record.
     codes: sensitive value of each record, shape (records,), int64, every value with a record.
+    people: of the population that each record stands for, shape (records,), int64.
     """
 
     attribute: SensitiveAttribute
     class_of: IntArray
     codes: IntArray
+    people: IntArray
 
     def classes(self) -> Classes:
-        """Return the records' classes."""
+        """Return the records' classes, with their people."""
         secret = {SENSITIVE: SensitiveCodes(self.attribute, self.codes)}
-        ones = np.ones(len(self.codes), dtype=np.int64)
-        return Classes(self.class_of, ones, int(self.class_of.max()) + 1, secret)
+        ones, number = np.ones(len(self.codes), dtype=np.int64), int(self.class_of.max()) + 1
+        population = PopulationSizes(count(self.class_of, self.people, number))
+        return Classes(self.class_of, ones, number, secret, population=population)
 
     def ordered(self, order: IntArray) -> ClassSample:
         """Return the records in another order."""
-        return ClassSample(self.attribute, self.class_of[order], self.codes[order])
+        return ClassSample(self.attribute, self.class_of[order], self.codes[order], self.people[order])
 
     def relabeled(self, new: IntArray) -> ClassSample:
         """Return the records with value v coded as ``new[v]``, shape (values,)."""
@@ -88,12 +92,12 @@ class ClassSample:
             None if leaf is None else leaf[old],
             self.attribute.distance,
         )
-        return ClassSample(attribute, self.class_of, codes)
+        return ClassSample(attribute, self.class_of, codes, self.people)
 
     def regrouped(self, class_of: IntArray) -> ClassSample:
         """Return the records in other classes, renumbered without gaps."""
         numbers = np.unique(class_of, return_inverse=True)[1].astype(np.int64)
-        return ClassSample(self.attribute, numbers, self.codes)
+        return ClassSample(self.attribute, numbers, self.codes, self.people)
 
 
 def class_samples(seed: int, number: int = 60) -> Iterator[ClassSample]:
@@ -109,7 +113,9 @@ def class_samples(seed: int, number: int = 60) -> Iterator[ClassSample]:
         attribute = SensitiveAttribute(
             column(SENSITIVE, codes, values), hierarchy, np.arange(values, dtype=np.int32)
         )
-        yield ClassSample(attribute, class_of.astype(np.int64), codes.astype(np.int64))
+        # Not drawn from the same source, so that samples are those of earlier versions.
+        people = np.random.default_rng([seed, records]).integers(1, 7, records)
+        yield ClassSample(attribute, class_of.astype(np.int64), codes.astype(np.int64), people)
 
 
 def tables(seed: int, number: int = 20) -> Iterator[Table]:

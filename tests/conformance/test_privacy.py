@@ -14,7 +14,7 @@ from anonymizer.testing import check_privacy_model
 from anonymizer.testing.privacy import measured, verdicts
 from anonymizer.testing.samples import class_samples
 from tests.helpers import build, stubs
-from tests.strategies import ATTACKED, PARAMETERS
+from tests.strategies import ATTACKED, COUNTING_PEOPLE, PARAMETERS
 
 SLOW = ("inference-risk",)
 """Models that take more than a few seconds to be attacked on every sample."""
@@ -24,7 +24,7 @@ def cases() -> list[Any]:
     """Return each registered model with its first parameters, its last ones, and each choice of words."""
     found = []
     for name in PRIVACY_MODELS:
-        own = (PARAMETERS | ATTACKED)[name]
+        own = (PARAMETERS | ATTACKED | COUNTING_PEOPLE)[name]
         sets = [
             {key: values[0] for key, values in own.items()},
             {key: values[-1] for key, values in own.items()},

@@ -23,7 +23,7 @@ CONFIGS = sorted(path.name for path in EXAMPLES.glob("*.yaml"))
 INSTEAD_OF_A_PATH = {"database", "url", "table", "query", "allow_files"}
 """Keys that no config has beside a path; the file shows them in comments."""
 
-OF_UNITS = {"person", "household", "units", "missing_person"}
+OF_UNITS = {"person", "household", "units", "missing_person", "population"}
 """Keys without which records are counted, as some models of the file need; they are in comments too."""
 
 
@@ -70,7 +70,9 @@ def test_everything_has_every_key() -> None:
     assert "#   release:" in text
     sources = {key for each in raw["attributes"].values() for key in each.get("hierarchy", {})} - {"unknown"}
     assert sources == set(HIERARCHY_SOURCES)
-    assert {constraint["model"] for constraint in raw["constraints"]} == set(PRIVACY_MODELS)
+    counting = {name for name, model in PRIVACY_MODELS.items() if model.needs_population}
+    assert {constraint["model"] for constraint in raw["constraints"]} == set(PRIVACY_MODELS) - counting
+    assert all(f"# - {{model: {name}," in text for name in counting)
 
 
 LONG = ("everything.yaml", "sample.yaml")

@@ -157,6 +157,8 @@ class Annealing:
             # An estimate need not choose among the records of a class.
             self._judge = Judge(replace(problem, suppression=SuppressionMethod.CLASSES))
             self._sensitive = sensitive_codes(table)
+        # Hashes of levels are not those of the population's values.
+        self._rollup = None if table.population is None else RollUp.of(table)
         rows = table.combinations * (1 if self._judge is None else JUDGED)
         self._round = max(1, min(PROPOSALS, ROWS // max(rows, 1)))
         self._random = np.random.default_rng(problem.seed)
@@ -199,7 +201,7 @@ class Annealing:
         for place, own in enumerate(position):
             self._keys += self._rows(place, own)
         floor = self._loss.floor(self._named(self._position))
-        self._at = self._counted(floor, self._keys, self._twice(self._keys))
+        self._at = self._counted(floor, self._keys, self._twice(self._keys), self._named(self._position))
         self._scale = max(abs(self._at.loss - self._lowest), 1e-9)
         self._degree = self._scale / max(len(self._movable), 1) ** 0.5
 
@@ -274,7 +276,8 @@ class Annealing:
             self._seen[name] = replace(self._by_size(floor, sizes), least=True)
             if self._price(self._seen[name]) > most:
                 return None
-            known = self._seen[name] = self._counted(floor, keys, np.minimum(sizes, self._hashed(keys * ODD)))
+            least = np.minimum(sizes, self._hashed(keys * ODD))
+            known = self._seen[name] = self._counted(floor, keys, least, self._named(position))
             if self._price(known) > most:
                 return None
         self._position, self._keys, self._at = position, keys, known
@@ -329,16 +332,18 @@ class Annealing:
             return 0.0
         return max(suppressed - self._problem.limit, 1) / self._problem.table.records
 
-    def _counted(self, floor: float, keys: Keys, sizes: FloatArray | IntArray) -> _Estimate:
+    def _counted(self, floor: float, keys: Keys, sizes: FloatArray | IntArray, levels: Levels) -> _Estimate:
         """Estimate by the classes of equal keys where their sizes do not decide."""
         by_size = self._by_size(floor, sizes)
         if self._judge is None or by_size.excess > 0:
             return by_size
         table = self._problem.table
-        groups, distinct = group_keys(keys.astype(np.int64), 1 << 32)
-        verdict = self._judge.judge(
-            Classes(groups, table.counts, len(distinct), self._sensitive, table.units, table.ties)
-        )
+        if self._rollup is not None:
+            classes = self._rollup.classes(levels)
+        else:
+            groups, distinct = group_keys(keys.astype(np.int64), 1 << 32)
+            classes = Classes(groups, table.counts, len(distinct), self._sensitive, table.units, table.ties)
+        verdict = self._judge.judge(classes)
         own = verdict.sizes[verdict.kept]
         share = verdict.suppressed / self._problem.table.records
         loss = self._loss.approximate(floor, share, lambda: (own, own))
@@ -685,6 +690,7 @@ def projection(problem: SearchProblem, places: Sequence[int]) -> SearchProblem:
     for each in table.sensitive:
         packing.add(table.sensitive_codes(each.name), each.column.size)
     merged = merged_items(packing, table.counts, table.units, table.ties)
+    people = None if table.population is None else table.population.projected(places)
     # Records that are suppressed one by one move p: what fails under p of the input may hold under another.
     moved = problem.moving_reference and problem.suppression is SuppressionMethod.RECORDS
     fixed = (each for each in problem.class_constraints if not (moved and each.model.uses_reference))
@@ -697,6 +703,7 @@ def projection(problem: SearchProblem, places: Sequence[int]) -> SearchProblem:
             merged.counts,
             units=merged.units,
             ties=merged.ties,
+            population=people,
         ),
         class_constraints=tuple(fixed),
         table_constraints=(),
@@ -725,6 +732,7 @@ class Lattice(SearchAlgorithm):
     out_of_core = True
     counts_units = True
     attacks_every_step = True
+    counts_population = True
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the optimum, or the incumbent with its bound at the end of the budget."""

@@ -1,0 +1,171 @@
+"""The population that the records are a sample of: how many of its people have the values of a class.
+
+People are counted in a table of the population, or estimated by sampling weights. They add up, unlike units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor
+
+import numpy as np
+
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+
+LARGEST = int(np.iinfo(np.int64).max)
+
+
+@dataclass(frozen=True, eq=False)
+class PopulationSizes:
+    """The people of the population in each class of a sample, N_E.
+
+    Attributes
+    ----------
+    scaled: people of each class times ``scale``, shape (classes,), int64.
+    scale: makes sums of fractional weights whole.
+    absent: whether the population has classes in which the sample has no record.
+    estimated: whether people are sums of the records' own weights; a class then has at least its records.
+    """
+
+    scaled: IntArray
+    scale: int = 1
+    absent: bool = False
+    estimated: bool = False
+
+    def keep(self, kept: BoolArray) -> PopulationSizes:
+        """Return the people of some classes; ``kept`` has shape (classes,)."""
+        return replace(self, scaled=self.scaled[kept])
+
+    def pooled(self) -> PopulationSizes:
+        """Return the people of all classes as one."""
+        return replace(self, scaled=self.scaled.sum(keepdims=True))
+
+    @property
+    def people(self) -> FloatArray:
+        """People of each class, shape (classes,), float64."""
+        return self.scaled / self.scale
+
+    def at_least(self, people: Fraction) -> BoolArray:
+        """Return which classes have so many people, exactly, shape (classes,), bool."""
+        held: BoolArray = self.scaled >= min(ceil(people * self.scale), LARGEST)
+        return held
+
+    def at_most_share(self, sizes: IntArray, share: Fraction) -> BoolArray:
+        """Return in which classes the records are at most a share of the people, shape (classes,), bool.
+
+        Parameters
+        ----------
+        sizes: records of each class, shape (classes,), int64, positive.
+        """
+        if share == 0:
+            return np.zeros(len(sizes), dtype=bool)
+        held: BoolArray = self.scaled >= self._limits(sizes, lambda size: ceil(size * self.scale / share))
+        return held
+
+    def at_least_share(self, sizes: IntArray, share: Fraction) -> BoolArray:
+        """Return in which classes the records are at least a share of the people, shape (classes,), bool."""
+        if share == 0:
+            return np.ones(len(sizes), dtype=bool)
+        held: BoolArray = self.scaled <= self._limits(sizes, lambda size: floor(size * self.scale / share))
+        return held
+
+    @staticmethod
+    def _limits(sizes: IntArray, limit: Callable[[int], int]) -> IntArray:
+        distinct, position = np.unique(sizes, return_inverse=True)
+        limits = [min(limit(size), LARGEST) for size in distinct.tolist()]
+        return np.array(limits, dtype=np.int64)[position]
+
+
+@dataclass(frozen=True, eq=False)
+class PopulationAttribute:
+    """A quasi-identifier with the values of the input and those of the population.
+
+    Attributes
+    ----------
+    labels: published texts of the nodes of the input's hierarchy.
+    nodes: node of each value at each level, -1 if no record of the input has it, shape (levels, values),
+        int32.
+    """
+
+    labels: tuple[str, ...]
+    nodes: CodeArray
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """The distinct rows of quasi-identifiers in the population, with their people.
+
+    Attributes
+    ----------
+    source: name of the table in messages.
+    attributes: the quasi-identifiers.
+    codes: of the values of each row, shape (rows, quasi-identifiers), int32.
+    scaled: people of each row times ``scale``, shape (rows,), int64.
+    estimated: as for ``PopulationSizes``.
+    """
+
+    source: str
+    attributes: tuple[PopulationAttribute, ...]
+    codes: CodeArray
+    scaled: IntArray
+    scale: int
+    estimated: bool = False
+
+    @property
+    def people(self) -> float:
+        """Number of people."""
+        return int(self.scaled.sum()) / self.scale
+
+    def projected(self, places: Sequence[int]) -> Population:
+        """Return the population by some attributes, in the order of their places."""
+        own = tuple(self.attributes[place] for place in places)
+        return replace(self, attributes=own, codes=self.codes[:, list(places)])
+
+    def sizes(self, keys: IntArray, ranks: Sequence[IntArray], strides: Sequence[int]) -> PopulationSizes:
+        """Count the people of classes.
+
+        Parameters
+        ----------
+        keys: of the classes, ascending, shape (classes,), int64.
+        ranks: by attribute, the rank of each value in a key, -1 if no class has it, shape (values,), int64.
+        strides: by attribute, the factor of the rank.
+        """
+        own = np.zeros(len(self.codes), dtype=np.int64)
+        inside = np.ones(len(self.codes), dtype=bool)
+        for place, (rank, stride) in enumerate(zip(ranks, strides, strict=True)):
+            codes = self.codes[:, place]
+            own += (rank * stride)[codes]
+            if (rank < 0).any():
+                inside &= (rank >= 0)[codes]
+        position = np.minimum(np.searchsorted(keys, own), len(keys) - 1)
+        inside &= keys[position] == own
+        scaled = np.zeros(len(keys), dtype=np.int64)
+        np.add.at(scaled, position[inside], self.scaled[inside])
+        return PopulationSizes(scaled, self.scale, not bool(inside.all()), self.estimated)
+
+    def in_release(
+        self, values: Sequence[Sequence[str | None]], codes: CodeArray, levels: Sequence[int]
+    ) -> PopulationSizes:
+        """Count the people of the classes of a release by its texts.
+
+        Parameters
+        ----------
+        values: distinct texts of each quasi-identifier.
+        codes: texts of each class, shape (classes, quasi-identifiers).
+        levels: published level of each quasi-identifier.
+        """
+        ranks: list[IntArray] = []
+        strides: list[int] = []
+        for attribute, texts, level in zip(self.attributes, values, levels, strict=True):
+            position = {text: code for code, text in enumerate(texts)}
+            of_node = [position.get(label, -1) for label in attribute.labels]
+            ranks.append(np.array([*of_node, -1], dtype=np.int64)[attribute.nodes[level]])
+            strides = [each * len(texts) for each in strides] + [1]
+        keys = codes.astype(np.int64) @ np.array(strides, dtype=np.int64)
+        order = np.argsort(keys)
+        found = self.sizes(keys[order], ranks, strides)
+        scaled = np.empty_like(found.scaled)
+        scaled[order] = found.scaled
+        return replace(found, scaled=scaled)

@@ -1,0 +1,195 @@
+"""A population beside the input: runs, their reports, `check` and `audit`, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pandas as pd
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from tests.helpers.messages import exchange
+from tests.run.commands import Done, call
+
+pytestmark = pytest.mark.usefixtures("without_page")
+
+QI = {"role": "quasi-identifier"}
+NAMES = ["age", "sex", "zip"]
+CONFIG: dict[str, Any] = {
+    "input": {"path": "sample.csv", "population": "people.csv"},
+    "attributes": {
+        "age": {**QI, "hierarchy": {"intervals": {"width": [5, 10, 20], "origin": 0}}},
+        "sex": QI,
+        "zip": {**QI, "type": "text", "hierarchy": {"mask": {"from": "right"}}},
+        "illness": {"role": "sensitive"},
+    },
+    "constraints": [{"model": "k-map", "k": 7}],
+    "suppression": {"limit": 0.05},
+}
+
+
+def people(number: int = 2000, seed: int = 1) -> pd.DataFrame:
+    random = Random(seed)
+    rows = [
+        (str(random.randint(20, 80)), random.choice("MF"), str(random.randint(10000, 10020)))
+        for _ in range(number)
+    ]
+    return pd.DataFrame(rows, columns=NAMES)
+
+
+def written(folder: Path, **changed: Any) -> Path:
+    """Write a population, a sample of it and a config, and return the path of the config."""
+    everyone = people()
+    everyone.to_csv(folder / "people.csv", index=False)
+    sample = everyone.sample(300, random_state=2)
+    illness = [("asthma", "flu", "cancer")[place % 3] for place in range(300)]
+    weights = [f"{1 + place % 5}.{place % 4 * 25:02}" for place in range(300)]
+    sample.assign(illness=illness).to_csv(folder / "sample.csv", index=False)
+    sample.assign(illness=illness, w=weights).to_csv(folder / "weighted.csv", index=False)
+    path = folder / "job.json"
+    path.write_text(json.dumps({**CONFIG, **changed}), encoding="utf-8")
+    return path
+
+
+def weighted(**changed: Any) -> dict[str, Any]:
+    attributes = {**CONFIG["attributes"], "w": {"role": "weight", "release": False}}
+    return {"input": {"path": "weighted.csv"}, "attributes": attributes, **changed}
+
+
+def run(config: Path, *options: str) -> Done:
+    return call("run", config, "-o", config.parent / "out", "--overwrite", "-q", *options)
+
+
+def label(cell: str, name: str, level: int) -> str:
+    """Return a value at a level, spelled as the hierarchies of the config spell it."""
+    if name == "age" and level:
+        if level == 4:
+            return "*"
+        width = (5, 10, 20)[level - 1]
+        return f"{int(cell) // width * width}-{int(cell) // width * width + width - 1}"
+    if name == "zip" and level:
+        return "*" if level == 5 else cell[: 5 - level] + "*" * level
+    return "*" if level else cell
+
+
+def classes(frame: pd.DataFrame, levels: dict[str, int]) -> Counter[tuple[str, ...]]:
+    return Counter(
+        tuple(label(str(cell), name, levels[name]) for cell, name in zip(row, NAMES, strict=True))
+        for row in frame[NAMES].itertuples(index=False)
+    )
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_every_class_has_so_many_people(tmp_path: Path, engine: str) -> None:
+    config = written(tmp_path, engine={"name": engine})
+    done = run(config)
+    assert done.code == 0, done.err
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    released = Counter(
+        pd.read_csv(tmp_path / "out" / "share" / "release.csv", dtype=str)[NAMES].itertuples(
+            index=False, name=None
+        )
+    )
+    found = classes(people(), report["recoding"]["levels"])
+    smallest = min(found[each] for each in released)
+    assert smallest >= 7
+    (constraint,) = report["constraints"]
+    assert constraint["measured"] == smallest
+    assert not constraint["verifiable_from_release"]
+    assert report["population"] == {"source": "table", "people": 2000.0}
+    public = (tmp_path / "out" / "share" / "report.public.json").read_text(encoding="utf-8")
+    assert "people.csv" not in public
+    assert json.loads(public)["constraints"][0]["measured"] is None
+    assert call("audit", tmp_path / "out" / "share" / "release.csv").code == 0
+    check = call("check", tmp_path / "out" / "share" / "release.csv", "-c", config, "--json").json
+    assert check["constraints"][0]["measured"] == smallest
+
+
+def test_the_share_of_each_class_is_within_the_bounds(tmp_path: Path) -> None:
+    config = written(tmp_path, constraints=[{"model": "delta-presence", "min": 0.05, "max": 0.3}])
+    assert run(config).code == 0
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    everyone = classes(people(), report["recoding"]["levels"])
+    own = classes(pd.read_csv(tmp_path / "sample.csv", dtype=str), report["recoding"]["levels"])
+    release = pd.read_csv(tmp_path / "out" / "share" / "release.csv", dtype=str)
+    released = Counter(release[NAMES].itertuples(index=False, name=None))
+    assert set(everyone) == set(own)
+    shares = [Fraction(own[each], everyone[each]) for each in released]
+    assert all(Fraction(5, 100) <= share <= Fraction(3, 10) for share in shares)
+    low, high = report["constraints"][0]["measured"]
+    assert (low, high) == (pytest.approx(float(min(shares))), pytest.approx(float(max(shares))))
+
+
+def test_weights_estimate_the_people(tmp_path: Path) -> None:
+    config = written(tmp_path, **weighted(constraints=[{"model": "k-map", "k": 12}]))
+    assert run(config).code == 0
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    frame = pd.read_csv(tmp_path / "weighted.csv", dtype=str)
+    totals: Counter[tuple[str, ...]] = Counter()
+    levels = report["recoding"]["levels"]
+    for row in frame.to_dict("records"):
+        key = tuple(label(row[name], name, levels[name]) for name in NAMES)
+        totals[key] += Fraction(row["w"])  # type: ignore[assignment]
+    release = pd.read_csv(tmp_path / "out" / "share" / "release.csv", dtype=str)
+    assert list(release) == [*NAMES, "illness"]
+    released = set(release[NAMES].itertuples(index=False, name=None))
+    assert report["constraints"][0]["measured"] == float(min(totals[each] for each in released)) >= 12
+    assert report["population"]["source"] == "sampling weights"
+    check = call("check", tmp_path / "weighted.csv", "-c", config, "--json").json
+    assert {each["model"] for each in check["measures"]} >= {"k-map", "delta-presence"}
+
+
+SPOILT: dict[str, tuple[dict[str, Any], str, str]] = {
+    "lacks a value": ({}, "people.csv", "age,sex,zip\n30,M,10001\n"),
+    "smaller in a class": (
+        {"attributes": {"sex": QI, **{name: {"role": "drop"} for name in ("age", "zip", "illness")}}},
+        "people.csv",
+        "age,sex,zip\n1,M,1\n2,F,1\n",
+    ),
+    "no such column": ({}, "people.csv", "age,sex\n30,M\n"),
+    "no such weight": (
+        {"input": {"path": "sample.csv", "population": {"path": "people.csv", "weight": "n"}}},
+        "",
+        "",
+    ),
+    "no such file": ({"input": {"path": "sample.csv", "population": "persons.csv"}}, "", ""),
+    "no population": ({"input": {"path": "sample.csv"}}, "", ""),
+    "other algorithm": ({"algorithm": {"name": "mondrian"}}, "", ""),
+    "kept rows": ({"suppression": {"limit": 0.05, "keep_rows": True}}, "", ""),
+    "single records": ({"suppression": {"limit": 0.05, "method": "records"}}, "", ""),
+    "units": ({"constraints": [{"model": "k-map", "k": 2, "unit": "person"}]}, "", ""),
+    "min above max": ({"constraints": [{"model": "delta-presence", "min": 0.3, "max": 0.2}]}, "", ""),
+    "groups of the input": (
+        {"attributes": {**CONFIG["attributes"], "age": {**QI, "hierarchy": {"auto": {}}}}},
+        "",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SPOILT)
+def test_what_cannot_serve_is_refused(case: str, tmp_path: Path, message: SnapshotAssertion) -> None:
+    changed, name, text = SPOILT[case]
+    config = written(tmp_path, **changed)
+    if name:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    done = run(config)
+    assert done.code == 2, done.out
+    assert not (tmp_path / "out").exists()
+    assert exchange(case, done.err.replace(f"{tmp_path}/", "")) == message
+
+
+@pytest.mark.parametrize("weight", ["-1", "0", "", "x", "1e-300"])
+def test_a_weight_is_a_positive_number(weight: str, tmp_path: Path, message: SnapshotAssertion) -> None:
+    config = written(tmp_path, **weighted())
+    frame = pd.read_csv(tmp_path / "weighted.csv", dtype=str)
+    frame.loc[5, "w"] = weight
+    frame.to_csv(tmp_path / "weighted.csv", index=False)
+    done = run(config)
+    assert done.code == 2
+    assert exchange(f"weight {weight}", done.err.replace(f"{tmp_path}/", "")) == message
