@@ -17,7 +17,7 @@ from anonymizer.model.arrays import CodeArray, IntArray, Packing, count, rank, s
 from anonymizer.model.classes import Classes, Measurement, Reference, SensitiveCodes, SensitiveCounts
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import Column, SensitiveAttribute
-from anonymizer.model.units import Units
+from anonymizer.model.units import PERSON, Ties, Units
 from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, TableConstraint
 
 
@@ -29,10 +29,13 @@ class UnitColumns:
     ----------
     columns: by the name of the unit.
     absent: texts of records that are units of their own.
+    linked: the unit whose records the file links, so that classes are of units with equal lists of rows; None
+        if classes are of records.
     """
 
     columns: Mapping[str, str]
     absent: frozenset[str | None] = frozenset({None, ""})
+    linked: str | None = None
 
 
 NO_UNIT_COLUMNS = UnitColumns({})
@@ -62,13 +65,15 @@ def count_classes(
     classes = classes_of(
         relation.name, Groups(groups.values[:width], groups.codes[:, :width], groups.counts), sensitive
     )
-    found = {}
+    found, ties = {}, None
     for offset, unit in enumerate(units.columns, start=width):
         unknown = np.array([text in units.absent for text in groups.values[offset]], dtype=np.bool_)
         codes = groups.codes[:, offset].astype(np.int64)
         own = np.where(unknown[codes], -1, codes)
         found[unit] = Units.of_items(np.arange(len(own)), own, len(own), groups.counts)
-    return classes.with_units(found)
+        if unit == units.linked:
+            ties = Ties(own, len(unknown), np.where(own < 0, 1, groups.counts))
+    return classes.with_units(found, ties)
 
 
 def classes_of(source: str, groups: Groups, sensitive: Sequence[SensitiveAttribute]) -> Classes:
@@ -215,14 +220,15 @@ def verifiable(classes: Classes, constraint: CountedConstraint, grown: Collectio
     """Return whether a file that is its own reference suffices to measure a constraint.
 
     It does not if distances are along a hierarchy that is missing or built from other data, or if units other
-    than records are counted, which a release does not name.
+    than records are counted, which a release does not name, unless it has pseudonyms of persons.
 
     Parameters
     ----------
     classes: of the file, its sensitive attributes with the available hierarchies.
     grown: sensitive attributes whose hierarchy was built from other data.
     """
-    if constraint.unit is not None or constraint.model.needs_population:
+    named = constraint.unit == PERSON and classes.linked
+    if constraint.model.needs_population or (constraint.unit is not None and not named):
         return False
     if constraint.attribute is None:
         return True

@@ -18,10 +18,13 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     Field,
+    GetJsonSchemaHandler,
     WithJsonSchema,
     field_validator,
     model_validator,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from anonymizer.config.section import Section, problem, refusal, shown
 from anonymizer.data.source import CSV_FILES, PARQUET_FILES, READABLE, RELEASED, CsvDialect
@@ -173,6 +176,42 @@ class MissingPerson(StrEnum):
     REFUSE = "refuse"
 
 
+class ReleaseAs(StrEnum):
+    """What is released in place of the key of a person."""
+
+    PSEUDONYM = "pseudonym"
+
+
+class PersonSettings(Section):
+    """The column that says whose records these are; in short, its name."""
+
+    column: str = Field(min_length=1, description="name of the column")
+    release_as: ReleaseAs | None = Field(
+        default=None,
+        description="pseudonym: the column is released with a random number for each person, which links the "
+        "rows of a person; constraints then count persons with equal lists of rows. Default: not released",
+    )
+
+    @classmethod
+    def normalize_input(cls, data: Any) -> Any:
+        """Return a name as a mapping with that name only."""
+        return {"column": data} if isinstance(data, str) else data
+
+    @classmethod
+    def config_form(cls, own: dict[str, Any]) -> Any:
+        """Return the name alone where nothing else is set."""
+        return own if "release_as" in own else own["column"]
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return the schema of a name or a mapping."""
+        frame = handler.resolve_ref_schema(super().__get_pydantic_json_schema__(core_schema, handler))
+        about = {"title": cls.__name__, "description": frame.get("description", "")}
+        return {**about, "oneOf": [{"type": "string", "minLength": 1}, frame]}
+
+
 def _free_unit_name(name: str) -> str:
     if name in (RECORD, PERSON, HOUSEHOLD):
         raise ValueError(f"{shown(name)} has a meaning of its own; accepted: another name")
@@ -235,11 +274,10 @@ class InputSettings(Section):
         description="whether unnamed and repeated column names are refused; otherwise they are named: row, "
         "column_5, name_2",
     )
-    person: str | None = Field(
+    person: PersonSettings | None = Field(
         default=None,
-        min_length=1,
         description="column that says whose records these are; constraints then count persons, not records, "
-        "unless they have `unit`. It is not released",
+        "unless they have `unit`. It is not released, or as a pseudonym",
     )
     household: str | None = Field(
         default=None,
@@ -265,9 +303,14 @@ class InputSettings(Section):
     @property
     def unit_columns(self) -> dict[str, str]:
         """The column of each unit by its name, without records."""
-        own = {PERSON: self.person, HOUSEHOLD: self.household}
+        own = {PERSON: None if self.person is None else self.person.column, HOUSEHOLD: self.household}
         named = {name: column for name, column in own.items() if column is not None}
         return {**named, **(self.units or {})}
+
+    @property
+    def pseudonym(self) -> str | None:
+        """The column that is released with pseudonyms in place of the keys of persons; None without one."""
+        return None if self.person is None or self.person.release_as is None else self.person.column
 
     @property
     def numerals(self) -> Numerals:

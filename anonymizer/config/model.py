@@ -42,7 +42,7 @@ from anonymizer.config.search import (
     ObjectiveSettings,
     SuppressionSettings,
 )
-from anonymizer.config.section import Section, problem, refusal
+from anonymizer.config.section import KeyPath, Section, problem, refusal
 from anonymizer.errors import suggestion
 from anonymizer.model.number_columns import NumberColumns, NumberLabels
 from anonymizer.model.outcome import Bound
@@ -114,7 +114,7 @@ def _conflicts_with_apply(config: Config) -> Iterator[tuple[tuple[str, ...], str
         yield ("output", "table"), "with apply, the release is a file; set output.path instead"
 
 
-def _conflicts_with_units(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
+def _conflicts_with_units(config: Config) -> Iterator[tuple[KeyPath, str]]:
     """Yield each key that cannot be combined with units other than records, and the message about it."""
     for name, column in config.input.unit_columns.items():
         path = ("input", name) if name in (PERSON, HOUSEHOLD) else ("input", "units", name)
@@ -135,6 +135,7 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[tuple[str, ...], str
         what = f"engine {config.engine.name} counts records only; accepted: {', '.join(EngineName)}"
         yield ("engine", "name"), f"{what}; or remove person, household and units from input"
     yield from _conflicts_with_whole(config)
+    yield from _conflicts_with_pseudonyms(config)
     if not config.counts_units:
         return
     algorithm = config.algorithm.build()
@@ -197,6 +198,33 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int
         yield ("apply",), "constraints of new records cannot count the population; remove these, or apply"
     if config.suppression.whole is not None:
         yield ("suppression", "whole"), "where constraints count the population, remove it"
+
+
+def _conflicts_with_pseudonyms(config: Config) -> Iterator[tuple[KeyPath, str]]:
+    """Yield each key that cannot be combined with released pseudonyms, and the message about it."""
+    if config.input.pseudonym is None:
+        return
+    remedy = "or remove input.person.release_as"
+    if not config.algorithm.plug_in.links_units:
+        able = ", ".join(name for name, each in config.algorithm.registry().items() if each.links_units)
+        what = f"{config.algorithm.name} does not compare lists of rows, which a pseudonym links"
+        yield ("algorithm", "name"), f"{what}; accepted: {able}; {remedy}"
+    if config.suppression.method is not Method.CLASSES and not config.counts_units:
+        what = f"where a pseudonym links the rows of a person, accepted: {Method.CLASSES}"
+        yield ("suppression", "method"), f"{what}; {remedy}"
+    if config.suppression.keep_rows:
+        what = "a pseudonym would show how many records a suppressed person has; accepted: false"
+        yield ("suppression", "keep_rows"), f"{what}; {remedy}"
+    if config.suppression.whole not in (None, PERSON):
+        what = f"where a pseudonym links the rows of a person, accepted: {PERSON}"
+        yield ("suppression", "whole"), f"{what}; {remedy}"
+    if config.apply is not None and not config.counts_units:
+        what = "pseudonyms of an earlier release are unknown"
+        yield ("apply",), f"{what}; remove apply, or input.person.release_as"
+    for position, constraint in enumerate(config.constraints):
+        if not constraint.counts_units:
+            what = f"{constraint.model} does not use that a pseudonym links the rows of a person"
+            yield ("constraints", position, "model"), f"{what}; remove the constraint, {remedy}"
 
 
 IN_NUMBERS = ("auto", "lattice", "local", "mondrian")

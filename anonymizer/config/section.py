@@ -314,7 +314,7 @@ class Section(Settings):
         return settings_to_dict(self)
 
     @classmethod
-    def config_form(cls, own: dict[str, Any]) -> dict[str, Any]:
+    def config_form(cls, own: dict[str, Any]) -> Any:
         """Return dumped fields by the keys of a config; ``normalize_input`` is the inverse."""
         return own
 
@@ -323,7 +323,8 @@ def settings_to_dict(settings: BaseModel) -> dict[str, Any]:
     """Return settings by their config keys in plain JSON types, without those that are None."""
     by_key = {key: getattr(settings, name) for key, name in keys(type(settings)).items()}
     own = {key: _dumped(value) for key, value in by_key.items() if value is not None}
-    return settings.config_form(own) if isinstance(settings, Section) else own
+    form: dict[str, Any] = settings.config_form(own) if isinstance(settings, Section) else own
+    return form
 
 
 def _dumped(value: Any) -> Any:

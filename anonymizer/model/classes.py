@@ -5,7 +5,7 @@ Row statistics are mergeable: those of two sets of rows give those of their unio
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -135,6 +135,23 @@ class ClassView:
         """The counts of the sensitive attribute, which the model must have."""
         assert self.sensitive is not None, "the model was bound to no sensitive attribute"
         return self.sensitive
+
+    @classmethod
+    def joined(cls, views: Sequence[ClassView]) -> ClassView:
+        """Return the classes of several views of one model, one after the other."""
+        first, sizes = views[0], np.concatenate([each.sizes for each in views])
+        if first.sensitive is None:
+            return cls(sizes)
+        parts = [each.counted for each in views]
+        before = np.cumsum([0, *(len(each.values) for each in parts)])
+        starts = [each.starts[:-1] + start for each, start in zip(parts, before[:-1], strict=True)]
+        counts = SensitiveCounts(
+            first.sensitive.attribute,
+            np.concatenate([*starts, before[-1:]]),
+            np.concatenate([each.values for each in parts]),
+            np.concatenate([each.counts for each in parts]),
+        )
+        return cls(sizes, counts, first.missing)
 
     @cached_property
     def totals(self) -> IntArray:
@@ -299,11 +316,11 @@ class Classes:
             by_unit[unit] = Reference(count(own.counts.values, own.counts.counts, size), int(own.sizes[0]))
         return Reference(records.counts, by_unit=by_unit)
 
-    def with_units(self, units: UnitsByName) -> Classes:
-        """Return the same classes with units of their items."""
-        return Classes(
-            self.class_of, self.counts, self.number, self._sensitive, units, population=self.population
-        )
+    def with_units(self, units: UnitsByName, ties: Ties | None = None) -> Classes:
+        """Return the classes of the same rows with units of their items, linked by the ties."""
+        own = classes_of_rows(self.class_of, self.counts, self.number, self._sensitive, units, ties)
+        own.population = self.population
+        return own
 
     def with_population(self, population: PopulationSizes) -> Classes:
         """Return the same classes with their people in the population."""
@@ -312,15 +329,8 @@ class Classes:
 
     def keep(self, kept: BoolArray) -> Classes:
         """Return some classes, renumbered; ``kept`` has shape (classes,)."""
-        items = kept[self.class_of]
+        part = self._of_items(kept[self.class_of], kept, self.counts)
         numbers = np.cumsum(kept) - 1
-        sensitive = {name: own.at(items) for name, own in self._sensitive.items()}
-        units = {name: own.at(items) for name, own in self._units.items()}
-        people = None if self.population is None else self.population.keep(kept)
-        number = int(kept.sum())
-        part = Classes(
-            numbers[self.class_of[items]], self.counts[items], number, sensitive, units, population=people
-        )
         for key, found in self._counted.items():
             inside = kept[found.owner]
             part._counted[key] = CountedClasses(
@@ -343,14 +353,40 @@ class Classes:
         items = np.flatnonzero(counts)
         present = np.zeros(self.number, dtype=bool)
         present[self.class_of[items]] = True
-        numbers = np.cumsum(present) - 1
-        own = {name: each.at(items) for name, each in self._sensitive.items()}
         if self._units and not np.array_equal(counts[items], self.counts[items]):
             raise ValueError("whose records of a distinct row remain is unknown, so units cannot be counted")
-        units = {name: each.at(items) for name, each in self._units.items()}
-        people = None if self.population is None else self.population.keep(present)
+        return self._of_items(items, present, counts), items
+
+    def _of_items(self, items: IntArray | BoolArray, present: BoolArray, counts: IntArray) -> Classes:
+        """Return the classes of some items, without empty classes.
+
+        Parameters
+        ----------
+        items: positions, shape (chosen,), or which items, shape (items,).
+        present: which classes have one of them, shape (classes,).
+        counts: records of each item before the choice, shape (items,), int64.
+        """
+        numbers = np.cumsum(present) - 1
+        sensitive = {name: own.at(items) for name, own in self._sensitive.items()}
+        units = {name: own.at(items) for name, own in self._units.items()}
         class_of, number = numbers[self.class_of[items]], int(present.sum())
-        return Classes(class_of, counts[items], number, own, units, population=people), items
+        people = None if self.population is None else self.population.keep(present)
+        return Classes(class_of, counts[items], number, sensitive, units, population=people)
+
+    @property
+    def linked(self) -> bool:
+        """Whether a release links the records of units: a class has units with equal lists of rows."""
+        return False
+
+    @property
+    def published(self) -> Classes:
+        """The classes of records with equal published rows."""
+        return self
+
+    @property
+    def judged(self) -> Sequence[tuple[Classes, IntArray]]:
+        """The partitions whose classes must satisfy every constraint, and the class of each of theirs."""
+        return [(self, np.arange(self.number))]
 
     def pooled(self) -> Classes:
         """Return one class of all records, at least one."""
@@ -371,6 +407,82 @@ class Classes:
             sensitive,
             {name: own.beside(other._units[name]) for name, own in self._units.items()},
         )
+
+
+class LinkedClasses(Classes):
+    """Classes of units whose records a release links, as by a pseudonym: those with equal lists of rows.
+
+    Constraints are judged on these classes, and on the records of each published row in them: an adversary
+    knows which row of a unit is which.
+
+    Parameters
+    ----------
+    row_of: published row of each item, shape (items,), int64.
+    """
+
+    def __init__(
+        self,
+        class_of: IntArray,
+        counts: IntArray,
+        number: int,
+        sensitive: Mapping[str, SensitiveCodes],
+        units: UnitsByName,
+        ties: Ties | None,
+        row_of: IntArray,
+    ) -> None:
+        super().__init__(class_of, counts, number, sensitive, units, ties)
+        self.row_of = row_of
+
+    @property
+    def linked(self) -> bool:
+        """Whether a release links the records of units: it does."""
+        return True
+
+    @property
+    def published(self) -> Classes:
+        """The classes of records with equal published rows."""
+        rows = int(self.row_of.max(initial=-1)) + 1
+        return Classes(self.row_of, self.counts, rows, self._sensitive, self._units, self.ties)
+
+    @property
+    def judged(self) -> Sequence[tuple[Classes, IntArray]]:
+        """The classes, and the records of each row in them."""
+        return [*super().judged, self._parts]
+
+    @cached_property
+    def _parts(self) -> tuple[Classes, IntArray]:
+        rows = int(self.row_of.max(initial=0)) + 1
+        part_of, distinct = group_keys(self.class_of * rows + self.row_of, max(self.number, 1) * rows)
+        return Classes(part_of, self.counts, len(distinct), self._sensitive, self._units), distinct // rows
+
+    def _of_items(self, items: IntArray | BoolArray, present: BoolArray, counts: IntArray) -> Classes:
+        """Return the linked classes of some items."""
+        own = super()._of_items(items, present, counts)
+        row_of = self.row_of[items]
+        return LinkedClasses(own.class_of, own.counts, own.number, own._sensitive, own._units, None, row_of)
+
+
+def classes_of_rows(
+    row_of: IntArray,
+    counts: IntArray,
+    rows: int,
+    sensitive: Mapping[str, SensitiveCodes],
+    units: UnitsByName = NO_UNITS,
+    ties: Ties | None = None,
+) -> Classes:
+    """Return the classes of items: those of equal published rows, or of units whose records are linked.
+
+    Parameters
+    ----------
+    row_of: published row of each item, shape (items,), int64.
+    rows: number of published rows; every row has an item.
+    counts, sensitive, units, ties: as for ``Classes``.
+    """
+    if ties is None or ties.records is None:
+        return Classes(row_of, counts, rows, sensitive, units, ties)
+    class_of = ties.lists(row_of, rows)
+    number = int(class_of.max(initial=-1)) + 1
+    return LinkedClasses(class_of, counts, number, sensitive, units, ties, row_of)
 
 
 @dataclass(frozen=True)

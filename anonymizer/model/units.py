@@ -140,25 +140,32 @@ class Ties:
     ----------
     of_item: number of the unit of each item, shape (items,), int64; -1 for units that have no other item.
     number: of units that have several items.
+    records: records of each unit of an item, shape (items,), int64, equal for all its units, if a release
+        links the records of a unit; else None.
     """
 
     of_item: IntArray
     number: int
+    records: IntArray | None = None
 
     @classmethod
-    def of_records(cls, row_of: IntArray, unit_of: IntArray, rows: int) -> tuple[IntArray, IntArray, Ties]:
+    def of_records(
+        cls, row_of: IntArray, unit_of: IntArray, rows: int, *, linked: bool = False
+    ) -> tuple[IntArray, IntArray, Ties]:
         """Divide the records of rows into items.
 
         Parameters
         ----------
         row_of: row of each record, shape (records,), int64; every row has one.
         unit_of: unit of each record, shape (records,), int64; if negative, it is a unit of its own.
+        linked: whether a release links the records of a unit.
 
         Returns
         -------
         Item of each record, shape (records,), int64, and row of each item, shape (items,), int64, ascending.
         """
-        return cls(unit_of, int(unit_of.max(initial=-1)) + 1).merged(row_of, rows)
+        records = np.ones(len(row_of), dtype=np.int64) if linked else None
+        return cls(unit_of, int(unit_of.max(initial=-1)) + 1, records).merged(row_of, rows)
 
     def merged(self, group_of: IntArray, groups: int) -> tuple[IntArray, IntArray, Ties]:
         """Merge the items of each group, but for those of units that have items in other groups too.
@@ -178,7 +185,49 @@ class Ties:
         own = numbers[self.of_item]
         number = int(several.sum())
         items, distinct = group_keys(group_of * (number + 1) + own + 1, groups * (number + 1))
-        return items, distinct // (number + 1), Ties(distinct % (number + 1) - 1, number)
+        if self.records is None:
+            return items, distinct // (number + 1), Ties(distinct % (number + 1) - 1, number)
+        # Units that are alone are in one item only if they have equally many records there.
+        totals = np.append(count(self.of_item[tied], self.records[tied], self.number), 0)
+        alone = np.where(own >= 0, 0, np.where(tied, totals[self.of_item], self.records))
+        most = int(alone.max(initial=0)) + 1
+        items, pairs = group_keys(items * most + alone, len(distinct) * most)
+        distinct = distinct[pairs // most]
+        together = count(items, np.where(own >= 0, self.records, 0), len(pairs))
+        ties = Ties(distinct % (number + 1) - 1, number, np.maximum(pairs % most, together))
+        return items, distinct // (number + 1), ties
+
+    def lists(self, row_of: IntArray, rows: int) -> IntArray:
+        """Number the sorted lists of rows that units have; units with equal lists get equal numbers.
+
+        Parameters
+        ----------
+        row_of: published row of each item, shape (items,), int64.
+
+        Returns
+        -------
+        The number of the list of each item's units, shape (items,), int64.
+        """
+        assert self.records is not None, "only where a release links the records of a unit"
+        loose = self.of_item < 0
+        unit_of = np.where(loose, self.number + np.cumsum(loose) - 1, self.of_item)
+        unit_of, present = group_keys(unit_of, self.number + int(loose.sum()))
+        units = len(present)
+        keys, records = add_up(unit_of * rows + row_of, self.records, units * rows)
+        owner, most = keys // rows, int(records.max(initial=0)) + 1
+        parts, distinct = group_keys(keys % rows * most + records, rows * most)
+        number = len(distinct)
+        # Neighbours are numbered together until each unit has one number for its list.
+        while len(owner) > units:
+            starts = starts_of(owner)
+            place = np.arange(len(owner)) - np.flatnonzero(starts)[np.cumsum(starts) - 1]
+            left = np.flatnonzero(place % 2 == 0)
+            after = np.append(parts + 1, 0)[left + 1]
+            alone = np.append(owner, -1)[left + 1] != owner[left]
+            pairs = parts[left] * (number + 1) + np.where(alone, 0, after)
+            parts, distinct = group_keys(pairs, number * (number + 1))
+            owner, number = owner[left], len(distinct)
+        return parts[unit_of]
 
     def joined(self, items: BoolArray) -> BoolArray:
         """Return some items with all others of their units, shape (items,).

@@ -353,6 +353,13 @@ class _Binding:
         return found
 
     def _view(self, classes: Classes) -> BoundView:
+        if not classes.linked:
+            return self._view_of(classes)
+        bound = [(self._view_of(each), owner) for each, owner in classes.judged]
+        owners = [owner[own.owner] for own, owner in bound]
+        return BoundView(ClassView.joined([own.view for own, _ in bound]), np.concatenate(owners))
+
+    def _view_of(self, classes: Classes) -> BoundView:
         if self.attribute is None:
             view = ClassView(classes.sizes_in(self.unit), population=classes.population)
             return BoundView(view, np.arange(classes.number))
@@ -402,8 +409,8 @@ class ClassConstraint(_Binding):
 
     def certain_losses(self, classes: Classes, reference: Reference | None) -> IntArray:
         """Return a lower bound on the records that every finer partition loses, shape (classes,), int64."""
-        if self.unit is not None:
-            # The bounds of models are in what they count, which are not records.
+        if self.unit is not None or classes.linked:
+            # The bounds of models are in what they count, which are not the records of a class.
             lost = self.merging is Merging.ANY
             return np.where(lost & ~self.holds(classes, reference), classes.sizes, 0)
         bound = self.view(classes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -155,6 +155,24 @@ def project_rows(
         name: _replacement(published, rows, marker) for name, published in written.recoded.items()
     }
     return Projection(written.columns, replacements, ~recoding.removed[rows], written.numbers)
+
+
+def with_pseudonyms(projection: Projection, column: str, units: IntArray) -> Projection:
+    """Return a projection with a number for each released unit in place of its key, drawn at random.
+
+    The randomness is that of the system, so a number discloses nothing but which records are of one unit.
+
+    Parameters
+    ----------
+    column: of the keys.
+    units: of each record, shape (records,); if negative, it is a unit of its own.
+    """
+    own = np.where(units < 0, units.max(initial=-1) + 1 + np.arange(len(units)), units)
+    kept, codes = projection.kept, np.zeros(len(units), dtype=np.int32)
+    present, number = np.unique(own[kept], return_inverse=True)
+    codes[kept] = shuffled(len(present))[number.reshape(-1)]
+    numbers = Replacement(tuple(range(1, len(present) + 1)), codes)
+    return replace(projection, replacements={**projection.replacements, column: numbers})
 
 
 def _replacement(published: PublishedColumn, rows: CodeArray, marker: str | None) -> Replacement:

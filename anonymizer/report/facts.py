@@ -289,10 +289,11 @@ def worst_classes(
     ----------
     moving_reference: whether the distribution p is that of the release, else that of the input.
     """
-    classes = _classes(released)
+    classes, ties = _classes(released), released.table.ties
+    linked = ties is not None and ties.records is not None
     found: list[Worst | None] = []
     for constraint in constraints:
-        counted = constraint.unit is not None or constraint.model.needs_population
+        counted = linked or constraint.unit is not None or constraint.model.needs_population
         if not isinstance(constraint, ClassConstraint) or counted:
             found.append(None)
             continue

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from textwrap import wrap
 from typing import Any
 
+from anonymizer.model.units import PERSON
 from anonymizer.report.public import LEFT_OUT
 
 WIDTH = 80
@@ -189,7 +190,14 @@ def _conditions(public: Mapping[str, Any]) -> Iterator[str]:
         given = ", ".join(f"{key} {_plain(value)}" for key, value in each["parameters"].items())
         yield from _item(f"{name}: {given}" if given else name)
     units = {each["parameters"]["unit"] for each in public["constraints"] if "unit" in each["parameters"]}
+    pseudonym = _pseudonym(public)
     for unit in sorted(units):
+        if unit == PERSON and pseudonym is not None:
+            yield from _item(
+                f"unit person: {_shown(pseudonym)} tells which rows are of one person; a class has the "
+                "persons whose rows are the same, and the constraints hold for it, and for each of its rows"
+            )
+            continue
         yield from _item(
             f"unit {unit}: all records of one {unit} count once; {_name(public)} does not say which these "
             "are, so only its author could count them"
@@ -198,10 +206,19 @@ def _conditions(public: Mapping[str, Any]) -> Iterator[str]:
 
 def _columns(public: Mapping[str, Any]) -> Iterator[str]:
     for name, settings in public["config"]["attributes"].items():
+        if name == _pseudonym(public):
+            yield from _item(f"{_shown(name)}: a random number for each person, the same in all rows of one")
+            continue
         if settings["role"] in LEFT_OUT or settings.get("release") is False:
             continue
         names = _numbers(public).get(name, {"columns": [name]})["columns"]
         yield from _item(f"{', '.join(map(_shown, names))}: {_content(public, name)[0]}")
+
+
+def _pseudonym(public: Mapping[str, Any]) -> str | None:
+    """Return the column of pseudonyms of persons, None without one."""
+    person = public["config"].get("input", {}).get("person")
+    return person["column"] if isinstance(person, Mapping) else None
 
 
 def _content(public: Mapping[str, Any], name: str) -> tuple[str, tuple[Form, ...]]:

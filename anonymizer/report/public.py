@@ -347,7 +347,7 @@ PLACED: Mapping[str, Rule] = {
     "config/input/decimal": _exact,
     "config/input/missing": _exact,
     "config/input/strict_header": _exact,
-    "config/input/person": _exact,
+    "config/input/person": _written,
     "config/input/household": _exact,
     "config/input/units/*": _exact,
     "config/input/missing_person": _exact,

@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field
 from anonymizer.attacks.adversary_view import linked, possible_links, same_values
 from anonymizer.attacks.generalized_values import meaning_of
 from anonymizer.audit.claims import ABSENT, Claims, as_reported, parse_report
-from anonymizer.audit.classes import classes_for, count_classes, read_pair
+from anonymizer.audit.classes import NO_UNIT_COLUMNS, UnitColumns, classes_for, count_classes, read_pair
 from anonymizer.config.document import distinct_keys
 from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
@@ -53,6 +53,7 @@ from anonymizer.model.table import (
     Table,
     ValueType,
 )
+from anonymizer.model.units import PERSON
 from anonymizer.privacy.base import Constraint
 from anonymizer.release.anatomy import find_anatomy_files
 from anonymizer.release.folder import PUBLIC_REPORT, RECODING, release_separator
@@ -184,7 +185,7 @@ def _check_untouched(case: AuditCase, source: Relation) -> None:
     release, roles = case.relations[0], case.config.attributes
     removed = source.rows - release.rows
     for name in release.columns:
-        if name not in roles or roles[name].role is Role.QUASI_IDENTIFIER:
+        if name not in roles or roles[name].role is Role.QUASI_IDENTIFIER or not roles[name].released:
             continue
         if source.changed_records(name, release) != (0, removed):
             raise InputError(f"{release.name}: column '{name}' does not contain the values of the input")
@@ -887,14 +888,19 @@ def _counted(
         return None
     names = plan.among(relation.columns, Role.SENSITIVE)
     attributes = _sensitive(plan, relation, names, reported, found)
-    classes = count_classes(relation, config.with_role(Role.QUASI_IDENTIFIER), attributes)
+    quasi_identifiers, pseudonym = config.with_role(Role.QUASI_IDENTIFIER), config.input.pseudonym
+    classes = linked = count_classes(relation, quasi_identifiers, attributes)
+    units = NO_UNIT_COLUMNS
+    if pseudonym is not None:
+        units = UnitColumns({PERSON: pseudonym}, frozenset({None, ""}), PERSON)
+        linked = count_classes(relation, quasi_identifiers, attributes, units)
     own = [each.name for each in attributes]
 
     def judged(constraint: Constraint, as_texts: bool) -> Classes:  # noqa: ARG001 - all judge the classes
         if not as_texts:
-            return classes
+            return linked
         read = _sensitive(plan, relation, names, reported, ReleaseAudit(), as_texts=True)
-        return count_classes(relation, config.with_role(Role.QUASI_IDENTIFIER), read)
+        return count_classes(relation, quasi_identifiers, read, units)
 
     def look() -> AdversaryView:
         return AdversaryView(read_release(_of_release(plan, attributes), relation, plan.weights))
@@ -983,7 +989,8 @@ def _of_release(plan: Plan, attributes: Sequence[SensitiveAttribute]) -> Plan:
 
 
 def _released(config: Config) -> set[str]:
-    return {name for name, each in config.attributes.items() if each.released}
+    own = {name for name, each in config.attributes.items() if each.released}
+    return own if config.input.pseudonym is None else own | {config.input.pseudonym}
 
 
 def _as_expected(

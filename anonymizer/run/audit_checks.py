@@ -193,7 +193,8 @@ def check_order(case: AuditCase) -> None:
     if case.config.output.order.value != "sorted" or not all(each.ordered for each in case.relations):
         return
     for relation in case.relations:
-        if not rows_ascend(relation.stored, (GROUP, COUNT) if case.in_groups else ()):
+        numbers = (GROUP, COUNT) if case.in_groups else (case.config.input.pseudonym or "",)
+        if not rows_ascend(relation.stored, numbers):
             what = 'the report says "sorted", found rows in another order, which can disclose hidden values'
             case.claims.refute(key, what)
             return

@@ -112,7 +112,8 @@ def check_config(relation: Relation, plan: Plan) -> Check:
     units = {name: column for name, column in plan.units.items() if column in relation.columns}
     if relation.ordered:
         units_of_records(replace(plan, units=units), relation)
-    own_units = UnitColumns(units, frozenset({None, *plan.missing}))
+    linked = PERSON if plan.pseudonym in relation.columns else None
+    own_units = UnitColumns(units, frozenset({None, *plan.missing}), linked)
     return _check_table(relation, plan.with_role(Role.QUASI_IDENTIFIER), attributes, plan, known, own_units)
 
 
@@ -130,6 +131,9 @@ def _check_table(
         classes = classes.with_population(people)
     counts = KnownCounts(tuple(units.columns), people is not None)
     constraints, measures = _measured(partial(measure, classes), attributes, plan, counts)
+    if units.linked is not None:
+        classes = classes.published
+        measures = _measured(partial(measure, classes), attributes, None, counts)[1]
     warnings = [*relation.header_warnings]
     acknowledged = plan is not None and Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged
     counted = PERSON in units.columns if plan is None else plan.counts_persons

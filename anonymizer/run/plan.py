@@ -242,6 +242,7 @@ class Plan:
         released.
     whole: the unit that is suppressed as a whole or not at all; None where classes are suppressed alone.
     population: that the input is a sample of; None to estimate it by weights.
+    pseudonym: the column that is released with pseudonyms of persons; None without one.
     """
 
     config: str
@@ -277,6 +278,7 @@ class Plan:
     whole: str | None = None
     attacks_every_step: bool = False
     population: PlannedPopulation | None = None
+    pseudonym: str | None = None
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with a role, in the order of the config."""
@@ -504,7 +506,8 @@ def plan_of(config: Config) -> Plan:
         units=given.unit_columns,
         whole_units=given.missing_person is MissingPerson.REFUSE,
         bands=bands,
-        whole=config.suppression.whole,
+        whole=config.suppression.whole if given.pseudonym is None else PERSON,
+        pseudonym=given.pseudonym,
         attacks_every_step=config.attackers is Attackers.EVERY_STEP,
         population=_population(config),
     )

@@ -265,7 +265,7 @@ def problem_of(
     encoded = Encoded(table.codes, table.counts, relation, tuple(columns.values()))
     units = _units_of(plan, relation, found)
     if plan.whole is not None:
-        table, encoded = _tied(table, encoded, units[plan.whole])
+        table, encoded = _tied(table, encoded, units[plan.whole], linked=plan.pseudonym is not None)
     asked = {plan.whole, *(each.unit for each in plan.planned)}
     own = {name: each for name, each in units.items() if name in asked}
     if own:
@@ -283,20 +283,22 @@ def problem_of(
     return Prepared(problem, encoded, constraints, plan.grown, found, units)
 
 
-def _tied(table: Table, encoded: Encoded, units: IntArray) -> tuple[Table, Encoded]:
+def _tied(table: Table, encoded: Encoded, units: IntArray, *, linked: bool) -> tuple[Table, Encoded]:
     """Return a table with rows of their own for units that have records in several distinct rows.
 
     Parameters
     ----------
     units: that are suppressed as a whole, of each record, shape (records,).
+    linked: whether the release links the records of a unit.
     """
-    items, rows, ties = Ties.of_records(encoded.combination.astype(np.int64), units, table.combinations)
+    own = encoded.combination.astype(np.int64)
+    items, rows, ties = Ties.of_records(own, units, table.combinations, linked=linked)
     codes, counts = table.codes[rows], np.bincount(items, minlength=len(rows))
-    own = items.astype(np.int32)
-    for array in (codes, counts, own):
+    row_of = items.astype(np.int32)
+    for array in (codes, counts, row_of):
         freeze(array)
     table = replace(table, codes=codes, counts=counts, ties=ties)
-    return table, replace(encoded, codes=codes, counts=counts, rows=own)
+    return table, replace(encoded, codes=codes, counts=counts, rows=row_of)
 
 
 def units_of_records(plan: Plan, relation: Relation) -> dict[str, IntArray]:
@@ -382,8 +384,10 @@ def _alone(plan: Plan) -> str:
 
 def _records_only(plan: Plan) -> str:
     """Return what of a config to change so that records are counted and suppressed alone."""
-    whole = "" if plan.whole is None else ", and remove suppression.whole"
-    return f"set unit: record in each constraint{whole}"
+    remedy = "set unit: record in each constraint"
+    if plan.pseudonym is not None:
+        return f"{remedy}, and remove input.person.release_as"
+    return remedy if plan.whole is None else f"{remedy}, and remove suppression.whole"
 
 
 def _problem(plan: Plan, table: Table, constraints: Sequence[Constraint]) -> SearchProblem:

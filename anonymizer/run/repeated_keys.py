@@ -183,6 +183,8 @@ def values_by_class(class_of: IntArray, codes: IntArray, size: int, number: int)
     return np.bincount(np.unique(class_of * size + codes) // size, minlength=number)
 
 
+UNLINKED = "attacks do not use that pseudonyms link the rows of a person; the constraints do"
+
 ATTACKED_RECORDS = f"attacks count {NOT_PEOPLE}; constraints with unit: {PERSON} count persons"
 
 
@@ -195,6 +197,8 @@ def attack_warnings(plan: Plan, original: Relation | None) -> list[str]:
     """
     if Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged:
         return []
+    if plan.pseudonym is not None:
+        return [UNLINKED]
     if plan.counts_persons:
         return [ATTACKED_RECORDS]
     if original is None:

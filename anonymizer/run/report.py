@@ -14,6 +14,7 @@ from anonymizer.hierarchy.auto import AutoSource
 from anonymizer.hierarchy.order import OrderSource
 from anonymizer.model.dates import ISO_FORM, reading_of
 from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Report
 from anonymizer.model.table import COMMA, Column, Role, ValueType
 from anonymizer.profile.column_statistics import (
@@ -54,6 +55,7 @@ from anonymizer.run.earlier_release import StoredRecoding
 from anonymizer.run.plan import Plan
 from anonymizer.run.population import population_facts
 from anonymizer.run.prepare import Prepared
+from anonymizer.run.repeated_keys import UNLINKED
 from anonymizer.run.shape import Audited, Found, numbers_entry, numbers_of
 from anonymizer.run.units import unit_facts, unit_warnings
 
@@ -182,7 +184,10 @@ def report_parts(
         entries,
         [] if verified is None else [utility_entry(each.finding, each.seconds) for each in verified.utility],
         attack_matrix(prepared.constraints, entries, prepared.problem.k),
-        [*warnings_of(plan, prepared), *_unattacked(() if verified is None else verified.unattacked)],
+        [
+            *warnings_of(plan, prepared, outcome.recoding),
+            *_unattacked(() if verified is None else verified.unattacked),
+        ],
         {"name": prepared.engine.name, "because": prepared.engine.because},
         None if diagnosis is None else diagnosis.to_dict(),
         units=unit_facts(plan, prepared, outcome.recoding),
@@ -190,8 +195,13 @@ def report_parts(
     )
 
 
-def warnings_of(plan: Plan, prepared: Prepared) -> list[str]:
-    """Return the warnings to read before handing the release over."""
+def warnings_of(plan: Plan, prepared: Prepared, recoding: Recoding | None = None) -> list[str]:
+    """Return the warnings to read before handing the release over.
+
+    Parameters
+    ----------
+    recoding: of the release; None without one.
+    """
     protected = {constraint.attribute for constraint in prepared.constraints}
     return [
         *([IN_INPUT_DATABASE] if plan.in_input_database else []),
@@ -204,7 +214,8 @@ def warnings_of(plan: Plan, prepared: Prepared) -> list[str]:
         *text_warnings(plan, [read.column for read in prepared.encoded.columns]),
         *(anatomy_warnings(plan) if plan.algorithm.in_groups else []),
         *_weight_warnings(plan, prepared.encoded.relation),
-        *unit_warnings(unit_facts(plan, prepared)),
+        *unit_warnings(unit_facts(plan, prepared, recoding)),
+        *([UNLINKED] if plan.attacks and plan.pseudonym is not None else []),
     ]
 
 

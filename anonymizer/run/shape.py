@@ -16,7 +16,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from anonymizer.attacks.adversary_view import known_original, known_truth
-from anonymizer.audit.classes import classes_of, count_reference, measure, measure_pair, read_pair
+from anonymizer.audit.classes import (
+    UnitColumns,
+    classes_of,
+    count_classes,
+    count_reference,
+    measure,
+    measure_pair,
+    read_pair,
+)
 from anonymizer.audit.comparison import misassigned_records, mismatched_records
 from anonymizer.config.search import EngineName
 from anonymizer.data.frames import FrameRelation
@@ -31,9 +39,17 @@ from anonymizer.model.number_columns import NumberLabels
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import GROUP, GroupRecoding, Recoding
 from anonymizer.model.table import MISSING, SUPPRESSED, Role
+from anonymizer.model.units import PERSON
 from anonymizer.privacy.base import CountedConstraint
 from anonymizer.release.anatomy import pair_columns, pair_named, project_pair
-from anonymizer.release.query import counted_rows, project, recoded_rows, regions_rows, single_shuffled
+from anonymizer.release.query import (
+    counted_rows,
+    project,
+    recoded_rows,
+    regions_rows,
+    single_shuffled,
+    with_pseudonyms,
+)
 from anonymizer.run.adversary import read_release, scene_of_run
 from anonymizer.run.plan import Plan
 from anonymizer.run.population import with_people
@@ -194,7 +210,9 @@ class TableShape(Shape):
 
     def __init__(self, plan: Plan, relation: Relation) -> None:
         self._plan = plan
-        self.columns = [plan.released(relation.columns)]
+        self.columns = [
+            [name for name in relation.columns if name == plan.pseudonym or plan.released([name])]
+        ]
         as_text = not isinstance(relation, FrameRelation) and CSV_FILES.named(plan.output or "")
         self._decimal = plan.numerals.decimal if as_text else None
 
@@ -208,7 +226,14 @@ class TableShape(Shape):
         scratch: Path | None,  # noqa: ARG002 - the input's engine needs none
     ) -> tuple[ReleaseQuery, ...]:
         """Return the table, from the frequency table alone if the release follows from it."""
-        return (released_query(found, self.columns[0], self._decimal, shuffled=self._plan.shuffled),)
+        pseudonym, shuffled = self._plan.pseudonym, self._plan.shuffled
+        if pseudonym is None:
+            return (released_query(found, self.columns[0], self._decimal, shuffled=shuffled),)
+        prepared = found.prepared
+        relation, rows = prepared.encoded.relation, prepared.rows(found.recoding)
+        projection = project(relation, rows, found.recoding, self.columns[0], self._decimal)
+        projection = with_pseudonyms(projection, pseudonym, prepared.units[PERSON])
+        return (relation.records_query(projection, shuffled=shuffled),)
 
     def count(self, tables: Tables, found: Found) -> ReadBack:
         """Count the table by quasi-identifiers and sensitive attributes."""
@@ -219,32 +244,60 @@ class TableShape(Shape):
         if table.population is not None:
             classes = with_people(classes, groups, table, found.recoding)
         asked = countable_constraints(prepared.constraints)
-        counted = [each for each in asked if each.unit is None]
-        own = iter(measure(classes, counted, references_of(prepared), prepared.grown))
-        units = iter(self._measured_units([each for each in asked if each.unit is not None], found))
-        measured = [next(own if each.unit is None else units) for each in asked]
+        judged, references = classes, references_of(prepared)
+        at_hand: set[str | None] = {None}
+        if self._plan.pseudonym is not None:
+            judged, at_hand = self._linked(release, found), {None, PERSON}
+            references = None if references is None else _unit_references(prepared)
+        own = iter(
+            measure(judged, [each for each in asked if each.unit in at_hand], references, prepared.grown)
+        )
+        units = iter(self._measured_units([each for each in asked if each.unit not in at_hand], found))
+        measured = [next(own if each.unit in at_hand else units) for each in asked]
         return ReadBack(classes, measured, lambda: mismatched_records(release.name, groups, found.recoding))
+
+    def _linked(self, release: Relation, found: Found) -> Classes:
+        """Return the classes of persons with equal lists of rows, by the pseudonyms of the release.
+
+        Raises
+        ------
+        AuditFailed: the pseudonyms link other records than those of one person.
+        """
+        table, column = found.prepared.problem.table, str(self._plan.pseudonym)
+        units = UnitColumns({PERSON: column}, frozenset({None, ""}), PERSON)
+        classes = count_classes(release, _names(found.prepared), table.sensitive, units)
+        expected = released_records(self._plan, found.prepared, found.recoding)
+        sizes, own = (np.sort(each.sizes_in(PERSON)) for each in (classes, expected))
+        if not np.array_equal(sizes, own):
+            raise AuditFailed(
+                f"{release.name}: column '{column}' links other records than those of one person"
+            )
+        return classes
 
     def _measured_units(self, asked: Sequence[CountedConstraint], found: Found) -> list[Measurement]:
         """Measure constraints that count units, which the release does not name, record by record."""
         if not asked:
             return []
         prepared, plan = found.prepared, self._plan
-        references = None
-        if not prepared.problem.moving_reference:
-            whole = all_records(prepared)
-            references = {name: whole.reference(name) for name in prepared.problem.table.sensitive_names}
+        references = None if prepared.problem.moving_reference else _unit_references(prepared)
         classes = released_records(plan, prepared, found.recoding)
         return measure(classes, asked, references, prepared.grown)
 
     def check_untouched(self, release: Relation, found: Found) -> None:
         """Compare every column that is not recoded."""
-        check_untouched(release, found, _names(found.prepared))
+        own = [] if self._plan.pseudonym is None else [self._plan.pseudonym]
+        check_untouched(release, found, [*_names(found.prepared), *own])
         check_whole(self._plan, found.prepared, found.recoding)
 
     def view(self, tables: Tables, found: Found) -> AdversaryView:
         """Return the table, and the input with the published row of each record."""
         return scene_of_run(self._plan, found.prepared, found.recoding, tables[0], self._plan.weights)
+
+
+def _unit_references(prepared: Prepared) -> dict[str, Reference]:
+    """Return the distribution p of each sensitive attribute in the input, of records and of units."""
+    whole = all_records(prepared)
+    return {name: whole.reference(name) for name in prepared.problem.table.sensitive_names}
 
 
 def numbers_of(recoding: Recoding) -> dict[str, ReadNumbers]:

@@ -12,8 +12,10 @@ import numpy as np
 
 from anonymizer.errors import AuditFailed, plural
 from anonymizer.model.arrays import BoolArray, IntArray, group_rows
-from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.classes import Classes, SensitiveCodes, classes_of_rows
 from anonymizer.model.recoding import Recoding
+from anonymizer.model.table import Role
+from anonymizer.model.units import PERSON, Ties
 from anonymizer.release.query import rows_of_records
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import Prepared, units_of_rows
@@ -37,7 +39,8 @@ def released_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Clas
     The search counts distinct rows instead; the two share no sums.
     """
     class_of, number = class_of_records(plan, prepared, recoding)
-    return _classes(prepared, class_of, np.flatnonzero(class_of >= 0), number)
+    linked = plan.pseudonym is not None
+    return _classes(prepared, class_of, np.flatnonzero(class_of >= 0), number, linked=linked)
 
 
 def all_records(prepared: Prepared) -> Classes:
@@ -46,7 +49,9 @@ def all_records(prepared: Prepared) -> Classes:
     return _classes(prepared, np.zeros(rows, dtype=np.int64), np.arange(rows), 1)
 
 
-def _classes(prepared: Prepared, class_of: IntArray, records: IntArray, number: int) -> Classes:
+def _classes(
+    prepared: Prepared, class_of: IntArray, records: IntArray, number: int, *, linked: bool = False
+) -> Classes:
     table, rows = prepared.problem.table, prepared.encoded.combination[records]
     sensitive = {
         each.name: SensitiveCodes(each, table.sensitive_codes(each.name)[rows].astype(np.int64))
@@ -55,7 +60,8 @@ def _classes(prepared: Prepared, class_of: IntArray, records: IntArray, number: 
     own = {name: each[records] for name, each in prepared.units.items()}
     units = units_of_rows(own, np.arange(len(records)), len(records))
     ones = np.ones(len(records), dtype=np.int64)
-    return Classes(class_of[records], ones, number, sensitive, units)
+    ties = Ties(own[PERSON], int(own[PERSON].max(initial=-1)) + 1, ones) if linked else None
+    return classes_of_rows(class_of[records], ones, number, sensitive, units, ties)
 
 
 def suppressed_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> BoolArray:
@@ -103,10 +109,46 @@ def unit_facts(plan: Plan, prepared: Prepared, recoding: Recoding | None = None)
             "records_without": missing,
             "most_records": int(sizes.max(initial=min(missing, 1))),
         }
-    if plan.whole is not None and recoding is not None:
-        units = prepared.units[plan.whole][suppressed_records(plan, prepared, recoding)]
+        if name == PERSON and plan.pseudonym is not None:
+            facts[name]["released_as"] = "pseudonym"
+    if not facts or recoding is None or plan.applied:
+        return facts or None
+    suppressed = suppressed_records(plan, prepared, recoding)
+    if plan.whole is not None:
+        units = prepared.units[plan.whole][suppressed]
         facts[plan.whole]["suppressed"] = len(np.unique(units[units >= 0])) + int((units < 0).sum())
-    return facts or None
+    linked = {} if plan.pseudonym is not None else _linked_by(plan, prepared, ~suppressed)
+    if linked:
+        facts[PERSON]["linked_by"] = linked
+    return facts
+
+
+def _linked_by(plan: Plan, prepared: Prepared, released: BoolArray) -> dict[str, int]:
+    """Return how many persons each column that is released unchanged links the records of.
+
+    It does where a person with several records has the same value in all of them, and no other person has it.
+
+    Parameters
+    ----------
+    released: which records are, shape (records,).
+    """
+    if PERSON not in prepared.units:
+        return {}
+    relation, units = prepared.encoded.relation, prepared.units[PERSON]
+    records = np.flatnonzero(released & (units >= 0))
+    own, found = units[records], {}
+    several = np.bincount(own) > 1
+    recoded = plan.with_role(Role.QUASI_IDENTIFIER)
+    for name in plan.released(relation.columns):
+        if name in recoded or not several.any():
+            continue
+        size = len(relation.dictionary(name))
+        persons, values = np.divmod(np.unique(own * size + relation.codes(name)[records]), size)
+        alone = (np.bincount(persons)[persons] == 1) & (np.bincount(values)[values] == 1)
+        number = int((alone & several[persons]).sum())
+        if number:
+            found[name] = number
+    return found
 
 
 def unit_warnings(facts: dict[str, Any] | None) -> list[str]:
@@ -119,6 +161,11 @@ def unit_warnings(facts: dict[str, Any] | None) -> list[str]:
     warnings = []
     for name, own in (facts or {}).items():
         column, missing = own["column"], own["records_without"]
+        warnings += [
+            f"column '{each}' links the records of {plural(number, name)}, who have a value of their own in "
+            "all of them; leave it out, or make it a quasi-identifier"
+            for each, number in own.get("linked_by", {}).items()
+        ]
         if missing:
             warnings.append(
                 f"column '{column}' is empty in {plural(missing, 'record')}; each of them counts as a "

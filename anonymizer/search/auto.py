@@ -59,6 +59,7 @@ class Auto(SearchAlgorithm):
     name = "auto"
     suppressions = frozenset(SuppressionMethod)
     counts_units = True
+    links_units = True
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the outcome of the chosen algorithm, with its name and the reason."""
@@ -75,6 +76,10 @@ def choose(problem: SearchProblem, seconds: float | None) -> Choice:
     seconds: of the budget, None without a limit.
     """
     table = problem.table
+    if table.ties is not None and table.ties.records is not None:
+        return Choice(
+            "lattice", "the release links the records of a person, which needs full-domain recoding"
+        )
     if problem.suppression is not SuppressionMethod.CLASSES:
         method = problem.suppression.value
         return Choice("lattice", f"`suppression.method: {method}` needs full-domain recoding")

@@ -391,6 +391,7 @@ class SearchAlgorithm(ABC):
     counts_population: whether constraints may count the population that the records are a sample of.
     by_codes: whether an out-of-core recoding can be applied to any record by its codes; otherwise only
         columns of the table can be released.
+    links_units: whether it compares lists of rows where a release links the records of a unit.
     """
 
     name: ClassVar[str]
@@ -401,6 +402,7 @@ class SearchAlgorithm(ABC):
     attacks_every_step: ClassVar[bool] = False
     counts_population: ClassVar[bool] = False
     by_codes: ClassVar[bool] = True
+    links_units: ClassVar[bool] = False
 
     def __init__(self, settings: PlugInSettings | None = None) -> None:
         self.settings = settings if settings is not None else self.Settings()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from anonymizer.loss.base import Marginals
 from anonymizer.model.arrays import DENSE_LIMIT, SPACE, CodeArray, FloatArray, IntArray, Packing, group_keys
-from anonymizer.model.classes import NO_UNITS, Classes, SensitiveCodes
+from anonymizer.model.classes import NO_UNITS, Classes, SensitiveCodes, classes_of_rows
 from anonymizer.model.population import Population, PopulationSizes
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.model.units import Ties, UnitsByName, merged_items
@@ -254,13 +254,18 @@ class RollUp:
         packing = self._packed(levels)
         space = packing.space
         keys = packing.take_keys()
-        if self._population is None and space <= max(DENSE_LIMIT, 2 * len(keys)):
+        linked = self._ties is not None and self._ties.records is not None
+        if self._population is None and not linked and space <= max(DENSE_LIMIT, 2 * len(keys)):
             return _DenseClasses(
                 keys, space, self._weights, self.counts, self._sensitive, self._units, self._ties
             )
         groups, distinct = group_keys(keys, space)
-        people = None if self._population is None else self._people(self._population, levels, distinct)
-        return Classes(groups, self.counts, len(distinct), self._sensitive, self._units, self._ties, people)
+        classes = classes_of_rows(
+            groups, self.counts, len(distinct), self._sensitive, self._units, self._ties
+        )
+        if self._population is not None:
+            classes.population = self._people(self._population, levels, distinct)
+        return classes
 
     def _people(self, population: Population, levels: Sequence[int], keys: IntArray) -> PopulationSizes:
         """Count the people of classes, given their keys."""

@@ -79,12 +79,12 @@ def _sensitive(data: Microdata, number: int) -> tuple[SensitiveAttribute, np.nda
     return SensitiveAttribute(own, tree, leaves, spec.distance), codes
 
 
-def table(data: Microdata, *, whole: bool = False) -> Table:
+def table(data: Microdata, *, whole: bool = False, linked: bool = False) -> Table:
     """Return the frequency table of the records, with those of a person tied if suppressed as a whole."""
-    return table_and_rows(data, whole=whole)[0]
+    return table_and_rows(data, whole=whole, linked=linked)[0]
 
 
-def table_and_rows(data: Microdata, *, whole: bool = False) -> tuple[Table, np.ndarray]:
+def table_and_rows(data: Microdata, *, whole: bool = False, linked: bool = False) -> tuple[Table, np.ndarray]:
     """Return the same, and the row of each record."""
     own = [_quasi_identifier(data, position) for position in range(len(data.quasi_identifiers))]
     sensitive = [_sensitive(data, number) for number in range(len(data.sensitive))]
@@ -93,8 +93,8 @@ def table_and_rows(data: Microdata, *, whole: bool = False) -> tuple[Table, np.n
     row_of, units, ties = row_of.ravel().astype(np.int64), {}, None
     if data.persons:
         persons = np.array([-1 if each is None else each for each in data.persons], dtype=np.int64)
-        if whole:
-            row_of, rows, ties = Ties.of_records(row_of, persons, len(counts))
+        if whole or linked:
+            row_of, rows, ties = Ties.of_records(row_of, persons, len(counts), linked=linked)
             distinct, counts = distinct[rows], np.bincount(row_of)
         units["person"] = Units.of_items(row_of, persons, len(counts))
     found = Table(

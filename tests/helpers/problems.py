@@ -29,7 +29,7 @@ def problem(spec: ProblemSpec) -> SearchProblem:
     """Return what the search is asked."""
     constraints = [constraint(own, spec.data) for own in spec.constraints]
     return SearchProblem(
-        build.table(spec.data, whole=spec.whole),
+        build.table(spec.data, whole=spec.whole, linked=spec.linked),
         tuple(own for own in constraints if isinstance(own, ClassConstraint)),
         tuple(own for own in constraints if isinstance(own, TableConstraint)),
         metric(spec.metric, spec.aggregate),

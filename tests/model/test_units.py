@@ -111,6 +111,28 @@ def test_ties_join_the_records_of_a_unit_and_of_no_other(random: Random) -> None
     assert np.array_equal(group_of_item[merged[items]], group_of_row[row_of])
 
 
+@given(st.randoms(use_true_random=False))
+def test_units_with_equal_lists_of_rows_have_equal_numbers(random: Random) -> None:
+    rows, records = random.randint(1, 5), random.randint(0, 24)
+    row_of = np.array([*range(rows), *(random.randrange(rows) for _ in range(records))])
+    unit_of = np.array([random.randrange(-1, random.choice((1, 4, 12))) for _ in row_of])
+    items, row_of_item, ties = Ties.of_records(row_of, unit_of, rows, linked=True)
+    group_of_row, number = groups(random, rows)
+    merged, group_of_item, coarser = ties.merged(group_of_row[row_of_item], number)
+    for item_of, place_of, published, own in (
+        (items, row_of, row_of_item, ties),
+        (items, group_of_row[row_of], group_of_row[row_of_item], ties),
+        (merged[items], group_of_row[row_of], group_of_item, coarser),
+    ):
+        found = own.lists(published, rows)[item_of].tolist()
+        lists: dict[object, list[int]] = {}
+        names = [("record", at) if unit < 0 else unit for at, unit in enumerate(unit_of.tolist())]
+        for name, place in zip(names, place_of.tolist(), strict=True):
+            lists.setdefault(name, []).append(place)
+        expected = [tuple(sorted(lists[name])) for name in names]
+        assert len(set(zip(found, expected, strict=True))) == len(set(found)) == len(set(expected))
+
+
 def test_a_unit_in_two_items_counts_once_in_their_group() -> None:
     units = Units.of_items(np.array([0, 0, 1, 1]), np.array([7, 8, 7, 9]), 2)
     assert sizes(units) == [2, 2]

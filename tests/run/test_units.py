@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
+from anonymizer.data.relation import Projection
 from anonymizer.errors import ConfigError, DataError
+from anonymizer.model.arrays import IntArray
+from anonymizer.release.query import with_pseudonyms
 from anonymizer.report.public import RECORDS
 from anonymizer.search.suppression.suppressor import WholeClasses
 from tests.helpers.messages import exchange
@@ -246,7 +250,131 @@ def test_a_release_of_half_a_patient_fails_its_verification(
     assert not (tmp_path / "out").exists()
 
 
+LINKED = {"path": "visits.csv", "person": {"column": "patient_id", "release_as": "pseudonym"}}
+
+
+def lists_of(release: pd.DataFrame) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Return the sorted list of published rows of each pseudonym."""
+    found = defaultdict(list)
+    for row in release[["patient_id", "age", "sex", "zip"]].astype(str).itertuples(index=False):
+        found[row[0]].append(tuple(row[1:]))
+    return {name: tuple(sorted(rows)) for name, rows in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "engine", "name"),
+    [("lattice", "memory", "release.csv"), ("auto", "duckdb", "release.parquet")],
+)
+def test_a_pseudonym_links_the_rows_of_a_patient_and_says_nothing_else(
+    tmp_path: Path, algorithm: str, engine: str, name: str
+) -> None:
+    frame = visits(200, 3)
+    config = written(
+        tmp_path,
+        frame,
+        input=LINKED,
+        output={"path": name},
+        suppression={"limit": 0.3},
+        algorithm={"name": algorithm},
+        engine={"name": engine},
+    )
+    patient_of = dict(zip(frame["visit"], frame["patient_id"], strict=True))
+    drawn = []
+    for _ in range(2):
+        done = run(config)
+        assert done.code == 0, done.err
+        path = tmp_path / "out" / "share" / name
+        release = pd.read_csv(path, dtype=str) if name.endswith(".csv") else pd.read_parquet(path)
+        release["patient"] = release["visit"].map(patient_of)
+        pairs = release[["patient_id", "patient"]].drop_duplicates()
+        assert pairs["patient_id"].is_unique
+        assert pairs["patient"].is_unique
+        assert set(release.groupby("patient").size()) == {3}
+        lists = lists_of(release)
+        sizes = Counter(lists.values())
+        assert min(sizes.values()) >= 5
+        assert sorted(map(int, lists)) == [*range(1, len(lists) + 1)]
+        drawn.append(dict(zip(pairs["patient"], pairs["patient_id"].astype(int), strict=True)))
+        values = defaultdict(set)
+        for patient, row, illness in zip(
+            release["patient_id"].astype(str),
+            release[["age", "sex", "zip"]].itertuples(index=False, name=None),
+            release["illness"],
+            strict=True,
+        ):
+            values[lists[patient], row].add(illness)
+        assert min(map(len, values.values())) >= 3
+        for report in ([], ["--report", tmp_path / "out" / "report.json"]):
+            audited = call("audit", path, *report)
+            assert audited.code == 0, audited.out
+            assert f"holds  k-anonymity k=5 unit=person: measured {min(sizes.values())}" in audited.out
+    assert drawn[0] != drawn[1]
+    assert sorted(drawn[0], key=drawn[0].__getitem__) != sorted(drawn[0])
+    checked = call("check", path, "-c", config)
+    assert checked.code == 0, checked.out
+    assert f"k-anonymity k=5 unit=person: measured {min(sizes.values())}" in checked.out
+
+
+def test_without_a_pseudonym_each_visit_alone_would_do() -> None:
+    """The ages at two visits distinguish patients that the age at one does not."""
+    frame, random = visits(200, 3), Random(2)
+    frame["age"] = [random.choice(frame["age"]) if at % 3 else age for at, age in enumerate(frame["age"])]
+    given = {**CONFIG, "suppression": {"limit": 0.3}, "constraints": [{"model": "k-anonymity", "k": 5}]}
+    alone = an.anonymize(frame, {**given, "input": {"person": "patient_id"}})
+    linked = an.anonymize(frame, {**given, "input": {"person": LINKED["person"]}})
+    assert alone.report.to_dict()["loss"]["loss"] < linked.report.to_dict()["loss"]["loss"]
+    patient_of = frame.set_index("visit")["patient_id"]
+    released = alone.data.assign(patient_id=alone.data["visit"].map(patient_of))
+    assert min(Counter(lists_of(released).values()).values()) < 5
+    assert min(Counter(lists_of(linked.data).values()).values()) >= 5
+    assert linked.report.to_dict()["units"]["person"]["released_as"] == "pseudonym"
+
+
+def test_pseudonyms_that_link_other_rows_fail_the_verification(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mixed(projection: Projection, column: str, units: IntArray) -> Projection:
+        return with_pseudonyms(projection, column, np.roll(units, 1))
+
+    monkeypatch.setattr("anonymizer.run.shape.with_pseudonyms", mixed)
+    done = run(written(tmp_path, visits(200, 3), input=LINKED, suppression={"limit": 0.3}))
+    assert done.code == 1
+    assert "column 'patient_id' links other records than those of one person" in done.err
+
+
+def test_a_column_that_links_the_visits_is_said(message: SnapshotAssertion) -> None:
+    frame = visits(100, 4)
+    frame["visit"] = frame["patient_id"].str[1:].astype(int).clip(upper=60).astype(str)
+    report = an.anonymize(frame, {**CONFIG, "input": {"person": "patient_id"}}).report.to_dict()
+    # Three of the 60 patients with a number of their own are suppressed, or have one visit left.
+    assert report["units"]["person"]["linked_by"] == {"visit": 57}
+    assert exchange("a number of each patient's own", report["warnings"][0]) == message
+
+
+def test_a_household_of_one_and_one_without_a_number(message: SnapshotAssertion) -> None:
+    frame = visits().assign(family=lambda own: own["patient_id"].where(own["patient_id"] > "P0003"))
+    given = {**CONFIG, "input": {"person": "patient_id", "household": "family"}}
+    given["attributes"] = {**CONFIG["attributes"], "family": {"role": "drop"}}
+    given["constraints"] = [{"model": "k-anonymity", "k": 5, "unit": "household"}]
+    report = an.anonymize(frame, given).report.to_dict()
+    assert report["units"]["household"]["units"] == 196 + 20
+    assert exchange("four patients without a family", report["warnings"][0]) == message
+
+
+NUMBERED = {"input": {"person": LINKED["person"]}}
+
 BAD: dict[str, dict[str, Any]] = {
+    "linked regions": {**NUMBERED, "algorithm": {"name": "mondrian"}},
+    "linked records alone": {**NUMBERED, "suppression": {"method": "records"}},
+    "linked stars": {**NUMBERED, "suppression": {"keep_rows": True}},
+    "linked families": {**NUMBERED, "suppression": {"whole": "household"}},
+    "an append of linked records": {**NUMBERED, "apply": "first/report.json"},
+    "a linked model of the whole table": {
+        **NUMBERED,
+        "constraints": [{"model": "vulnerability", "max": 0.5, "unit": "record"}],
+    },
+    "another key": {"input": {"person": {"column": "patient_id", "release_as": "key"}}},
+    "no column": {"input": {"person": {"release_as": "pseudonym"}}},
     "whole units without a column": {"suppression": {"whole": "household"}},
     "whole records": {"suppression": {"whole": "record"}},
     "whole persons of single records": {
@@ -303,6 +431,9 @@ def test_out_of_core_only_records_are_counted(tmp_path: Path, message: SnapshotA
     done = run(written(tmp_path, visits(), engine=options, suppression=whole))
     assert done.code == 2
     assert exchange(whole, done.err, tmp_path) == message
+    done = run(written(tmp_path, visits(), engine=options, input=LINKED))
+    assert done.code == 2
+    assert exchange(LINKED, done.err, tmp_path) == message
 
 
 def test_a_model_of_the_whole_table_may_count_records() -> None:

@@ -17,7 +17,8 @@ from tests.helpers import build
 from tests.helpers.examples import many, share
 from tests.helpers.problems import problem
 from tests.search.test_lattice import records_of, same, texts_of
-from tests.twins.search import BruteForce, ProblemSpec
+from tests.twins.privacy import CLASS_TWINS
+from tests.twins.search import BruteForce, ConstraintSpec, ProblemSpec
 
 
 @st.composite
@@ -27,8 +28,20 @@ def problems(draw: st.DrawFn) -> ProblemSpec:
     return replace(spec, whole=random.random() < 0.5)
 
 
+@st.composite
+def linked_problems(draw: st.DrawFn) -> ProblemSpec:
+    """Return problems of releases with pseudonyms, with constraints on classes alone."""
+    random = draw(st.randoms(use_true_random=False))
+    spec = strategies.with_persons(random, strategies.problem(random))
+    own = tuple(each for each in spec.constraints if each.model in CLASS_TWINS)
+    own = own or (ConstraintSpec("k-anonymity", {"k": 2}, unit="person"),)
+    records = len(spec.data.records)
+    limit = random.choice((spec.limit, records // 2, records - 1))
+    return replace(spec, constraints=own, limit=limit, whole=True, linked=True, keep_rows=False)
+
+
 @many()
-@given(problems())
+@given(st.one_of(problems(), linked_problems()))
 def test_the_lattice_finds_the_optimum_of_an_exhaustive_search(spec: ProblemSpec) -> None:
     outcome = Lattice().search(problem(spec), Control())
     brute = BruteForce(spec)

@@ -33,6 +33,7 @@ class ProblemSpec:
     Attributes
     ----------
     whole: whether all records of a person are suppressed, or none.
+    linked: whether the release links the records of a person.
     """
 
     data: Microdata
@@ -44,6 +45,7 @@ class ProblemSpec:
     moving_reference: bool = False
     k: int | None = field(default=None)
     whole: bool = False
+    linked: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class BruteForce:
         self.problem = problem
         self.data = problem.data
         self._everyone = list(range(len(self.data.records)))
+        self._published: list[tuple[str, ...]] = []
 
     def nodes(self) -> Iterator[tuple[int, ...]]:
         """Return all levels that a search may use."""
@@ -84,11 +87,33 @@ class BruteForce:
 
     def classes(self, levels: tuple[int, ...]) -> list[Rows]:
         """Return the equivalence classes of a node."""
+        self._published = [
+            tuple(
+                spec.paths[cell][level]
+                for spec, cell, level in zip(
+                    self.data.quasi_identifiers, self.data.records[row], levels, strict=False
+                )
+            )
+            for row in self._everyone
+        ]
+        if self.problem.linked:
+            return self._linked()
+        return self._by_published(self._everyone)
+
+    def _by_published(self, rows: Rows) -> list[Rows]:
         found: dict[tuple[str, ...], Rows] = {}
-        for row in self._everyone:
-            cells = zip(self.data.quasi_identifiers, self.data.records[row], levels, strict=False)
-            key = tuple(spec.paths[cell][level] for spec, cell, level in cells)
-            found.setdefault(key, []).append(row)
+        for row in rows:
+            found.setdefault(self._published[row], []).append(row)
+        return list(found.values())
+
+    def _linked(self) -> list[Rows]:
+        """Return the records of persons whose sorted lists of published rows are equal."""
+        own: dict[Any, Rows] = {}
+        for row, person in enumerate(self.data.persons):
+            own.setdefault(("row", row) if person is None else person, []).append(row)
+        found: dict[tuple[tuple[str, ...], ...], Rows] = {}
+        for rows in own.values():
+            found.setdefault(tuple(sorted(self._published[row] for row in rows)), []).extend(rows)
         return list(found.values())
 
     def evaluate(self, levels: tuple[int, ...]) -> NodeResult | None:
@@ -96,7 +121,10 @@ class BruteForce:
         release = self.release(self.classes(levels))
         if release is None:
             return None
-        sizes = tuple(len(rows) for rows in release.classes)
+        classes = release.classes
+        if self.problem.linked:
+            classes = self._by_published([row for rows in classes for row in rows])
+        sizes = tuple(len(rows) for rows in classes)
         kept = TwinRelease(
             self.data,
             levels,
@@ -164,7 +192,11 @@ class BruteForce:
         return list(found.values())
 
     def holds(self, rows: Rows, reference: Rows) -> bool:
-        """Tell whether a class satisfies every model of classes."""
+        """Tell whether a class satisfies every model of classes, and where linked each of its rows too."""
+        parts = [rows, *(self._by_published(rows) if self.problem.linked else [])]
+        return all(self._holds(part, reference) for part in parts)
+
+    def _holds(self, rows: Rows, reference: Rows) -> bool:
         for constraint in self.problem.constraints:
             if constraint.model not in CLASS_TWINS:
                 continue

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TooManyDistinctRows, plural
 from anonymizer.loss.base import LOSS_METRICS, LatticeLoss, Marginals, TransformationFacts
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, Packing, group_keys
-from anonymizer.model.classes import Classes
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, Packing, count, group_keys
+from anonymizer.model.classes import Classes, classes_of_rows
 from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.outcome import CheckerMeasure, Outcome, Step
 from anonymizer.model.recoding import FullDomainRecoding, levels_by_name
@@ -342,7 +342,9 @@ class Annealing:
             classes = self._rollup.classes(levels)
         else:
             groups, distinct = group_keys(keys.astype(np.int64), 1 << 32)
-            classes = Classes(groups, table.counts, len(distinct), self._sensitive, table.units, table.ties)
+            classes = classes_of_rows(
+                groups, table.counts, len(distinct), self._sensitive, table.units, table.ties
+            )
         verdict = self._judge.judge(classes)
         own = verdict.sizes[verdict.kept]
         share = verdict.suppressed / self._problem.table.records
@@ -733,6 +735,7 @@ class Lattice(SearchAlgorithm):
     counts_units = True
     attacks_every_step = True
     counts_population = True
+    links_units = True
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the optimum, or the incumbent with its bound at the end of the budget."""
@@ -1118,10 +1121,13 @@ class _Run(LatticeRun):
         self, levels: Levels, rollup: RollUp, classes: Classes, verdict: CandidateVerdict
     ) -> TransformationFacts:
         suppressed, certain = suppressed_and_certain(rollup, classes, verdict, self._judge)
+        whole, sizes = classes.published, verdict.sizes
+        if whole is not classes:
+            sizes = count(whole.class_of, classes.counts - verdict.gone, whole.number)
         return TransformationFacts(
             levels,
-            classes.sizes,
-            verdict.sizes[verdict.kept],
+            whole.sizes,
+            sizes[sizes > 0],
             verdict.suppressed if verdict.kept_suppressed else 0,
             suppressed,
             certain,
