@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from abc import ABC
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import cached_property
@@ -16,7 +17,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pkgutil import iter_modules
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
@@ -247,6 +248,30 @@ class Settings(BaseModel):
     """Parameters of a plug-in in the config: strict, immutable, unknown keys refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False, allow_inf_nan=False)
+
+
+class NoSettings(Settings):
+    """No parameters."""
+
+
+PlugInSettings: TypeAlias = Settings
+"""The same, where a plug-in's class has ``Settings`` of its own."""
+
+
+class PlugIn(ABC):
+    """What a config names, with its parameters.
+
+    Class attributes
+    ----------------
+    name: as in the config.
+    Settings: its parameters.
+    """
+
+    name: ClassVar[str]
+    Settings: ClassVar[type[PlugInSettings]] = NoSettings
+
+    def __init__(self, settings: PlugInSettings | None = None) -> None:
+        self.settings = settings if settings is not None else self.Settings()
 
 
 WholeNumber = Annotated[int, Field(strict=True)]

@@ -6,7 +6,7 @@ estimate with a confidence interval.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -24,8 +24,7 @@ from anonymizer.model.adversary import (
     Truth,
 )
 from anonymizer.model.arrays import IntArray
-from anonymizer.plugins import Registry, Settings, WholeNumber
-from anonymizer.plugins import Settings as PlugInSettings
+from anonymizer.plugins import PlugIn, Registry, Settings, WholeNumber
 
 Share = Fraction | float
 """A share of records; exact if counted, a float if estimated."""
@@ -56,24 +55,16 @@ class AttackResult:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-class NoParameters(PlugInSettings):
-    """No parameters."""
-
-
-class Attack(ABC):
+class Attack(PlugIn):
     """A procedure that measures an adversary's success on a release.
 
     Class attributes
     ----------------
-    name: as in the config.
-    Settings: its parameters.
     threat: the threat that the attack measures, None for none of the seven; every attack must set it.
     of_release_alone: whether the results depend only on the release and the parameters, not on original
         records, a recipe or randomness; an audit repeats such attacks.
     """
 
-    name: ClassVar[str]
-    Settings: ClassVar[type[PlugInSettings]] = NoParameters
     threat: ClassVar[Threat | None]
     of_release_alone: ClassVar[bool] = False
 
@@ -105,9 +96,6 @@ class Attack(ABC):
         return (
             f"The attack {cls.name} succeeds for {success} of its targets; without the release for {guess}."
         )
-
-    def __init__(self, settings: PlugInSettings | None = None) -> None:
-        self.settings = settings if settings is not None else self.Settings()
 
     @abstractmethod
     def missing_requirement(self, adversary: AdversaryView) -> str | None:

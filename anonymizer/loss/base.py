@@ -20,8 +20,7 @@ from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.model.classes import Released
 from anonymizer.model.recoding import FullDomainRecoding, Recoding
 from anonymizer.model.table import PublishedValues, QuasiIdentifier, Table
-from anonymizer.plugins import Registry
-from anonymizer.plugins import Settings as PlugInSettings
+from anonymizer.plugins import PlugIn, PlugInSettings, Registry
 
 
 class Aggregate(ABC):
@@ -370,18 +369,12 @@ def level_means(attribute: QuasiIdentifier, costs: FloatArray) -> FloatArray:
     return means
 
 
-class NoSettings(PlugInSettings):
-    """No parameters."""
-
-
-class LossMetric(ABC):
+class LossMetric(PlugIn):
     """A measure of information loss; smaller is better.
 
     Class attributes
     ----------------
-    name: as in the config.
     summary: what the value is, for the page of a report.
-    Settings: its parameters.
     aggregates: whether the metric joins one loss per attribute and takes an ``aggregate``.
     of_release_alone: whether the value follows from the release, its levels and the number of suppressed
         records; the public report shows no other.
@@ -391,14 +384,12 @@ class LossMetric(ABC):
     aggregate: joins the losses of the attributes.
     """
 
-    name: ClassVar[str]
     summary: ClassVar[str] = ""
-    Settings: ClassVar[type[PlugInSettings]] = NoSettings
     aggregates: ClassVar[bool] = False
     of_release_alone: ClassVar[bool] = False
 
     def __init__(self, settings: PlugInSettings | None = None, aggregate: Aggregate | None = None) -> None:
-        self.settings = settings if settings is not None else self.Settings()
+        super().__init__(settings)
         self.aggregate = aggregate if aggregate is not None else ArithmeticMean()
 
     @abstractmethod

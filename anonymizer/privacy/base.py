@@ -24,8 +24,7 @@ from anonymizer.model.adversary import AdversaryView, Threat
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes, ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Exact, Registry
-from anonymizer.plugins import Settings as PlugInSettings
+from anonymizer.plugins import Exact, PlugInSettings, Registry
 from anonymizer.privacy.conditions import CountConditions
 
 WHO = frozenset({Threat.LINKAGE, Threat.RE_IDENTIFICATION})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
@@ -28,8 +28,7 @@ from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.outcome import AttackerMeasure, Outcome, Status, Step
 from anonymizer.model.recoding import GroupRecoding, Recoding
 from anonymizer.model.table import Table
-from anonymizer.plugins import Registry
-from anonymizer.plugins import Settings as PlugInSettings
+from anonymizer.plugins import PlugIn, Registry
 from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint, TableConstraint, describe
 
 
@@ -373,17 +372,11 @@ class SearchRun:
         )
 
 
-class NoSettings(PlugInSettings):
-    """The parameters of an algorithm that has none."""
-
-
-class SearchAlgorithm(ABC):
+class SearchAlgorithm(PlugIn):
     """Searches for the recoding of lowest loss that satisfies every constraint.
 
     Class attributes
     ----------------
-    name: as in the config.
-    Settings: its parameters.
     suppressions: the supported methods of suppression.
     in_groups: whether the release is two tables joined by bucket (Anatomy).
     out_of_core: whether it can search a source of tables if the frequency table does not fit in memory.
@@ -394,8 +387,6 @@ class SearchAlgorithm(ABC):
     links_units: whether it compares lists of rows where a release links the records of a unit.
     """
 
-    name: ClassVar[str]
-    Settings: ClassVar[type[PlugInSettings]] = NoSettings
     suppressions: ClassVar[frozenset[SuppressionMethod]] = frozenset({SuppressionMethod.CLASSES})
     in_groups: ClassVar[bool] = False
     out_of_core: ClassVar[bool] = False
@@ -403,9 +394,6 @@ class SearchAlgorithm(ABC):
     counts_population: ClassVar[bool] = False
     by_codes: ClassVar[bool] = True
     links_units: ClassVar[bool] = False
-
-    def __init__(self, settings: PlugInSettings | None = None) -> None:
-        self.settings = settings if settings is not None else self.Settings()
 
     @property
     def counts_units(self) -> bool:

@@ -17,8 +17,7 @@ from pydantic import Field
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.table import Column
-from anonymizer.plugins import Registry
-from anonymizer.plugins import Settings as PlugInSettings
+from anonymizer.plugins import PlugIn, PlugInSettings, Registry
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,10 +125,6 @@ class UtilityFinding:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-class NoParameters(PlugInSettings):
-    """No parameters."""
-
-
 class TimedSettings(PlugInSettings):
     """The parameters of a measure with a time limit."""
 
@@ -165,22 +160,15 @@ def total_variation(one: FloatArray, other: FloatArray, records: tuple[int, int]
     return float(min((np.abs(first - second).sum() + lost) / 2, 1.0))
 
 
-class Measure(ABC):
+class Measure(PlugIn):
     """An analysis of microdata, run on originals and release.
 
     Class attributes
     ----------------
-    name: as in the config.
-    Settings: its parameters.
     needs_sensitive: whether the measure needs a sensitive attribute.
     """
 
-    name: ClassVar[str]
-    Settings: ClassVar[type[PlugInSettings]] = NoParameters
     needs_sensitive: ClassVar[bool] = False
-
-    def __init__(self, settings: PlugInSettings | None = None) -> None:
-        self.settings = settings if settings is not None else self.Settings()
 
     @abstractmethod
     def missing_requirement(self, comparison: Comparison) -> str | None:
