@@ -447,14 +447,6 @@ def pandas_index(
     return found if len(found) < len(columns) else ()
 
 
-def index_warnings(index_columns: Sequence[str]) -> list[str]:
-    """Return a warning for each column left out as the index of pandas."""
-    return [
-        f"column '{name}' is the index of pandas and is left out; to use it, give it a role"
-        for name in index_columns
-    ]
-
-
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 """The separators that can be detected, the likelier first."""
 

@@ -6,6 +6,7 @@ counted rows or from records; it can be appended to an earlier release.
 
 from __future__ import annotations
 
+import codecs
 import math
 import os
 import re
@@ -20,8 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from anonymizer.data.csv import index_warnings
+from anonymizer.data.csv import encode_file
 from anonymizer.data.distinct_rows import DistinctRows, counted_keys
+from anonymizer.data.source import PARQUET_FILES, CsvDialect
 from anonymizer.errors import AuditFailed, DataError, InputError, suggestion
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, Packing
 from anonymizer.model.out_of_core import PlacedRows
@@ -45,6 +47,20 @@ class ReleaseQuery(ABC):
         ------
         OutputError: the file cannot be written.
         """
+
+    def write(self, path: Path, dialect: CsvDialect) -> None:
+        """Write the rows as Parquet or, by the suffix of the path, as text in a dialect.
+
+        Raises
+        ------
+        OutputError: the file cannot be written, or the encoding lacks a character.
+        """
+        if PARQUET_FILES.named(path.name):
+            self.copy(path, None)
+            return
+        self.copy(path, dialect.separator)
+        if codecs.lookup(dialect.encoding).name != "utf-8":
+            encode_file(path, dialect.encoding)
 
     def check(self, release: Relation) -> None:  # noqa: B027 - most need nothing more than the audit
         """Compare a copy that was read back with these rows, in addition to the audit.
@@ -365,7 +381,11 @@ class Relation(Closing):
     @property
     def header_warnings(self) -> list[str]:
         """Warnings about columns that have another name than in the input, or are left out."""
-        return [*self.renamed, *index_warnings(self.index_columns)]
+        left_out = (
+            f"column '{name}' is the index of pandas and is left out; to use it, give it a role"
+            for name in self.index_columns
+        )
+        return [*self.renamed, *left_out]
 
     @abstractmethod
     def dictionary(self, column: str) -> list[tuple[str | None, int]]:

@@ -23,7 +23,7 @@ from anonymizer.data.open import open_file
 from anonymizer.data.relation import Coding, Relation
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, freeze, rank
-from anonymizer.model.dates import ISO, ISO_PERIODS, DateFormat, Moment, iso_moment, reading_of, shown_form
+from anonymizer.model.dates import ISO, ISO_PERIODS, DateFormat, Moment, date_remedy, iso_moment, shown_form
 from anonymizer.model.natural import in_natural_order
 from anonymizer.model.out_of_core import RowPiece, TableSource
 from anonymizer.model.table import (
@@ -217,17 +217,6 @@ def _not_dates(counts: Mapping[str, int], others: Mapping[str, int], dates: Date
         f"of {records:,} records, {found} as {accepted}; their forms, 9 for a digit and a for a letter: "
         f"{shown}{more}; {date_remedy(list(counts), dates)}"
     )
-
-
-def date_remedy(texts: Collection[str], dates: DateFormat = ISO) -> str:
-    """Return how to declare the dates among some texts."""
-    found = reading_of(texts, least=0.5)
-    if found is None or set(found.format.forms) <= set(dates.forms):
-        return "list texts that are no dates in input.missing, add their `format:`, or set `type: text`"
-    ways = " or ".join(map(str, found.ways))
-    choice = ", whichever is true" if found.ambiguous else ""
-    rest = ", and list texts that are no dates in input.missing" if found.strange else ""
-    return f"set `format: {ways}`{choice}{rest}"
 
 
 def spelling(texts: Sequence[str]) -> str:

@@ -17,8 +17,14 @@ from pydantic import Field
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
-from anonymizer.hierarchy.labels import ExactNumbers, RangeLabels, distinct, group_label, roundest
-from anonymizer.hierarchy.order import in_order
+from anonymizer.hierarchy.labels import (
+    ExactNumbers,
+    RangeLabels,
+    distinct,
+    group_label,
+    in_order,
+    roundest,
+)
 from anonymizer.hierarchy.source import HierarchySource, OptionalSettings
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.table import Column, ValueType

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import count, pairwise
 from typing import TypeVar
 
-from anonymizer.model.natural import band_label
+from anonymizer.model.natural import band_label, in_natural_order
 from anonymizer.model.table import Column, Numerals, ValueType
 
 SHORT_SET = 3
@@ -17,6 +17,11 @@ SHORT_SET = 3
 
 SHORT_TEXT = 40
 """Maximum number of characters of a spelled-out set."""
+
+
+def in_order(column: Column) -> list[str]:
+    """Return the values of a column in the order in which neighbours make groups."""
+    return in_natural_order(column.present) if column.type is ValueType.TEXT else list(column.present)
 
 
 class ExactNumbers:

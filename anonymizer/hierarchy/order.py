@@ -10,10 +10,9 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, field_validator
 
 from anonymizer.hierarchy.graph import Tree, tree_of_rows
-from anonymizer.hierarchy.labels import distinct, group_label, nested
+from anonymizer.hierarchy.labels import distinct, group_label, in_order, nested
 from anonymizer.hierarchy.source import HierarchySource, digest
-from anonymizer.model.natural import in_natural_order
-from anonymizer.model.table import Column, ValueType
+from anonymizer.model.table import Column
 from anonymizer.plugins import Settings
 
 
@@ -46,11 +45,6 @@ class OrderSettings(Settings):
             if times > 1:
                 raise ValueError(f"'{value}' is listed {times} times; accepted: every value once")
         return values
-
-
-def in_order(column: Column) -> list[str]:
-    """Return the values of a column in the order in which neighbours make groups."""
-    return in_natural_order(column.present) if column.type is ValueType.TEXT else list(column.present)
 
 
 class OrderSource(HierarchySource[OrderSettings]):

@@ -533,3 +533,14 @@ def _reading(shapes: Sequence[tuple[str, ...]], strange: tuple[str, ...]) -> Dat
     distinct = tuple(dict.fromkeys(ways.values()))
     decided = next(iter(ways)) if ordered and len(distinct) == 1 else None
     return DateReading(distinct, decided, strange)
+
+
+def date_remedy(texts: Collection[str], dates: DateFormat = ISO) -> str:
+    """Return how to declare the dates among some texts."""
+    found = reading_of(texts, least=0.5)
+    if found is None or set(found.format.forms) <= set(dates.forms):
+        return "list texts that are no dates in input.missing, add their `format:`, or set `type: text`"
+    ways = " or ".join(map(str, found.ways))
+    choice = ", whichever is true" if found.ambiguous else ""
+    rest = ", and list texts that are no dates in input.missing" if found.strange else ""
+    return f"set `format: {ways}`{choice}{rest}"

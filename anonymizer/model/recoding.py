@@ -26,6 +26,7 @@ from anonymizer.model.arrays import (
     add_up,
     count,
     freeze,
+    group_keys,
     group_rows,
 )
 from anonymizer.model.number_columns import NumberColumns
@@ -379,6 +380,39 @@ GROUP = "group"
 
 COUNT = "count"
 """Name of the column with the records of a sensitive value in a bucket."""
+
+
+def renumbered(group: IntArray, groups: int, published: Sequence[IntArray]) -> IntArray:
+    """Return the buckets of records, numbered by their published values.
+
+    Buckets are compared by their sorted ranks in the first column, then in the next. Those with equal
+    published values keep their order, which reveals nothing.
+
+    Parameters
+    ----------
+    group: of each record, shape (records,), int64; negative for removed ones.
+    groups: number of buckets, none empty.
+    published: ranks of each record, shape (records,), int64 each.
+    """
+    seated = np.flatnonzero(group >= 0)
+    order = np.zeros(groups, dtype=np.int64)
+    number = 1
+    for ranks in published:
+        own = seated[np.lexsort((ranks[seated], group[seated]))]
+        starts = np.searchsorted(group[own], np.arange(groups + 1))
+        sizes, space = np.diff(starts), int(ranks.max(initial=0)) + 2
+        for place in range(int(sizes.max(initial=0))):
+            if number == groups:
+                break
+            inside = sizes > place
+            column = np.zeros(groups, dtype=np.int64)
+            column[inside] = ranks[own[starts[:-1][inside] + place]] + 1
+            order, distinct = group_keys(order * space + column, number * space)
+            number = len(distinct)
+    new = np.empty(groups, dtype=np.int64)
+    new[np.argsort(order, kind="stable")] = np.arange(groups)
+    numbers: IntArray = np.where(group >= 0, new[group], group)
+    return numbers
 
 
 class GroupRecoding(FullDomainRecoding):

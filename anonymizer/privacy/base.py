@@ -24,11 +24,14 @@ from anonymizer.model.adversary import AdversaryView, Threat
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes, ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Exact, PlugInSettings, Registry
+from anonymizer.plugins import Exact, PlugInSettings, Registry, WholeNumber
 from anonymizer.privacy.conditions import CountConditions
 
 WHO = frozenset({Threat.LINKAGE, Threat.RE_IDENTIFICATION})
 """Attacks that link a record to its person."""
+
+GroupSize = Annotated[WholeNumber, Field(ge=1, description="minimum size of an equivalence class")]
+"""Parameter k of a model."""
 
 DIVERSE = frozenset({Threat.HOMOGENEITY, Threat.BACKGROUND})
 """Attacks that several sensitive values in a class stop."""

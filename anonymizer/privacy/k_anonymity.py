@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
-
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Settings, WholeNumber
-from anonymizer.privacy.base import WHO, ClassModel, Measured, Merging, Threshold
+from anonymizer.plugins import Settings
+from anonymizer.privacy.base import WHO, ClassModel, GroupSize, Measured, Merging, Threshold
 from anonymizer.privacy.conditions import CountConditions
-
-GroupSize = Annotated[WholeNumber, Field(ge=1, description="minimum size of an equivalence class")]
 
 
 class KAnonymitySettings(Settings):

@@ -6,16 +6,13 @@ recoding. A distinct row that is published in several ways divides its records b
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 
-from anonymizer.data.csv import encode_file
 from anonymizer.data.relation import (
     ByCodes,
     ByRegion,
@@ -25,30 +22,13 @@ from anonymizer.data.relation import (
     Projection,
     RecodedRows,
     Relation,
-    ReleaseQuery,
     Replacement,
     shuffled,
 )
-from anonymizer.data.source import PARQUET_FILES, CsvDialect
 from anonymizer.model.arrays import CodeArray, IntArray, Packing, add_up, count, rank, ranks_of
 from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.recoding import PublishedColumn, Recoding, SharedRecoding
 from anonymizer.model.table import MISSING, POINT_SIGN
-
-
-def copy_table(query: ReleaseQuery, path: Path, dialect: CsvDialect) -> None:
-    """Write a table as Parquet or, by the suffix of the path, as text in a dialect.
-
-    Raises
-    ------
-    OutputError: it cannot be written, or the encoding lacks a character.
-    """
-    if PARQUET_FILES.named(path.name):
-        query.copy(path, None)
-        return
-    query.copy(path, dialect.separator)
-    if codecs.lookup(dialect.encoding).name != "utf-8":
-        encode_file(path, dialect.encoding)
 
 
 def rows_of_records(

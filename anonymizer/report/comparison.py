@@ -107,6 +107,11 @@ class Risk:
         """Return whether the interval has a common point with another."""
         return self.low <= other.high and other.low <= self.high
 
+    @property
+    def interval(self) -> str:
+        """The interval of an estimate in percent; empty if counted."""
+        return "" if self.low == self.high else f"{100 * self.low:.3g} to {100 * self.high:.3g}"
+
 
 @dataclass(frozen=True)
 class Measured:

@@ -8,7 +8,6 @@ from anonymizer.errors import plural
 from anonymizer.report.canvas import Frame
 from anonymizer.report.charts import Field, Open, Spot, draw_frontier
 from anonymizer.report.comparison import ComparedRun, Comparison, Point, RunStatus, Winner, numbered
-from anonymizer.report.comparison_table import span
 from anonymizer.report.page import TEMPLATES, environment
 from anonymizer.report.wording import Chart, Grid, drawn, number, percent
 
@@ -92,7 +91,7 @@ def frontier_chart(comparison: Comparison) -> Chart | None:
             str(each.run.number),
             each.run.title,
             percent(each.risk.success),
-            span(each.risk) or "counted",
+            each.risk.interval or "counted",
             number(each.measured.loss),
             "yes" if each.run.number in unbeaten else "no",
         )
@@ -159,7 +158,7 @@ def _row(comparison: Comparison, run: ComparedRun, keys: list[str]) -> tuple[str
     return (
         *first,
         "–" if risk is None else percent(risk.success),
-        "–" if risk is None else span(risk) or "counted",
+        "–" if risk is None else risk.interval or "counted",
         "Anatomy" if own.in_groups else number(own.loss),
         "proven" if own.proven else "no",
         f"{own.suppressed:,}",

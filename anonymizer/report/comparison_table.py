@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from anonymizer.report.comparison import ComparedRun, Comparison, Measured, Point, Risk, Winner, numbered
+from anonymizer.report.comparison import ComparedRun, Comparison, Measured, Point, Winner, numbered
 from anonymizer.report.wording import percent
 
 WORDS = {None: "", True: "yes", False: "no"}
@@ -180,17 +180,12 @@ def _cells(comparison: Comparison, run: ComparedRun) -> list[str]:
     return [
         *first,
         "" if risk is None else percent(risk.success).replace("\xa0", " "),
-        "" if risk is None else span(risk),
+        "" if risk is None else risk.interval,
         loss,
         "" if own.query_error is None else f"{own.query_error:.4f}",
         f"{own.suppressed:,}",
         f"{run.seconds:.1f}",
     ]
-
-
-def span(risk: Risk) -> str:
-    """Return the interval of an estimate in percent; empty if counted."""
-    return "" if risk.low == risk.high else f"{100 * risk.low:.3g} to {100 * risk.high:.3g}"
 
 
 def _winner(each: Winner) -> list[str]:

@@ -43,6 +43,7 @@ from anonymizer.model.recoding import (
     NodeRecoding,
     Recoding,
     distinct_nodes,
+    renumbered,
 )
 from anonymizer.model.table import (
     SUPPRESSED,
@@ -57,7 +58,6 @@ from anonymizer.model.units import PERSON
 from anonymizer.privacy.base import Constraint
 from anonymizer.release.anatomy import find_anatomy_files
 from anonymizer.release.folder import PUBLIC_REPORT, RECODING, release_separator
-from anonymizer.release.query import copy_table
 from anonymizer.run.adversary import read_release
 from anonymizer.run.audit_checks import CHECKS, AuditCase, missing_cells
 from anonymizer.run.bands import put_in_bands
@@ -66,7 +66,6 @@ from anonymizer.run.plan import Plan, plan_of
 from anonymizer.run.prepare import prepare_table
 from anonymizer.run.shape import attribute_in_groups, numbers_entry, numbers_of
 from anonymizer.run.source import open_as, open_release
-from anonymizer.search.anatomy import renumbered
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.mondrian.algorithm import LabelName, MondrianSettings, labelling_of
 from anonymizer.search.mondrian.labelling import Labelling
@@ -777,9 +776,7 @@ def _is_as_written(relation: Relation, path: Path, dialect: CsvDialect | None) -
     with TemporaryDirectory() as folder:
         copy = Path(folder) / path.name
         try:
-            copy_table(
-                relation.records_query(everything), copy, dialect or CsvDialect(release_separator(path))
-            )
+            relation.records_query(everything).write(copy, dialect or CsvDialect(release_separator(path)))
         except (OSError, OutputError):
             return False
         return sha256_of(copy) == sha256_of(path)

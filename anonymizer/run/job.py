@@ -30,7 +30,6 @@ from anonymizer.release.database import (
     table_digest,
 )
 from anonymizer.release.folder import ReleaseFolder
-from anonymizer.release.query import copy_table
 from anonymizer.report.build import build_report
 from anonymizer.run.advice import advice_of
 from anonymizer.run.assessment import Verified, assess
@@ -201,7 +200,7 @@ class FileSink(FolderSink):
         """Write the files in the formats of their suffixes."""
         dialect = release_dialect(self._config, source.separator)
         for table, path in zip(tables, self._folder.files, strict=True):
-            copy_table(table, path, dialect)
+            table.write(path, dialect)
             self.dialect = dialect if CSV_FILES.named(path.name) else None
 
     def read_back(self) -> Sequence[Relation]:

@@ -8,11 +8,10 @@ from typing import Any
 
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CsvDialect
-from anonymizer.data.table import date_remedy
 from anonymizer.errors import listed
 from anonymizer.hierarchy.auto import AutoSource
 from anonymizer.hierarchy.order import OrderSource
-from anonymizer.model.dates import ISO_FORM, reading_of
+from anonymizer.model.dates import ISO_FORM, date_remedy, reading_of
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Report

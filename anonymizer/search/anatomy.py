@@ -23,7 +23,7 @@ from anonymizer.errors import InputError
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys, numbered
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.outcome import AttackerMeasure, CheckerMeasure, Outcome, Status, Step
-from anonymizer.model.recoding import GroupRecoding
+from anonymizer.model.recoding import GroupRecoding, renumbered
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.plugins import Settings
 from anonymizer.privacy.base import describe
@@ -150,39 +150,6 @@ def published_ranks(table: Table, levels: Sequence[int]) -> IntArray:
         for position, (attribute, level) in enumerate(zip(table.quasi_identifiers, levels, strict=True))
     )
     return numbered(nodes, table.combinations)[0]
-
-
-def renumbered(group: IntArray, groups: int, published: Sequence[IntArray]) -> IntArray:
-    """Return the buckets of records, numbered by their published values.
-
-    Buckets are compared by their sorted ranks in the first column, then in the next. Those with equal
-    published values keep their order, which reveals nothing.
-
-    Parameters
-    ----------
-    group: of each record, shape (records,), int64; negative for removed ones.
-    groups: number of buckets, none empty.
-    published: ranks of each record, shape (records,), int64 each.
-    """
-    seated = np.flatnonzero(group >= 0)
-    order = np.zeros(groups, dtype=np.int64)
-    number = 1
-    for ranks in published:
-        own = seated[np.lexsort((ranks[seated], group[seated]))]
-        starts = np.searchsorted(group[own], np.arange(groups + 1))
-        sizes, space = np.diff(starts), int(ranks.max(initial=0)) + 2
-        for place in range(int(sizes.max(initial=0))):
-            if number == groups:
-                break
-            inside = sizes > place
-            column = np.zeros(groups, dtype=np.int64)
-            column[inside] = ranks[own[starts[:-1][inside] + place]] + 1
-            order, distinct = group_keys(order * space + column, number * space)
-            number = len(distinct)
-    new = np.empty(groups, dtype=np.int64)
-    new[np.argsort(order, kind="stable")] = np.arange(groups)
-    numbers: IntArray = np.where(group >= 0, new[group], group)
-    return numbers
 
 
 @dataclass(frozen=True, eq=False)
