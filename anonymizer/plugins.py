@@ -1,8 +1,8 @@
 """Plug-ins by name: the classes in a room of the package and those of other distributions.
 
-A class is found without registration: in a module of its room (one class, one file), in the main module of
-a folder of its room (``search/lattice/algorithm.py``, ``attacks/linkage/attack.py``), or in a distribution
-that names it in an entry point of the room's group.
+A class is found without registration: in a module of its room (one class, one file; others in it begin with
+an underscore), in the main module of a folder of its room (``search/lattice/algorithm.py``,
+``attacks/linkage/attack.py``), or in a distribution that names it in an entry point of the room's group.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
 
     def _in_module(self, name: str) -> Iterator[type[T]]:
         for member in list(vars(import_module(name)).values()):
-            own = inspect.isclass(member) and member.__module__ == name
+            own = inspect.isclass(member) and member.__module__ == name and member.__name__[0] != "_"
             if own and issubclass(member, self._base) and isinstance(getattr(member, "name", None), str):
                 yield member
 

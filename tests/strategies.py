@@ -49,8 +49,15 @@ ATTACKED: dict[str, dict[str, tuple[Any, ...]]] = {
 COUNTING_PEOPLE: dict[str, dict[str, tuple[Any, ...]]] = {
     "k-map": {"k": (1, 2, 3, 5, 8)},
     "delta-presence": {"min": (0, 0, 0.1, 0.25), "max": (0.3, 0.5, 0.75, 0.9, 1)},
+    "prosecutor-risk": {"max": (0.1, 0.2, 0.34, 0.5), "at": ("highest", "mean", {"share-above": 0.2})},
+    "journalist-risk": {"max": (0.1, 0.2, 0.25, 0.5), "at": ("highest", "mean", {"share-above": 0.1})},
+    "marketer-risk": {"max": (0.05, 0.1, 0.25, 0.5), "against": ("records", "population")},
+    "population-uniqueness": {
+        "max": (0, 0.01, 0.1, 0.5),
+        "estimator": ("count", "negative-binomial", "zayatz", "pitman"),
+    },
 }
-"""The same for the models that need a population."""
+"""The same for the risks of re-identification and the models that need a population."""
 
 SIMPLE = ("k-anonymity", "k-anonymity", "l-diversity", "alpha-k-anonymity")
 REFERENCED = (

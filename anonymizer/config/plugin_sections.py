@@ -243,6 +243,10 @@ class ConstraintSettings(PluginSection):
     settings: Any = PLUG_IN_SETTINGS
     registry = staticmethod(privacy_models)
 
+    def build(self) -> Any:
+        """Return the model that its parameters choose."""
+        return self.plug_in.of(self.settings)
+
     @property
     def needs_sensitive(self) -> bool:
         """Whether the model protects a sensitive attribute."""
@@ -251,7 +255,7 @@ class ConstraintSettings(PluginSection):
     @property
     def counts_units(self) -> bool:
         """Whether the model can count units other than records."""
-        return bool(self.plug_in.counts_units)
+        return bool(self.build().counts_units)
 
     @property
     def needs_population(self) -> bool:

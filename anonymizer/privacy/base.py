@@ -79,6 +79,8 @@ class PrivacyModel(ABC):
     counts_units: whether it can count persons or other units with several records in place of records.
     by_attack: whether an attack measures it.
     needs_population: whether it counts the population that the records are a sample of.
+    measured_by_default: whether ``check`` measures it on every file, else where people are known, and with
+        configs that have it.
     """
 
     name: ClassVar[str]
@@ -89,10 +91,16 @@ class PrivacyModel(ABC):
     counts_values: ClassVar[bool] = True
     counts_units: ClassVar[bool] = False
     by_attack: ClassVar[bool] = False
-    needs_population: ClassVar[bool] = False
+    needs_population: bool = False
+    measured_by_default: ClassVar[bool] = True
 
     def __init__(self, settings: PlugInSettings) -> None:
         self.settings = settings
+
+    @classmethod
+    def of(cls, settings: PlugInSettings) -> PrivacyModel:
+        """Return the model with its parameters; they may decide whether it judges classes or the release."""
+        return cls(settings)
 
     @property
     def needs_sensitive(self) -> bool:

@@ -46,6 +46,7 @@ class DeltaPresence(ClassModel):
     sensitive = False
     counts_units = False
     needs_population = True
+    measured_by_default = False
     Settings = DeltaPresenceSettings
     settings: DeltaPresenceSettings
     mitigates = frozenset({Threat.LINKAGE})

@@ -32,6 +32,7 @@ class KMap(ClassModel):
     sensitive = False
     counts_units = False
     needs_population = True
+    measured_by_default = False
     Settings = KMapSettings
     settings: KMapSettings
     mitigates = WHO

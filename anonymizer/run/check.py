@@ -177,16 +177,22 @@ def _measured(
     ----------
     known: what every model measures besides records, if it can.
     """
-    models = [each for each in PRIVACY_MODELS.values() if known.people or not each.needs_population]
     own = [] if plan is None else plan.constraints([each.name for each in attributes])
-    wanted = [probe for attribute in (None, *attributes) for probe in probes(attribute, models)]
+    asked = {each.model.name for each in own}
+    models = [
+        each
+        for name, each in PRIVACY_MODELS.items()
+        if known.people or name in asked or each.measured_by_default
+    ]
+    every = [probe for attribute in (None, *attributes) for probe in probes(attribute, models)]
+    wanted = [probe for probe in countable_constraints(every) if known.allow(probe)]
     wanted += [
         replace(probe, unit=unit) for unit in known.units for probe in wanted if probe.model.counts_units
     ]
     counted = [each for each in countable_constraints(own) if known.allow(each)]
     measured = iter(measure_all(counted))
     constraints = [next(measured) if each in counted else unmeasured(each) for each in own]
-    return constraints, measure_all(countable_constraints(wanted))
+    return constraints, measure_all(wanted)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ CONFIGS = sorted(path.name for path in EXAMPLES.glob("*.yaml"))
 INSTEAD_OF_A_PATH = {"database", "url", "table", "query", "allow_files"}
 """Keys that no config has beside a path; the file shows them in comments."""
 
-OF_UNITS = {"person", "household", "units", "missing_person", "population"}
+OF_UNITS = {"person", "household", "units", "missing_person", "population", "whole"}
 """Keys without which records are counted, as some models of the file need; they are in comments too."""
 
 

@@ -28,7 +28,7 @@ from tests.twins.microdata import Microdata, Path, Value, in_order
 def model(name: str, parameters: Mapping[str, Any]) -> PrivacyModel:
     """Return a privacy model with parameters as they stand in a config."""
     plug_in = PRIVACY_MODELS[name]
-    return plug_in(plug_in.Settings.model_validate(dict(parameters)))
+    return plug_in.of(plug_in.Settings.model_validate(dict(parameters)))
 
 
 def hierarchy(paths: Mapping[Value, Path], name: str) -> tuple[Hierarchy, dict[Value, int]]:

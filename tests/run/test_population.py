@@ -144,6 +144,65 @@ def test_weights_estimate_the_people(tmp_path: Path) -> None:
     assert {each["model"] for each in check["measures"]} >= {"k-map", "delta-presence"}
 
 
+RISKS: list[tuple[dict[str, Any], bool]] = [
+    ({"model": "prosecutor-risk", "max": 0.2}, False),
+    ({"model": "prosecutor-risk", "max": 0.1, "at": "mean"}, False),
+    ({"model": "prosecutor-risk", "max": 0.05, "at": {"share-above": 0.2}}, False),
+    ({"model": "journalist-risk", "max": 0.1}, True),
+    ({"model": "journalist-risk", "max": 0.02, "at": "mean"}, True),
+    ({"model": "marketer-risk", "max": 0.1}, False),
+    ({"model": "marketer-risk", "max": 0.02, "against": "population"}, True),
+    ({"model": "population-uniqueness", "max": 0.0, "estimator": "count"}, True),
+]
+
+
+@pytest.mark.parametrize("number", range(len(RISKS)))
+def test_risks_of_a_release(number: int, tmp_path: Path) -> None:
+    given, counts_people = RISKS[number]
+    config = written(tmp_path, constraints=[given])
+    done = run(config)
+    assert done.code == 0, done.err
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    release = pd.read_csv(tmp_path / "out" / "share" / "release.csv", dtype=str)
+    released = Counter(release[NAMES].itertuples(index=False, name=None))
+    everyone = classes(people(), report["recoding"]["levels"])
+    risks = [
+        Fraction(1, everyone[each] if counts_people else size)
+        for each, size in released.items()
+        for _ in range(size)
+    ]
+    expected = max(risks)
+    if given["model"] == "marketer-risk" or given.get("at") == "mean":
+        expected = sum(risks) / len(risks)
+    elif "estimator" in given:
+        expected = Fraction(sum(risk == 1 for risk in risks), len(risks))
+    elif "at" in given:
+        expected = Fraction(sum(risk > Fraction("0.2") for risk in risks), len(risks))
+    (constraint,) = report["constraints"]
+    assert constraint["measured"] == pytest.approx(float(expected), rel=1e-12)
+    assert expected <= Fraction(str(given["max"]))
+    assert constraint["verifiable_from_release"] is not counts_people
+    assert call("audit", tmp_path / "out" / "share" / "release.csv").code == 0
+
+
+def test_check_measures_risks_where_people_are_known(tmp_path: Path) -> None:
+    config = written(tmp_path)
+    found = call("check", tmp_path / "sample.csv", "-c", config, "--json").json
+    own = Counter(pd.read_csv(tmp_path / "sample.csv", dtype=str)[NAMES].itertuples(index=False, name=None))
+    everyone = Counter(people()[NAMES].itertuples(index=False, name=None))
+    measured = {
+        (each["model"], each["parameters"].get("at"), each["parameters"].get("against")): each["measured"]
+        for each in found["measures"]
+        if each["model"].endswith("-risk")
+    }
+    mean = sum(Fraction(size, everyone[each]) for each, size in own.items()) / 300
+    assert measured["journalist-risk", "mean", None] == pytest.approx(float(mean))
+    assert measured["marketer-risk", None, "population"] == pytest.approx(float(mean))
+    assert measured["prosecutor-risk", "mean", None] == pytest.approx(len(own) / 300)
+    plain = call("check", tmp_path / "sample.csv", "--qi", "age,sex,zip", "--json").json
+    assert not [each for each in plain["measures"] if each["model"].endswith("-risk")]
+
+
 SPOILT: dict[str, tuple[dict[str, Any], str, str]] = {
     "lacks a value": ({}, "people.csv", "age,sex,zip\n30,M,10001\n"),
     "smaller in a class": (
@@ -163,6 +222,12 @@ SPOILT: dict[str, tuple[dict[str, Any], str, str]] = {
     "kept rows": ({"suppression": {"limit": 0.05, "keep_rows": True}}, "", ""),
     "single records": ({"suppression": {"limit": 0.05, "method": "records"}}, "", ""),
     "units": ({"constraints": [{"model": "k-map", "k": 2, "unit": "person"}]}, "", ""),
+    "another place": ({"constraints": [{"model": "prosecutor-risk", "max": 0.1, "at": "median"}]}, "", ""),
+    "no threshold": (
+        {"constraints": [{"model": "prosecutor-risk", "max": 0.1, "at": {"above": 0.1}}]},
+        "",
+        "",
+    ),
     "min above max": ({"constraints": [{"model": "delta-presence", "min": 0.3, "max": 0.2}]}, "", ""),
     "groups of the input": (
         {"attributes": {**CONFIG["attributes"], "age": {**QI, "hierarchy": {"auto": {}}}}},

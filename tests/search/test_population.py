@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 from anonymizer.model.population import Population, PopulationAttribute
 from anonymizer.model.report import Status
 from anonymizer.model.table import QuasiIdentifier
-from anonymizer.privacy.base import ClassConstraint
+from anonymizer.privacy.base import ClassConstraint, ClassModel, TableConstraint, TableModel
 from anonymizer.privacy.delta_presence import DeltaPresence, DeltaPresenceSettings
 from anonymizer.privacy.k_map import KMap, KMapSettings
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
 from tests import strategies
 from tests.helpers import build
-from tests.helpers.examples import many
+from tests.helpers.examples import many, share
 from tests.helpers.problems import problem
 from tests.search.test_lattice import records_of, same, texts_of
 from tests.twins.microdata import QuasiIdentifierSpec, Value
-from tests.twins.population import Bounds, People, PopulationBruteForce
+from tests.twins.population import Bounds, People, PopulationBruteForce, RiskBruteForce
 from tests.twins.search import ProblemSpec
 
 SCALE = 4
@@ -118,3 +118,29 @@ def test_the_lattice_finds_the_optimum_of_an_exhaustive_search(
     assert same(at_levels.objective, outcome.objective)
     table = outcome.recoding.table
     assert records_of(table, outcome.recoding.suppressed) == texts_of(spec.data, at_levels.suppressed)
+
+
+@share(2)
+@given(cases(), st.sampled_from((0.1, 0.2, 0.25, 0.5)), st.booleans(), st.booleans())
+def test_the_optimum_under_a_risk(
+    case: tuple[ProblemSpec, People, Bounds, bool], most: float, mean: bool, of_people: bool
+) -> None:
+    spec, people, _, estimated = case
+    asked = with_population(spec, people, estimated=estimated)
+    name = "journalist-risk" if of_people else "prosecutor-risk"
+    model = build.model(name, {"max": most, "at": "mean" if mean else "highest"})
+    if isinstance(model, ClassModel):
+        own = (*asked.class_constraints, ClassConstraint(model=model))
+        asked = replace(asked, class_constraints=own)
+    else:
+        assert isinstance(model, TableModel)
+        whole = (*asked.table_constraints, TableConstraint(model=model))
+        asked = replace(asked, table_constraints=whole)
+    outcome = Lattice().search(asked, Control())
+    brute = RiskBruteForce(spec, people, Bounds(), estimated=estimated)
+    brute.most, brute.mean, brute.of_people = Fraction(str(most)), mean, of_people
+    valid = brute.valid()
+    assert (outcome.recoding is not None) == bool(valid)
+    if valid:
+        assert outcome.optimal
+        assert same(outcome.objective, min(result.objective for result in valid))

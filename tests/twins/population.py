@@ -48,11 +48,32 @@ class PopulationBruteForce(BruteForce):
             return None
         return super().release(classes)
 
-    def holds(self, rows: Rows, reference: Rows) -> bool:
+    def people(self, rows: Rows) -> Fraction:
+        """Return how many people a class has."""
         people = self._at[self._key(self.data.records[rows[0]])]
-        if self._estimated:
-            people = max(people, Fraction(len(rows)))
+        return max(people, Fraction(len(rows))) if self._estimated else people
+
+    def holds(self, rows: Rows, reference: Rows) -> bool:
+        people = self.people(rows)
         share = Fraction(len(rows)) / people
         if self._bounds.k is not None and people < self._bounds.k:
             return False
         return self._bounds.low <= share <= self._bounds.high and super().holds(rows, reference)
+
+
+class RiskBruteForce(PopulationBruteForce):
+    """Judges the risks of single records; ``mean`` over all of them, else the highest, by class."""
+
+    most: Fraction
+    mean: bool
+    of_people: bool
+
+    def _risk(self, rows: Rows) -> Fraction:
+        return 1 / (self.people(rows) if self.of_people else Fraction(len(rows)))
+
+    def holds(self, rows: Rows, reference: Rows) -> bool:
+        return super().holds(rows, reference) and (self.mean or self._risk(rows) <= self.most)
+
+    def table_holds(self, release: list[Rows]) -> bool:
+        found = [self._risk(rows) for rows in release for _ in rows]
+        return super().table_holds(release) and (not self.mean or sum(found) <= self.most * len(found))

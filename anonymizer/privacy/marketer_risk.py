@@ -1,0 +1,76 @@
+"""Marketer risk."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from fractions import Fraction
+from typing import Annotated
+
+from pydantic import Field
+
+from anonymizer.model.adversary import Threat
+from anonymizer.model.classes import ClassView
+from anonymizer.model.table import SensitiveAttribute
+from anonymizer.plugins import Exact, Settings
+from anonymizer.privacy.base import Measured, PrivacyModel, TableModel, Threshold
+from anonymizer.privacy.risk import mean_risk
+
+
+class Against(StrEnum):
+    """Whom records are linked with."""
+
+    RECORDS = "records"
+    POPULATION = "population"
+
+
+class MarketerRiskSettings(Settings):
+    """Parameters of marketer risk."""
+
+    max: Annotated[Exact, Field(ge=0, le=1, description="maximum share of records that are re-identified")]
+    against: Annotated[
+        Against,
+        Field(description="records (default): an adversary with these people; population: with everybody"),
+    ] = Against.RECORDS
+
+
+class MarketerRisk(TableModel):
+    """The share of records that an adversary who links them all re-identifies: the mean of 1/n_E or 1/N_E.
+
+    Source: Dankar, El Emam, "A method for evaluating marketer re-identification risk" (PAIS 2010,
+    doi:10.1145/1754239.1754271).
+    """
+
+    name = "marketer-risk"
+    sensitive = False
+    Settings = MarketerRiskSettings
+    settings: MarketerRiskSettings
+    mitigates = frozenset({Threat.RE_IDENTIFICATION})
+    thresholds = (Threshold("max", 1),)
+    measured_by_default = False
+
+    def __init__(self, settings: MarketerRiskSettings) -> None:
+        super().__init__(settings)
+        self.needs_population = settings.against is Against.POPULATION
+
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        """Return a probe against the records, and one against the population."""
+        return [cls(MarketerRiskSettings.model_validate({"max": 1, "against": each})) for each in Against]
+
+    @property
+    def singles_out(self) -> bool:
+        """True: it concerns linking records."""
+        return True
+
+    def _value(self, view: ClassView) -> Fraction:
+        if self.settings.against is Against.RECORDS:
+            return mean_risk(view.sizes, view.sizes, 1)
+        return mean_risk(view.sizes, view.people.scaled, view.people.scale)
+
+    def holds(self, view: ClassView) -> bool:
+        """Return whether the risk is at most ``max``."""
+        return self._value(view) <= Fraction(self.settings.max)
+
+    def measured(self, view: ClassView) -> Measured:
+        """Return the risk."""
+        return float(self._value(view))

@@ -1,0 +1,162 @@
+"""What the risks of re-identification have in common: a probability for each record, and where it is judged.
+
+The highest risk is that of a class, which suppression removes; the mean, and the share of records above a
+threshold, are of the whole release.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import Field, WithJsonSchema, model_validator
+
+from anonymizer.model.adversary import Threat
+from anonymizer.model.arrays import BoolArray, IntArray, count
+from anonymizer.model.classes import ClassView, Reference
+from anonymizer.model.table import SensitiveAttribute
+from anonymizer.plugins import Exact, Settings
+from anonymizer.privacy.base import WHO, ClassModel, Measured, Merging, PrivacyModel, TableModel, Threshold
+
+_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+_ABOVE = {
+    "type": "object",
+    "properties": {"share-above": _SHARE},
+    "required": ["share-above"],
+    "additionalProperties": False,
+}
+Place = Literal["highest", "mean"] | Annotated[dict[Literal["share-above"], Exact], WithJsonSchema(_ABOVE)]
+"""Where a risk is judged."""
+
+
+class RiskSettings(Settings):
+    """Parameters of a risk."""
+
+    max: Annotated[Exact, Field(ge=0, le=1, description="maximum risk, or share of the records")]
+    at: Annotated[
+        Place,
+        Field(
+            description="highest (default): of every record; mean: over all records; {share-above: 0.2}: "
+            "share of the records whose risk is above"
+        ),
+    ] = "highest"
+
+    @model_validator(mode="after")
+    def _one_threshold(self) -> Self:
+        if isinstance(self.at, dict) and not (len(self.at) == 1 and 0 <= self.at["share-above"] <= 1):
+            raise ValueError("accepted: highest, mean, or {share-above: 0.2} with a number from 0 to 1")
+        return self
+
+
+class _Risk(PrivacyModel):
+    """A risk of 1 / m for a record that could be any of m records or people."""
+
+    sensitive = False
+    Settings = RiskSettings
+    settings: RiskSettings
+    mitigates = WHO
+    thresholds = (Threshold("max", 1),)
+    measured_by_default = False
+
+    @property
+    def allowed_success(self) -> Decimal | None:
+        """The maximum, if it is that of every record, or of the mean."""
+        return None if isinstance(self.settings.at, dict) else self.settings.max
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters; the place is left out where it is the default."""
+        shown = super().parameters()
+        if isinstance(self.settings.at, dict):
+            shown["at"] = {key: float(value) for key, value in self.settings.at.items()}
+        return shown
+
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        """Return a probe of the highest and of the mean risk."""
+        return [cls.of(cls.Settings.model_validate({"max": 1, "at": at})) for at in ("highest", "mean")]
+
+
+class HighestRisk(_Risk, ClassModel):
+    """The risk of every record, at most ``max``."""
+
+    merging = Merging.ANY
+
+    @property
+    def least(self) -> int | None:
+        """How many records or people every record must be confused with; None: no number suffices."""
+        return ceil(1 / Fraction(self.settings.max)) if self.settings.max else None
+
+    def measured(self, view: ClassView, reference: Reference | None) -> Measured:
+        """Return the highest risk."""
+        numbers, scale = self.confused(view)
+        return scale / int(numbers.min())
+
+    def is_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Return which classes have the highest risk."""
+        numbers, _ = self.confused(view)
+        worst: BoolArray = numbers == numbers.min()
+        return worst
+
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        """Return in which classes the risk is at most ``max``."""
+        numbers, scale = self.confused(view)
+        if self.least is None:
+            return np.zeros(len(numbers), dtype=bool)
+        held: BoolArray = numbers >= min(self.least * scale, int(np.iinfo(np.int64).max))
+        return held
+
+    @abstractmethod
+    def confused(self, view: ClassView) -> tuple[IntArray, int]:
+        """Return how many records or people each class has times a scale, shape (classes,), and the scale."""
+
+
+class TableRisk(_Risk, TableModel):
+    """The mean risk, or the share of records whose risk is above a threshold, at most ``max``."""
+
+    mitigates = frozenset({Threat.RE_IDENTIFICATION})
+
+    @property
+    def singles_out(self) -> bool:
+        """True: it concerns linking records."""
+        return True
+
+    @abstractmethod
+    def confused(self, view: ClassView) -> tuple[IntArray, int]:
+        """Return how many records or people each class has times a scale, shape (classes,), and the scale."""
+
+    def _value(self, view: ClassView) -> Fraction:
+        numbers, scale = self.confused(view)
+        if not isinstance(self.settings.at, dict):
+            return mean_risk(view.sizes, numbers, scale)
+        threshold = Fraction(self.settings.at["share-above"])
+        # 1 / m is above t if m is below 1 / t.
+        above = np.ones(len(numbers), dtype=bool) if not threshold else numbers < ceil(scale / threshold)
+        return Fraction(int(view.sizes[above].sum()), int(view.sizes.sum()))
+
+    def holds(self, view: ClassView) -> bool:
+        """Return whether the release's risk is at most ``max``."""
+        return self._value(view) <= Fraction(self.settings.max)
+
+    def measured(self, view: ClassView) -> Measured:
+        """Return the risk of the release."""
+        return float(self._value(view))
+
+
+def mean_risk(sizes: IntArray, numbers: IntArray, scale: int) -> Fraction:
+    """Return the mean over all records of scale / numbers, exactly.
+
+    Parameters
+    ----------
+    sizes: records of each class.
+    numbers: records or people that each of them could be, times ``scale``.
+    """
+    distinct, group = np.unique(numbers, return_inverse=True)
+    sums = count(group, sizes, len(distinct))
+    terms = [Fraction(size, number) for size, number in zip(sums.tolist(), distinct.tolist(), strict=True)]
+    while len(terms) > 1:  # in a tree, so that most sums have small denominators
+        terms = [sum(terms[place : place + 2], Fraction(0)) for place in range(0, len(terms), 2)]
+    return terms[0] * scale / int(sizes.sum())

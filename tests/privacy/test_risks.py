@@ -1,0 +1,115 @@
+"""Risks by the regulators' names: closed forms, known tables, and brute force record by record."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from fractions import Fraction
+from math import isclose
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.model.classes import ClassView
+from anonymizer.model.population import PopulationSizes
+from anonymizer.privacy.base import ClassModel, TableModel
+from tests.helpers import build
+from tests.shared import shared
+
+PLACES: tuple[Any, ...] = ("highest", "mean", {"share-above": 0.2})
+
+
+def risks(view: ClassView, *, people: bool) -> list[Fraction]:
+    """Return the risk of each record."""
+    found = []
+    for place, size in enumerate(view.sizes.tolist()):
+        number = Fraction(size)
+        if people:
+            number = max(number, Fraction(int(view.people.scaled[place]), view.people.scale))
+        found += [1 / number] * size
+    return found
+
+
+def of_records(found: list[Fraction], at: Any) -> Fraction:
+    if at == "highest":
+        return max(found)
+    if at == "mean":
+        return sum(found) / len(found)
+    return Fraction(sum(risk > Fraction("0.2") for risk in found), len(found))
+
+
+@st.composite
+def views(draw: st.DrawFn) -> ClassView:
+    sizes = draw(st.lists(st.integers(1, 12), min_size=1, max_size=12))
+    estimated = draw(st.booleans())
+    scale = draw(st.sampled_from((1, 4, 100))) if estimated else 1
+    scaled = [draw(st.integers(1 if estimated else size, 40 * scale)) for size in sizes]
+    population = PopulationSizes(np.array(scaled), scale, estimated=estimated)
+    return ClassView(np.array(sizes), population=population)
+
+
+def held_and_measured(name: str, parameters: dict[str, Any], view: ClassView) -> tuple[bool, float]:
+    model = build.model(name, parameters)
+    if isinstance(model, ClassModel):
+        return bool(model.holds(view, None).all()), float(model.measured(view, None))  # type: ignore[arg-type]
+    assert isinstance(model, TableModel)
+    return model.holds(view), float(model.measured(view))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("at", PLACES, ids=str)
+@pytest.mark.parametrize("name", ["prosecutor-risk", "journalist-risk"])
+@given(views(), st.sampled_from((0, 0.05, 0.1, 0.2, 0.25, 0.5, 1)))
+def test_risk_of_each_record(name: str, at: Any, view: ClassView, most: float) -> None:
+    expected = of_records(risks(view, people=name == "journalist-risk"), at)
+    held, measured = held_and_measured(name, {"max": most, "at": at}, view)
+    assert isclose(measured, expected, rel_tol=1e-12)
+    assert held == (expected <= Fraction(str(most)))
+
+
+@pytest.mark.parametrize("against", ["records", "population"])
+@given(views(), st.sampled_from((0, 0.05, 0.1, 0.25, 1)))
+def test_marketers_expect_the_sum_of_all_risks(against: str, view: ClassView, most: float) -> None:
+    found = risks(view, people=against == "population")
+    expected = sum(found) / len(found)
+    held, measured = held_and_measured("marketer-risk", {"max": most, "against": against}, view)
+    assert isclose(measured, expected, rel_tol=1e-12)
+    assert held == (expected <= Fraction(str(most)))
+
+
+@given(views())
+def test_people_who_are_alone_are_counted(view: ClassView) -> None:
+    found = risks(view, people=True)
+    alone = Fraction(sum(risk == 1 for risk in found), len(found))
+    held, measured = held_and_measured(
+        "population-uniqueness", {"max": float(alone), "estimator": "count"}, view
+    )
+    assert held
+    assert measured == float(alone)
+
+
+@pytest.mark.parametrize("most", [0.2, 0.1, 0.05, 0.09])
+def test_the_highest_risk_is_exact_at_the_threshold(most: float) -> None:
+    """A fifth of a probability needs five records, not six."""
+    number = -(-1 // Fraction(str(most)))
+    for size, expected in ((number, True), (number - 1, False)):
+        held, _ = held_and_measured("prosecutor-risk", {"max": most}, ClassView(np.array([int(size)])))
+        assert held is expected
+
+
+def test_the_known_inpatients() -> None:
+    """Three classes of four: every risk is one quarter."""
+    with shared("data", "literature", "ldiversity_inpatients_4anonymous.csv").open(encoding="utf-8") as file:
+        _, *rows = csv.reader(file)
+    sizes = np.array([*Counter(tuple(row[1:-1]) for row in rows).values()])
+    assert sizes.tolist() == [4, 4, 4]
+    for name, parameters in (
+        ("prosecutor-risk", {"max": 1}),
+        ("prosecutor-risk", {"max": 1, "at": "mean"}),
+        ("marketer-risk", {"max": 1}),
+    ):
+        assert held_and_measured(name, parameters, ClassView(sizes))[1] == 0.25
+    above = {"max": 1, "at": {"share-above": 0.25}}
+    assert held_and_measured("prosecutor-risk", above, ClassView(sizes))[1] == 0
