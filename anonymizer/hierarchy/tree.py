@@ -8,10 +8,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
 
-import networkx as nx
 from pydantic import ConfigDict, Field, RootModel, model_validator
 
-from anonymizer.hierarchy.graph import Tree, UserTree, pad
+from anonymizer.hierarchy.graph import DirectedGraph, Tree, pad
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.table import Column
 
@@ -50,11 +49,11 @@ class TreeSource(HierarchySource[TreeSettings]):
         ------
         HierarchyError: two nodes of one level have the same label.
         """
-        graph: UserTree = nx.DiGraph()
+        graph: DirectedGraph[int] = DirectedGraph()
         for node, parent, label in _nodes(self.settings.root):
             graph.add_node(node, label=label)
             if parent is not None:
-                graph.add_edge(parent, node)
+                graph.add_edges_from([(parent, node)])
         return pad(graph, f"column '{column.name}': {self.describe()}")
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
@@ -124,9 +124,10 @@ def inline_svg(draw: Callable[[Axes, Palette], object], frame: Frame, name: str,
     """
     axes = SvgAxes(frame, name)
     draw(cast("Axes", axes), _VARIABLES)
+    named = escape(label, quote=False).replace('"', "&quot;")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {frame.width:g} {frame.height:g}" role="img" '
-        f'aria-label={quoteattr(label)} style="--width: {frame.width:g}px">{axes.content()}</svg>'
+        f'aria-label="{named}" style="--width: {frame.width:g}px">{axes.content()}</svg>'
     )
 
 
@@ -654,4 +655,4 @@ def _text(
     text: str, x: float, y: float, color: str, size: float, anchor: str = "start", more: str = ""
 ) -> str:
     looks = f"fill: {color}; font-size: {size:g}px; text-anchor: {anchor}"
-    return f'<text x="{x:.2f}" y="{y:.2f}" style="{looks}"{more}>{escape(text)}</text>'
+    return f'<text x="{x:.2f}" y="{y:.2f}" style="{looks}"{more}>{escape(text, quote=False)}</text>'

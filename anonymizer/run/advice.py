@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,9 @@ LIMITS = (Decimal("0.02"), Decimal("0.05"), Decimal("0.1"))
 
 LEAST = 0.005
 """Minimum gain of a change that is reported."""
+
+ROUNDED = 0.005
+"""Relative error of a number of three digits."""
 
 
 @dataclass(frozen=True)
@@ -213,10 +217,9 @@ def _measured(plan: Plan, problem: SearchProblem, starred: tuple[int, ...]) -> d
     )
     part = _part(problem, CELLS // width) if quick else problem
     before = _searched(search, part) if quick else None
-    changes = [] if before is None else [*_gains(plan, search, part, before, starred)]
-    changes.sort(key=lambda each: -each["gain"])
+    changes = [] if before is None else _gains(plan, search, part, before, starred)
     records = part.table.records if changes else 0
-    return {"measured_by": search.name if changes else None, "records": records, "changes": changes[:SHOWN]}
+    return {"measured_by": search.name if changes else None, "records": records, "changes": changes}
 
 
 def _part(problem: SearchProblem, most: int) -> SearchProblem:
@@ -229,12 +232,17 @@ def _part(problem: SearchProblem, most: int) -> SearchProblem:
     return replace(problem, table=part, limit=limit, metric=LeafShareLoss())
 
 
-def _searched(search: SearchAlgorithm, problem: SearchProblem) -> FloatArray | None:
-    """Return the loss of each quasi-identifier in the best recoding found; None without one."""
+def _searched(search: SearchAlgorithm, problem: SearchProblem, below: float = inf) -> FloatArray | None:
+    """Return the loss of each quasi-identifier in the best recoding found; None without one.
+
+    Parameters
+    ----------
+    below: objective from which on a recoding is not wanted.
+    """
     try:
         # Mondrian runs to its end: its first cuts do not show which columns cost most.
         nodes = None if search.name == QUICK else NODES
-        outcome = search.search(problem, Control(nodes=nodes))
+        outcome = search.search(problem, Control(nodes=nodes, below=below))
     except InputError:  # the algorithm does not support the problem
         return None
     return None if outcome.recoding is None else attribute_losses(outcome.recoding)
@@ -258,21 +266,39 @@ def _mean(losses: FloatArray, attributes: Sequence[QuasiIdentifier], without: Se
     return float(losses @ weights / weights.sum()) if weights.sum() else 0.0
 
 
+def _objective(mean: float, attributes: Sequence[QuasiIdentifier], without: Sequence[int]) -> float:
+    """Return an objective that is at least that of a recoding with this mean loss of the other attributes."""
+    weights = np.array([each.weight for each in attributes], dtype=np.float64)
+    if not weights.sum():
+        return inf
+    share = float(weights[list(without)].sum() / weights.sum())
+    return mean * (1 - share) + share + 1e-9
+
+
 def _gains(
     plan: Plan, search: SearchAlgorithm, part: SearchProblem, before: FloatArray, starred: tuple[int, ...]
-) -> Iterator[dict[str, Any]]:
+) -> list[dict[str, Any]]:
+    """Return the changes that gain most, measured."""
     attributes = part.table.quasi_identifiers
     columns = _by_bits_kept(part.table, before)[:COLUMNS]
-    changes = islice(_changes(plan, search, part, starred, columns), _most(len(attributes)))
-    for change in changes:
-        after = _searched(change.search or search, change.problem)
+    changes = list(islice(_changes(plan, search, part, starred, columns), _most(len(attributes))))
+    found: dict[int, dict[str, Any]] = {}
+    # Columns gain most: after these, the others need not be searched further than to what is shown.
+    for place in sorted(range(len(changes)), key=lambda at: not changes[at].without):
+        change = changes[place]
+        old = _mean(before, attributes, change.without)
+        gains = sorted(each["gain"] for each in found.values())
+        enough = gains[-SHOWN] * (1 - ROUNDED) if len(gains) >= SHOWN else LEAST
+        after = _searched(
+            change.search or search, change.problem, _objective(old - enough, attributes, change.without)
+        )
         if after is None:
             continue
-        old, new = (_mean(each, attributes, change.without) for each in (before, after))
+        new = _mean(after, attributes, change.without)
         if old - new >= LEAST:
             words = ["anonymizer", "run", Path(plan.config).name]
             words += [word for override in change.overrides for word in ("--set", override)]
-            yield {
+            found[place] = {
                 "change": change.what,
                 "left_out": [attributes[at].name for at in change.without],
                 "set": list(change.overrides),
@@ -281,6 +307,7 @@ def _gains(
                 "loss_after": float(f"{new:.3g}"),
                 "gain": float(f"{old - new:.3g}"),
             }
+    return [found[place] for place in sorted(found, key=lambda at: (-found[at]["gain"], at))[:SHOWN]]
 
 
 def _changes(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shlex
+from math import inf
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,6 +21,7 @@ import anonymizer as an
 from anonymizer.model.table import Role, ValueType
 from anonymizer.profile.column_statistics import ColumnFacts
 from anonymizer.report.public import RECORDS
+from anonymizer.run import advice
 from anonymizer.run.repeated_keys import repeats, values_by_class
 from tests.helpers.messages import exchange
 from tests.run.commands import Done, call, read_rows
@@ -273,6 +275,20 @@ def test_each_advised_command_runs_and_gains(tmp_path: Path) -> None:
     assert case.run().code == 0
     again = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
     assert again["advice"] == advice
+
+
+def test_searches_that_end_early_give_the_same_advice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = useless(tmp_path)
+    found = []
+    for shorten in (True, False):
+        if not shorten:
+            monkeypatch.setattr(advice, "_objective", lambda *_: inf)
+        assert case.run("--overwrite").code == 0
+        found.append(json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["advice"])
+    assert found[0] == found[1]
+    assert found[0]["changes"]
 
 
 def test_a_useful_release_has_no_advice(tmp_path: Path) -> None:

@@ -60,3 +60,13 @@ def test_every_node_lies_in_one_box_and_boxes_come_by_their_bound(random: Random
     assert sorted(seen) == sorted(BruteForce(ProblemSpec(data, ())).nodes())
     assert bounds == sorted(bounds)
     assert cut.nodes == len(seen)
+
+
+@given(st.lists(st.integers(1, 7), min_size=1, max_size=5), st.integers(0, 2**32))
+def test_counts_at_or_below_are_added_up(shape: list[int], seed: int) -> None:
+    counts = np.random.default_rng(seed).integers(0, 3, (2, *shape)).astype(np.float32)
+    expected = counts
+    for axis in range(1, counts.ndim):
+        expected = expected.cumsum(axis=axis)
+    found = tiles._sums_below(counts.reshape(2, -1), tuple(shape))
+    assert np.array_equal(found, expected)

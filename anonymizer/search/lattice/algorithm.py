@@ -964,7 +964,7 @@ class _Run(LatticeRun):
             self._settle(self._guide.choose(frontier, self._aim))
             if self._waiting and np.isposinf(self._best) and self._evaluated >= self._asked + PATIENCE:
                 self._ask(self._waiting.safest())
-            left = int(frontier.open.sum())
+            left = int(np.count_nonzero(frontier.open))
             # Those that are cut off open again if the candidate that they did not beat fails an attack check.
             if 0 < left <= unsettled // 2 and self._problem.gate.open:
                 unsettled = left

@@ -8,9 +8,11 @@ depends on these estimates; proofs do not.
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import lru_cache, reduce
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,6 +150,10 @@ SLICES = 4
 """Classes of difficulty into which open transformations are sorted to estimate coverage."""
 
 
+RECENT = 200
+"""Evaluations that tell how far the estimates are off."""
+
+
 class Surrogate:
     """Estimates the lost records of a transformation from the entropies of its attributes.
 
@@ -163,8 +169,8 @@ class Surrogate:
         self._prior = prior
         self._matrix = np.diag(np.array([0.05] + [4.0] * len(entropies)))
         self._moments = np.zeros(len(prior))
-        self._rows: list[FloatArray] = []
-        self._targets: list[float] = []
+        self._rows: deque[FloatArray] = deque(maxlen=RECENT)
+        self._targets: deque[float] = deque(maxlen=RECENT)
         self._weights = prior
         self.spread = 1.5
 
@@ -182,7 +188,7 @@ class Surrogate:
         self._matrix += np.outer(row, row)
         self._moments += row * (target - row @ self._prior)
         self._weights = self._prior + np.linalg.solve(self._matrix, self._moments)
-        residuals = np.array(self._targets[-200:]) - np.array(self._rows[-200:]) @ self._weights
+        residuals = np.array(self._targets) - np.array(self._rows) @ self._weights
         self.spread = max(0.3, float(np.sqrt(np.mean(residuals**2))))
 
     def guess(self, lowest: Levels, shape: tuple[int, ...]) -> FloatArray:
@@ -215,6 +221,8 @@ class Guide:
         self._loss = loss
         self._lost = Surrogate(entropies, table.records, typical_size)
         self._certain = self._lost if shared else Surrogate(entropies, table.records, typical_size)
+        # What the last floors and incumbent needed: incumbents change rarely.
+        self._last: tuple[FloatArray, float, FloatArray] = (np.empty(0), np.inf, np.empty(0))
 
     def learn(self, levels: Levels, lost: int, certain: int) -> None:
         """Learn the records suppressed at a transformation, and its certain losses."""
@@ -236,11 +244,14 @@ class Guide:
     def _promising(self, frontier: Frontier, lost: FloatArray, best: float) -> int | None:
         """Return the open index of lowest estimated objective, if that is below the incumbent's."""
         allowed = self._lost.log_odds(float(self._limit)) + 1e-9
-        share = 1 / (1 + np.exp(-lost))
-        guessed = np.maximum(self._loss.expected(frontier.floors, share), frontier.bounds)
-        guessed = np.where((lost <= allowed) & frontier.open, guessed, np.inf).ravel()
-        index = int(guessed.argmin())
-        return index if guessed[index] < best else None
+        places = np.flatnonzero((lost <= allowed) & frontier.open)
+        if not len(places):
+            return None
+        share = 1 / (1 + np.exp(-lost.ravel()[places]))
+        expected = self._loss.expected(frontier.floors.ravel()[places], share)
+        guessed = np.maximum(expected, frontier.bounds.ravel()[places])
+        lowest = int(guessed.argmin())
+        return int(places[lowest]) if guessed[lowest] < best else None
 
     def _covering(self, frontier: Frontier, certain: FloatArray, best: float) -> int:
         """Return the index expected to rule out the most open transformations at or below it."""
@@ -263,8 +274,12 @@ class Guide:
         most = float(self._limit + 1)
         if np.isinf(best):
             return np.full(frontier.bounds.shape, float(self._certain.log_odds(most)))
-        shares = np.clip(self._loss.needed(frontier.floors, best), 0.0, 1.0)
-        return self._certain.log_odds(np.clip(shares * self._records, 1e-9, most))
+        floors, before, found = self._last
+        if floors is not frontier.floors or before != best:
+            shares = np.clip(self._loss.needed(frontier.floors, best), 0.0, 1.0)
+            found = self._certain.log_odds(np.clip(shares * self._records, 1e-9, most))
+            self._last = (frontier.floors, best, found)
+        return found
 
 
 def level_entropies(attribute: QuasiIdentifier) -> FloatArray:
@@ -300,8 +315,15 @@ def _weighed(
     return found
 
 
+STACK = 128
+"""Rows that one product of matrices has."""
+
+MULTIPLIED = 36
+"""Most transformations of the last axes that one matrix adds up."""
+
+
 def _sums_below(counts: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Add up the counts at or below each transformation, in place.
+    """Add up the counts at or below each transformation; sums of at most 2^24 are exact.
 
     Parameters
     ----------
@@ -311,13 +333,35 @@ def _sums_below(counts: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[
     -------
     Sums, shape (slices, *shape).
     """
-    after = int(np.prod(shape))
-    for size in shape:
+    first = len(shape) - 1
+    while first > 0 and prod(shape[first - 1 :]) <= MULTIPLIED:
+        first -= 1
+    # Adding along the last, short axes takes most of the time; a product of matrices is the quicker.
+    last = shape[first:]
+    rows, below = counts.reshape(-1, prod(last)), _at_or_below(last)
+    # In stacks that are too small for several threads, which would mostly wait for each other.
+    whole = len(rows) // STACK * STACK
+    sums = np.empty_like(rows)
+    np.matmul(
+        rows[:whole].reshape(-1, STACK, rows.shape[1]),
+        below,
+        out=sums[:whole].reshape(-1, STACK, rows.shape[1]),
+    )
+    np.matmul(rows[whole:], below, out=sums[whole:])
+    after = counts.shape[1]
+    for size in shape[:first]:
         after //= size
-        view = counts.reshape(-1, size, after)
+        view = sums.reshape(-1, size, after)
         for i in range(1, size):
             view[:, i] += view[:, i - 1]
-    return counts.reshape(-1, *shape)
+    return sums.reshape(-1, *shape)
+
+
+@lru_cache(maxsize=256)
+def _at_or_below(shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Return for each transformation of a box which others have it at or below them, as ones."""
+    ones = [np.triu(np.ones((size, size), dtype=np.float32)) for size in shape]
+    return reduce(np.kron, ones)
 
 
 LARGEST_BOX = 1 << 16
