@@ -43,6 +43,7 @@ ATTACKED: dict[str, dict[str, tuple[Any, ...]]] = {
         "distance": (None, "weighted-mean", "choquet"),
     },
     "inference-risk": {"max": (0.3, 0.5, 0.9), "attack": ("definetti",)},
+    "belief": {"max": (0.3, 0.5, 0.9), "attack": ("definetti", "random-worlds")},
 }
 """The same for the models that attacks measure, which need more than classes."""
 

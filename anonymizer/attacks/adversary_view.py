@@ -175,6 +175,13 @@ def _flow(sources: IntArray, targets: IntArray, records: IntArray, released: Int
     return links_of_pairs(flow.row[used], flow.col[used] - left, flow.data[used].astype(np.int64))
 
 
+def adversary_of(table: Table, recoding: Recoding) -> AdversaryView:
+    """Return the view of a release that is not written, of one table or of two."""
+    if isinstance(recoding, GroupRecoding):
+        return adversary_from_anatomy(table, recoding)
+    return adversary_from_recoding(table, recoding)
+
+
 def adversary_from_recoding(table: Table, recoding: Recoding) -> AdversaryView:
     """Return the view of a release that is not written, with the table as original and links by the recoding.
 

@@ -15,6 +15,7 @@ sections 2 and 3.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from typing import Annotated, Any
 
 import numpy as np
@@ -789,8 +791,11 @@ class Expected:
 
     @classmethod
     def of(cls, groups: Groups, by_chain: FloatArray) -> Expected:
-        """Return the expectation from the probabilities of each chain, shape (chains, entries)."""
+        """Return the expectation from the chances of each chain, shape (chains, entries); one is exact."""
         baseline = expected_accuracy(groups, groups.shares)
+        if len(by_chain) == 1:
+            exact = expected_accuracy(groups, by_chain[0])
+            return cls(exact, exact, exact, [exact])
         sets = np.array_split(by_chain, min(len(by_chain), BATCHES))
         sums, sizes = np.stack([own.sum(axis=0) for own in sets]), np.array([len(own) for own in sets])
         found = _guessed_by_others(groups, sums, sizes)
@@ -861,6 +866,93 @@ def posterior(
     sure = ~groups.open[groups.group[groups.kind]]
     by_chain = np.where(sure, groups.shares, stretch.means)
     return Posterior(by_chain.mean(axis=0), by_chain, convergence)
+
+
+WORLDS = 1 << 14
+"""Maximum number of assignments that are gone through instead of sampled."""
+
+WORLD_CELLS = 1 << 22
+"""Maximum number of counts of features and sensitive values in all of these together."""
+
+
+def every_world(groups: Groups, features: Sequence[Feature], prior: float) -> Posterior | None:
+    """Return the exact posterior, parameters integrated out; None if there are too many worlds.
+
+    A world says how many records of each kind have each value. Its weight is the number of assignments of
+    values to records that agree with it, times the Dirichlet-multinomial probability of the features.
+
+    Parameters
+    ----------
+    features: without latent labels, else None is returned.
+    """
+    unsure = np.flatnonzero(groups.open)
+    if not len(unsure):
+        return Posterior(groups.shares, groups.shares[None, :], None)
+    if not all(isinstance(feature, ExactFeature) for feature in features):
+        return None
+    options = []
+    worlds, rows = 1, sum(feature.values for feature in features)
+    for group in unsure.tolist():
+        kinds = groups.counts[groups.group == group]
+        values = groups.value_counts[groups.starts[group] : groups.starts[group + 1]]
+        tables = _dealt(tuple(kinds.tolist()), tuple(values.tolist()), WORLDS // worlds)
+        worlds *= max(len(tables), 1)
+        if not tables or worlds * rows * groups.size > WORLD_CELLS:
+            return None
+        options.append(np.array(tables, dtype=np.int64).reshape(len(tables), -1))
+    choice = np.array(np.unravel_index(np.arange(worlds), [len(own) for own in options])).reshape(-1, worlds)
+    sure = np.rint(groups.shares * groups.counts[groups.kind]).astype(np.int64)
+    dealt = np.tile(np.where(groups.open[groups.group[groups.kind]], 0, sure), (worlds, 1))
+    for group, own, chosen in zip(unsure.tolist(), options, choice, strict=True):
+        dealt[:, groups.group[groups.kind] == group] = own[chosen]
+    weights = _log_probability(groups, features, prior, dealt)
+    weights = np.exp(weights - weights.max())
+    chances = weights @ dealt / weights.sum() / groups.counts[groups.kind]
+    return Posterior(chances, chances[None, :], None)
+
+
+def _dealt(kinds: tuple[int, ...], values: tuple[int, ...], most: int) -> list[tuple[int, ...]]:
+    """Return all tables with these row and column sums, flat; empty if there are more than ``most``."""
+    if len(kinds) == 1:
+        return [values] if most > 0 else []
+    found: list[tuple[int, ...]] = []
+    ranges = [range(min(kinds[0], own) + 1) for own in values]
+    if math.prod(map(len, ranges)) > 64 * WORLDS:
+        return []
+    for first in product(*ranges):
+        if sum(first) == kinds[0]:
+            left = tuple(own - taken for own, taken in zip(values, first, strict=True))
+            rest = _dealt(kinds[1:], left, most - len(found))
+            if not rest:
+                return []
+            found += [first + own for own in rest]
+    return found
+
+
+def _log_probability(
+    groups: Groups, features: Sequence[Feature], prior: float, dealt: IntArray
+) -> FloatArray:
+    """Return the log-probability of each world up to a constant, shape (worlds,).
+
+    Parameters
+    ----------
+    dealt: records of each entry in each world, shape (worlds, entries), int64.
+    """
+    from scipy.special import gammaln  # noqa: PLC0415  quick start-up
+
+    found: FloatArray = -gammaln(dealt + 1).sum(axis=1)
+    codes = groups.codes[groups.kind]
+    for position, feature in enumerate(features):
+        known = np.flatnonzero(codes[:, position] >= 0)
+        cell = codes[known, position] * groups.size + groups.entry_values[known]
+        used, place = np.unique(cell, return_inverse=True)
+        counts = np.zeros((len(used), len(dealt)), dtype=np.int64)
+        np.add.at(counts, place, dealt.T[known])
+        having = np.zeros((groups.size, len(dealt)), dtype=np.int64)
+        np.add.at(having, used % groups.size, counts)
+        found += (gammaln(counts + prior) - gammaln(prior)).sum(axis=0)
+        found -= gammaln(having + feature.values * prior).sum(axis=0)
+    return found
 
 
 REACH = 0.25
@@ -946,12 +1038,14 @@ class View:
     groups: the records.
     true: records of each entry's kind whose true value is the entry's, shape (entries,), int64; None if
         unknown.
+    kind: of each released row, link or tuple that the features come from, shape (items,), int64.
     """
 
     names: tuple[str, ...]
     codings: tuple[FeatureCoding, ...]
     groups: Groups
     true: IntArray | None
+    kind: IntArray
 
 
 class FeatureSource(ABC):
@@ -1074,7 +1168,7 @@ def _view(
         held.attribute.column.size,
     )
     true = count(groups.entries_of(kind, values), counts, int(groups.first[-1]))
-    return View(tuple(features), codings, groups, true)
+    return View(tuple(features), codings, groups, true, kind)
 
 
 class AnatomyFeatures(FeatureSource):
@@ -1104,7 +1198,7 @@ class AnatomyFeatures(FeatureSource):
         )
         truth = grouped.truth
         if truth is None or not len(truth.counts):
-            return View(tuple(names), codings, groups, None)
+            return View(tuple(names), codings, groups, None, kind)
         entries = groups.entries_of(kind[truth.rows], truth.values)
         if (entries < 0).any():
             name = grouped.groups[grouped.group[truth.rows[entries < 0][0]]]
@@ -1113,7 +1207,7 @@ class AnatomyFeatures(FeatureSource):
                 "original records; give the originals of this release"
             )
         true = count(entries, truth.counts, int(groups.first[-1]))
-        return View(tuple(names), codings, groups, true)
+        return View(tuple(names), codings, groups, true, kind)
 
     def pairs(self, adversary: AdversaryView, names: Sequence[str], sensitive: str) -> int:  # noqa: ARG002 - at most
         """Return the number of values in each row's bucket, summed over rows."""
@@ -1361,18 +1455,30 @@ class Definetti(Attack):
         return [name for name, own in sensitive.items() if own.attribute.column.size <= VALUES]
 
     def _attack(self, adversary: AdversaryView, name: str, random: np.random.Generator) -> AttackResult:
+        view = self.view(adversary, name)
+        return self._finding(view, self.chances(view, random), self.features(adversary), name)
+
+    def view(self, adversary: AdversaryView, name: str) -> View:
+        """Return the records in their groups, with what the adversary knows of each."""
         known = adversary.release.known(self.settings.knowledge)
-        view = self._knowing(adversary).view(adversary, known, name)
+        return self._knowing(adversary).view(adversary, known, name)
+
+    def chances(self, view: View, random: np.random.Generator) -> Posterior:
+        """Return the posterior probabilities: exact for a small table, else sampled."""
         settings = self.settings
         sweeps = settings.sweeps or affordable_sweeps(int(view.groups.first[-1]) * settings.chains)
         effort = SamplerSettings(
             settings.chains, sweeps, float(settings.tolerance), settings.draws, precise=view.true is None
         )
-        model = NaiveBayes(view.groups, [own.feature for own in view.codings], float(settings.prior))
-        found = posterior(view.groups, model, effort, random.spawn(settings.chains))
-        return self._finding(view, found, self._features(adversary), name)
+        features, prior = [own.feature for own in view.codings], float(settings.prior)
+        exact = every_world(view.groups, features, prior)
+        if exact is not None:
+            return exact
+        model = NaiveBayes(view.groups, features, prior)
+        return posterior(view.groups, model, effort, random.spawn(settings.chains))
 
-    def _features(self, adversary: AdversaryView) -> Features:
+    def features(self, adversary: AdversaryView) -> Features:
+        """Return the features of records that the attack compares."""
         if adversary.grouped is not None:
             return Features.PUBLISHED
         default = Features.EXACT if _linked(adversary) else Features.PUBLISHED
@@ -1386,7 +1492,7 @@ class Definetti(Attack):
             Features.EXACT: OriginalFeatures(self.settings.bins),
             Features.SIMILAR: SimilarFeatures(self.settings.bins),
         }
-        return kinds[self._features(adversary)]
+        return kinds[self.features(adversary)]
 
     def _finding(self, view: View, found: Posterior, features: Features, name: str) -> AttackResult:
         judged = _believed(view.groups, found) if view.true is None else _judged(view, view.true, found)

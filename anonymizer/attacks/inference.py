@@ -20,7 +20,7 @@ from anonymizer.attacks.base import (
     somebody,
 )
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
-from anonymizer.model.adversary import AdversaryView, Links, Original, Threat, ValueCoverage
+from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable, Threat, ValueCoverage
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.plugins import WholeNumber
 
@@ -164,15 +164,8 @@ def _people(
 ) -> _People:
     """Return the targets, assigned to folds with equal numbers of each sensitive value as far as possible."""
     release, values = adversary.release, adversary.release.sensitive[sensitive]
-    positions = [release.names.index(name) for name in names]
-    published = release.codes[:, positions].astype(np.int64)
-    everything = LabelCounts.of(
-        published,
-        values.codes,
-        release.counts,
-        [len(release.labels[position]) for position in positions],
-        values.attribute.column.size,
-    )
+    published = release.codes[:, [release.names.index(name) for name in names]].astype(np.int64)
+    everything = label_counts(release, names, sensitive)
     own = [original.names.index(name) for name in names]
     which = np.repeat(np.arange(len(links.counts)), links.counts)
     record, secret = links.release[which], values.codes[links.release[which]]
@@ -181,6 +174,19 @@ def _people(
     codes = original.codes[links.original[which]][:, own].astype(np.int64)
     meanings = tuple(original.meanings[position] for position in own)
     return _People(codes, published[record], secret, fold, everything, meanings)
+
+
+def label_counts(release: PublishedTable, names: Sequence[str], sensitive: str) -> LabelCounts:
+    """Return the counts of the published labels of some quasi-identifiers with each sensitive value."""
+    values = release.sensitive[sensitive]
+    positions = [release.names.index(name) for name in names]
+    return LabelCounts.of(
+        release.codes[:, positions].astype(np.int64),
+        values.codes,
+        release.counts,
+        [len(release.labels[position]) for position in positions],
+        values.attribute.column.size,
+    )
 
 
 def _strength(people: _People, rest: LabelCounts, held: int) -> float:

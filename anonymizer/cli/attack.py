@@ -13,6 +13,7 @@ from anonymizer.cli.output import Json, Quiet, above_live_line, messages, stop_o
 from anonymizer.errors import Interrupted
 
 if TYPE_CHECKING:
+    from anonymizer.attacks.beliefs import Belief
     from anonymizer.config.model import Config
     from anonymizer.data.relation import Relation
     from anonymizer.model.adversary import AdversaryView
@@ -32,6 +33,15 @@ SecondOption = Annotated[
         "--second", help="A second release of the same data subjects, described by the same config."
     ),
 ]
+TargetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        metavar="ROW|FILE",
+        help="Instead of attacks: what to believe about one row of the original (without one, of RELEASE), "
+        "or about each record of a file with quasi-identifiers.",
+    ),
+]
 ForceOption = Annotated[
     bool,
     typer.Option("--force", help="Accept an original that less than half of RELEASE can stem from."),
@@ -43,6 +53,7 @@ def attack(
     config: ConfigOption,
     original: OriginalOption = None,
     second: SecondOption = None,
+    target: TargetOption = None,
     force: ForceOption = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -53,7 +64,8 @@ def attack(
     the release; it appears when the attack ends. Attacks that do not apply are listed on stderr. With
     --original, the first line says how many records of RELEASE can stem from that file; if fewer than half
     can, the command ends with an error unless --force is given. Ctrl-C ends the attacks, with the results so
-    far.
+    far. With --target, each line shows the probability of one sensitive value under random worlds, by
+    deFinetti's attack and by a model of the release.
     """
     from anonymizer.cli.output import progress_monitor  # noqa: PLC0415 - --help needs none of it
     from anonymizer.config.load import load_config  # noqa: PLC0415
@@ -77,6 +89,9 @@ def attack(
             results.warn(warning, "Warning: ")
         view = _adversary_view(stack, loaded, plan, release, source, second)
         results.warn(origin_warning(plan, view, force=force))
+        if target is not None:
+            results.believe(_beliefs(stack, loaded, plan, view, release, source, target))
+            return
         for name, what in {} if quiet else skipped_attacks(plan, view).items():
             with above_live_line():
                 messages(quiet=quiet).print(f"not run: {name} needs {what}", soft_wrap=True)
@@ -91,6 +106,15 @@ class _Results:
         self._json = json
         self._entries: list[dict[str, Any]] = []
         self._warnings: list[str] = []
+        self._beliefs: list[dict[str, Any]] | None = None
+
+    def believe(self, found: list[Belief]) -> None:
+        """Print beliefs about targets."""
+        from dataclasses import asdict  # noqa: PLC0415
+
+        self._beliefs = [asdict(each) for each in found]
+        for line in () if self._json else belief_lines(found):
+            write_line(line)
 
     def warn(self, warning: str | None, title: str = "") -> None:
         """Print a warning after a title, if there is one."""
@@ -131,8 +155,55 @@ class _Results:
         from anonymizer.model.report import to_json  # noqa: PLC0415
 
         if self._json:
-            said = {"warnings": self._warnings} if self._warnings else {}
+            said: dict[str, Any] = {"warnings": self._warnings} if self._warnings else {}
+            if self._beliefs is not None:
+                said["beliefs"] = self._beliefs
             write_line(to_json({"attacks": self._entries, **said, **further}).rstrip())
+
+
+def belief_lines(found: list[Belief]) -> Iterator[str]:
+    """Yield a line for each target, attribute and value."""
+    for each in found:
+        inferred = "" if each.inference is None else f", by a model of the release {each.inference:.4f}"
+        drawn = "" if each.low == each.high else f" [{each.low:.4f}, {each.high:.4f}]"
+        yield (
+            f"{each.target}: {each.sensitive} {each.value}: random worlds {each.random_worlds:.4f}, "
+            f"deFinetti {each.definetti:.4f}{drawn}{inferred}"
+        )
+
+
+def _beliefs(
+    stack: ExitStack,
+    config: Config,
+    plan: Plan,
+    view: AdversaryView,
+    release: Path,
+    source: Relation | None,
+    target: str,
+) -> list[Belief]:
+    """Return the beliefs about a row of the original, or of the release, or about the records of a file."""
+    from anonymizer.errors import InputError  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
+    from anonymizer.run.adversary import original_of_files  # noqa: PLC0415
+    from anonymizer.run.beliefs import attack_of, beliefs_about, persons_of  # noqa: PLC0415
+    from anonymizer.run.source import open_as, open_foreign_release  # noqa: PLC0415
+
+    names, known = view.release.names, None
+    if target.isascii() and target.isdigit():
+        pair = find_anatomy_files(release)
+        table = source or stack.enter_context(
+            open_foreign_release(release if pair is None else pair.records, config)
+        )
+        persons = persons_of(table, names, [int(target)])
+    elif not Path(target).is_file():
+        raise InputError(f"--target: '{target}' is neither a row number nor a file")
+    else:
+        relation = stack.enter_context(open_as(config, Path(target)))
+        persons = persons_of(relation, names)
+        if source is None and view.grouped is None:
+            opened = stack.enter_context(open_foreign_release(release, config))
+            known = original_of_files(plan, view.release, opened, relation)
+    return beliefs_about(view, persons, attack_of(plan), plan.seed, known)
 
 
 def _adversary_view(

@@ -543,7 +543,9 @@ def anonymize_frame(
     sink = FrameSink(reading_release(options, config))
     done = Job(plan_of(config), options, watch).run(frame_source(frame), sink)
     prepared = done.found.prepared
-    basis = ReportInputs(done.found.promised, prepared.constraints, prepared.problem.moving_reference)
+    problem = prepared.problem
+    table = problem.table if problem.source is None else None
+    basis = ReportInputs(done.found.promised, prepared.constraints, problem.moving_reference, table)
     first, *others = sink.frames
     content = done.report.to_dict()
     report = Report({**content, "warnings": [*content["warnings"], *warnings]})

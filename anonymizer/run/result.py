@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from anonymizer.attacks.adversary_view import adversary_of
 from anonymizer.errors import InputError, suggestion
 from anonymizer.model.classes import Released
 from anonymizer.model.report import Report
+from anonymizer.model.table import Table
 from anonymizer.privacy.base import Constraint
 from anonymizer.report.facts import Facts, gather
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 Frame = TypeVar("Frame")
@@ -27,11 +31,13 @@ class ReportInputs:
     released: the recoding with its classes.
     constraints: in the order of the report.
     moving_reference: whether the distribution p is that of the release.
+    table: the searched one; None if it is generalized, as the full one does not fit in memory.
     """
 
     released: Released
     constraints: tuple[Constraint, ...]
     moving_reference: bool
+    table: Table | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +66,36 @@ class Result(Generic[Frame]):
         """The facts that report.html shows in addition to the report, counted on first use."""
         basis = self._basis
         return gather(basis.released, basis.constraints, moving_reference=basis.moving_reference)
+
+    def beliefs(self, persons: Any, *, seed: int = 0) -> pandas.DataFrame:
+        """Return what an adversary who knows the originals' quasi-identifiers believes about some persons.
+
+        Parameters
+        ----------
+        persons: a mapping of quasi-identifiers of one person, as in ``{"age": 43, "sex": "F"}``, or a
+            DataFrame of pandas with a row for each.
+        seed: of the chains.
+
+        Returns
+        -------
+        One row for each person, sensitive attribute and value: ``random_worlds``, the share in the person's
+        class or bucket; ``definetti`` with ``low`` and ``high``; ``inference``, by naive Bayes trained on the
+        release (missing for Anatomy).
+
+        Raises
+        ------
+        InputError: nobody has these values, or everybody who has is suppressed.
+        """
+        import pandas as pd  # noqa: PLC0415 - the command line does without it
+
+        from anonymizer.run.beliefs import beliefs_about  # noqa: PLC0415
+
+        rows = [persons] if isinstance(persons, Mapping) else persons.to_dict("records")
+        named = {f"row {row}": _texts(own) for row, own in enumerate(rows, start=1)}
+        if self._basis.table is None:
+            raise InputError("beliefs: the distinct rows of the input do not fit in memory; use more memory")
+        view = adversary_of(self._basis.table, self._basis.released.recoding)
+        return pd.DataFrame([asdict(each) for each in beliefs_about(view, named, seed=seed)])
 
     def _repr_html_(self) -> str:
         from anonymizer.report.page import card  # noqa: PLC0415 - only notebooks need it
@@ -138,6 +174,14 @@ class Result(Generic[Frame]):
         if not progress.best:
             raise InputError(f"{self.report['search']['algorithm']} reports no steps that could be drawn")
         return _named(draw_search(_axes(ax), progress), "How it was found")
+
+
+def _texts(person: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return the values of a person as texts; a missing one is None."""
+    return {
+        str(name): None if value is None or value != value else str(value)  # noqa: PLR0124 - NaN
+        for name, value in person.items()
+    }
 
 
 NO_ATTACKS = "No attack was run.\nAdd some to the config, such as\nattacks: [vulnerability, uniqueness]"

@@ -17,7 +17,7 @@ from zlib import crc32
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import adversary_from_anatomy, adversary_from_recoding
+from anonymizer.attacks.adversary_view import adversary_of
 from anonymizer.attacks.base import AttackResult
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.base import LossMetric
@@ -26,7 +26,7 @@ from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import SensitiveCodes, released
 from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.outcome import AttackerMeasure, Outcome, Status, Step
-from anonymizer.model.recoding import GroupRecoding, Recoding
+from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import Table
 from anonymizer.plugins import PlugIn, Registry
 from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint, TableConstraint, describe
@@ -159,7 +159,7 @@ class AttackCheck:
         for constraint in self.constraints:
             asked = key, _asked(constraint)
             if asked not in self._reached:
-                scene = scene or _scene(table, recoding)
+                scene = scene or adversary_of(table, recoding)
                 self._reached[asked] = _measure(constraint, scene, self.random(constraint, Stage.SEARCH))
             if not self._reached[asked].satisfied:
                 return (f"{describe(constraint)} {self._reached[asked].measured:.4g}",)
@@ -218,12 +218,6 @@ def _attacker(found: AttackResult) -> dict[str, Any]:
         "high": found.high,
         "learned": found.details.get("learned"),
     }
-
-
-def _scene(table: Table, recoding: Recoding) -> AdversaryView:
-    if isinstance(recoding, GroupRecoding):
-        return adversary_from_anatomy(table, recoding)
-    return adversary_from_recoding(table, recoding)
 
 
 def _asked(constraint: ReleaseConstraint) -> str:

@@ -1,0 +1,85 @@
+"""Beliefs about single persons, by the files of a release or by the result of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from anonymizer.attacks.beliefs import Belief, Person, beliefs, find_targets
+from anonymizer.attacks.definetti import Definetti
+from anonymizer.data.relation import Relation
+from anonymizer.errors import InputError
+from anonymizer.model.adversary import AdversaryView, Original
+from anonymizer.model.recoding import GROUP
+from anonymizer.run.plan import Plan
+
+MOST = 1000
+"""Maximum number of targets."""
+
+
+def beliefs_about(
+    adversary: AdversaryView,
+    persons: Mapping[str, Person],
+    attack: Definetti | None = None,
+    seed: int = 0,
+    known: Original | None = None,
+) -> list[Belief]:
+    """Return the belief in every sensitive value of some persons.
+
+    Parameters
+    ----------
+    persons: quasi-identifiers as texts, by a name.
+    attack: with the parameters of deFinetti's attack, its defaults without one.
+    known: records of the persons, to be found by what the release covers; None without.
+
+    Raises
+    ------
+    InputError: no person, too many, one who is not found, or a requirement of the attack is missing.
+    """
+    if not 0 < len(persons) <= MOST:
+        raise InputError(f"target: {len(persons):,} persons; accepted: 1 to {MOST:,}")
+    attack = attack or Definetti()
+    lacking = attack.missing_requirement(adversary)
+    if lacking is not None:
+        raise InputError(f"{adversary.release.source}: beliefs about a target need {lacking}")
+    targets = find_targets(adversary, persons, attack.features(adversary), known)
+    return list(beliefs(adversary, targets, attack, np.random.default_rng([seed, 0])))
+
+
+def attack_of(plan: Plan) -> Definetti | None:
+    """Return deFinetti's attack as a config lists it, None if it does not."""
+    return next((each for each in plan.attacks if type(each) is Definetti), None)
+
+
+def persons_of(
+    relation: Relation, names: Sequence[str], rows: Sequence[int] | None = None
+) -> dict[str, Person]:
+    """Return the persons of some rows of a file, or of all.
+
+    Parameters
+    ----------
+    names: quasi-identifiers; those that the file lacks are not known.
+    rows: numbers from 1.
+
+    Raises
+    ------
+    InputError: there is no such row, or no such column.
+    """
+    number = relation.rows
+    for row in rows or ():
+        if not 0 < row <= number:
+            raise InputError(f"target: row {row} of {relation.name}; accepted: 1 to {number}")
+    chosen = range(1, number + 1) if rows is None else rows
+    if not 0 < len(chosen) <= MOST:
+        raise InputError(f"target: {relation.name} has {len(chosen):,} rows; accepted: 1 to {MOST:,}")
+    known = [name for name in (*names, GROUP) if name in relation.columns]
+    if not known:
+        raise InputError(f"target: {relation.name} has no quasi-identifier; expected {', '.join(names)}")
+    columns = {}
+    for name in known:
+        texts = [text for text, _ in relation.dictionary(name)]
+        columns[name] = [texts[code] for code in relation.codes(name)[np.array(chosen) - 1].tolist()]
+    return {
+        f"row {row}": {name: own[place] for name, own in columns.items()} for place, row in enumerate(chosen)
+    }
