@@ -458,9 +458,11 @@ class Plan:
 
 def plan_of(config: Config) -> Plan:
     """Return the plan of a config."""
-    engine, given, output, budget = limits_of(config), config.input, config.output, config.budget
+    population, engine = _population(config), limits_of(config)
+    given, output, budget = config.input, config.output, config.budget
+    folder, in_input_database = config.folder, config.in_input_database
     units, shown = [config.unit_of(each) for each in config.constraints], config.to_dict()
-    columns = _planned_columns(config.attributes, config.folder, shown["attributes"])
+    columns = _planned_columns(config.attributes, folder, shown["attributes"])
     bands = {
         name: Bands(columns[name], form)
         for name, each in config.attributes.items()
@@ -470,7 +472,7 @@ def plan_of(config: Config) -> Plan:
         config=config.source,
         engine=engine,
         shown=shown,
-        folder=config.folder,
+        folder=folder,
         input=str(given.path or "the input"),
         output=output.path,
         columns={name: bands[name].released() if name in bands else each for name, each in columns.items()},
@@ -499,7 +501,7 @@ def plan_of(config: Config) -> Plan:
         utility=tuple(each.build() for each in config.utility),
         applied=config.apply is not None,
         shuffled=output.order is Order.SHUFFLED,
-        in_input_database=config.in_input_database,
+        in_input_database=in_input_database,
         seed=config.seed,
         seed_is_default=config.seed == Config.model_fields["seed"].default,
         acknowledged=tuple(each.value for each in config.acknowledge or ()),
@@ -509,7 +511,7 @@ def plan_of(config: Config) -> Plan:
         whole=config.suppression.whole if given.pseudonym is None else PERSON,
         pseudonym=given.pseudonym,
         attacks_every_step=config.attackers is Attackers.EVERY_STEP,
-        population=_population(config),
+        population=population,
     )
 
 
