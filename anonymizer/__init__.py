@@ -11,7 +11,7 @@ import typing as _typing
 from anonymizer.errors import AnonymizerError, AuditFailed, Infeasible, InputError
 
 if _typing.TYPE_CHECKING:
-    from anonymizer.api import anonymize, attack, check, compare, init, measure_utility
+    from anonymizer.api import anonymize, attack, build_hierarchy, check, compare, init, measure_utility
     from anonymizer.config.load import load_config
     from anonymizer.config.model import Config
     from anonymizer.model.report import Report
@@ -25,6 +25,7 @@ _HOMES = {
     "Result": "anonymizer.run.result",
     "anonymize": "anonymizer.api",
     "attack": "anonymizer.api",
+    "build_hierarchy": "anonymizer.api",
     "check": "anonymizer.api",
     "compare": "anonymizer.api",
     "init": "anonymizer.api",
@@ -43,6 +44,7 @@ __all__ = [
     "Result",
     "anonymize",
     "attack",
+    "build_hierarchy",
     "check",
     "compare",
     "init",

@@ -14,6 +14,7 @@ from anonymizer.data.frames import frame_kind
 from anonymizer.data.open import OPTIONS, open_frame
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import EngineOptions
+from anonymizer.data.table import read_columns
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.table import Role
@@ -27,10 +28,11 @@ from anonymizer.run.engine import reading_release, rewritten_numbers
 from anonymizer.run.init import Draft, draft_frame, unnamed_warnings
 from anonymizer.run.job import anonymize_frame
 from anonymizer.run.plan import Plan, plan_of
-from anonymizer.run.result import Result
+from anonymizer.run.result import Result, tree_of_attribute
 from anonymizer.utility.comparison import comparison_of
 
 if TYPE_CHECKING:
+    import networkx
     import pandas
 
 Configured = Config | Mapping[str, Any] | str | Path
@@ -130,6 +132,40 @@ def _roles(qi: Sequence[str], sensitive: Sequence[str]) -> dict[str, Role]:
     if both:
         raise InputError(f"'{both[0]}' is in qi and in sensitive; name it in only one of them")
     return {**dict.fromkeys(qi, Role.QUASI_IDENTIFIER), **dict.fromkeys(sensitive, Role.SENSITIVE)}
+
+
+def build_hierarchy(values: Iterable[Any], source: Any, **attribute: Any) -> networkx.DiGraph[Any]:
+    """Build the hierarchy of a column, and return it as a networkx tree.
+
+    Parameters
+    ----------
+    values: of the column, such as a Series.
+    source: as ``hierarchy`` in a config, such as ``{"intervals": {"width": [5, 10]}}`` or a networkx tree.
+        Relative paths start from the current folder.
+    attribute: further keys of the attribute in a config, such as ``type``.
+
+    Returns
+    -------
+    The tree with edges from parent to child. Nodes are ``(level, label)`` with the attributes ``label``,
+    ``level``, ``leaves`` (values under the node) and ``count`` (records under it). In a config, it is a
+    ``hierarchy`` again.
+
+    Raises
+    ------
+    InputError: the source is wrong, or lacks a value.
+    """
+    import pandas as pd  # noqa: PLC0415 - the command line does without it
+
+    name = str(getattr(values, "name", None) or "values")
+    own = {"role": Role.QUASI_IDENTIFIER.value, "hierarchy": source, **attribute}
+    config = {"attributes": {name: own}, "constraints": [{"model": "k-anonymity", "k": 1}]}
+    plan = plan_of(load_config(config))
+    with ExitStack() as stack:
+        (relation,) = _opened(stack, pd.DataFrame({name: list(values)}))
+        assert relation is not None
+        read = read_columns(relation, plan.requests([name]), plan.missing)
+    (placed,) = plan.quasi_identifiers({name: read[name].column})
+    return tree_of_attribute(placed)
 
 
 def check(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.labels import distinct
 from anonymizer.model.arrays import CodeArray, IntArray, freeze
 from anonymizer.model.table import Hierarchy
+
+if TYPE_CHECKING:
+    import networkx
 
 K = TypeVar("K", bound=Hashable)
 
@@ -220,6 +223,29 @@ def _not_one_root(name: str, roots: Sequence[str]) -> HierarchyError:
         else "found none; add one node above all others, such as *"
     )
     return HierarchyError(f"{name}: a hierarchy has exactly one root; {found}")
+
+
+def to_networkx(hierarchy: Hierarchy, records: IntArray) -> networkx.DiGraph[Node]:
+    """Return a hierarchy as a tree of networkx, with edges from parent to child; it can be read again.
+
+    Nodes are ``(level, label)`` with the attributes ``label``, ``level``, ``leaves`` (values under the node)
+    and ``count`` (records under it).
+
+    Parameters
+    ----------
+    records: at each leaf, shape (leaves,), int64.
+    """
+    import networkx  # noqa: PLC0415 - loading it takes as long as a small run
+
+    sums = np.concatenate([[0], np.cumsum(records)])
+    counts = (sums[hierarchy.last_leaf] - sums[hierarchy.first_leaf]).tolist()
+    keys = list(zip(hierarchy.level.tolist(), hierarchy.labels, strict=True))
+    tree: networkx.DiGraph[Node] = networkx.DiGraph()
+    for key, leaves, count in zip(keys, hierarchy.leaf_counts().tolist(), counts, strict=True):
+        tree.add_node(key, label=key[1], level=key[0], leaves=leaves, count=count)
+    parents = hierarchy.parent.tolist()
+    tree.add_edges_from((keys[parent], key) for key, parent in zip(keys, parents, strict=True) if parent >= 0)
+    return tree
 
 
 def compile_tree(tree: Graph[Node], name: str) -> Hierarchy:

@@ -7,15 +7,20 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import numpy as np
+
 from anonymizer.attacks.adversary_view import adversary_of
 from anonymizer.errors import InputError, suggestion
+from anonymizer.hierarchy.graph import to_networkx
+from anonymizer.model.arrays import count
 from anonymizer.model.classes import Released
 from anonymizer.model.report import Report
-from anonymizer.model.table import Table
+from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table
 from anonymizer.privacy.base import Constraint
 from anonymizer.report.facts import Facts, gather
 
 if TYPE_CHECKING:
+    import networkx
     import pandas
     from matplotlib.axes import Axes
 
@@ -66,6 +71,18 @@ class Result(Generic[Frame]):
         """The facts that report.html shows in addition to the report, counted on first use."""
         basis = self._basis
         return gather(basis.released, basis.constraints, moving_reference=basis.moving_reference)
+
+    @property
+    def hierarchies(self) -> dict[str, networkx.DiGraph[Any]]:
+        """The hierarchies of the quasi-identifiers, and of sensitive attributes with one, as networkx trees.
+
+        Nodes are ``(level, label)`` with the attributes ``label``, ``level``, ``leaves`` (values under the
+        node) and ``count`` (input records under it); edges lead from parent to child. In a config, a tree is
+        a ``hierarchy`` again.
+        """
+        table = self._basis.table or self._basis.released.table
+        every: list[QuasiIdentifier | SensitiveAttribute] = [*table.quasi_identifiers, *table.sensitive]
+        return {each.name: tree_of_attribute(each) for each in every if each.hierarchy is not None}
 
     def beliefs(self, persons: Any, *, seed: int = 0) -> pandas.DataFrame:
         """Return what an adversary who knows the originals' quasi-identifiers believes about some persons.
@@ -174,6 +191,14 @@ class Result(Generic[Frame]):
         if not progress.best:
             raise InputError(f"{self.report['search']['algorithm']} reports no steps that could be drawn")
         return _named(draw_search(_axes(ax), progress), "How it was found")
+
+
+def tree_of_attribute(attribute: QuasiIdentifier | SensitiveAttribute) -> networkx.DiGraph[Any]:
+    """Return the hierarchy of an attribute as a tree of networkx."""
+    hierarchy, leaf, column = attribute.hierarchy, attribute.leaf, attribute.column
+    assert hierarchy is not None, "the attribute has one"
+    assert leaf is not None, "so has each value a place in it"
+    return to_networkx(hierarchy, count(leaf.astype(np.int64), column.counts, hierarchy.leaves))
 
 
 def _texts(person: Mapping[str, Any]) -> dict[str, str | None]:
