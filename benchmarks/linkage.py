@@ -25,7 +25,7 @@ from anonymizer.attacks.linkage.families import (
 )
 from anonymizer.attacks.linkage.learned import Exact, learn
 from anonymizer.attacks.linkage.local_search import Fast, Fit
-from anonymizer.attacks.linkage.pairs import Pairs, deviations
+from anonymizer.attacks.linkage.pairs import Pairs, deviations, standardised, targets_of
 from anonymizer.masking import AdditiveNoise, Masking, Microaggregation, RankSwapping
 from benchmarks.common import machine, table
 from benchmarks.shared import shared
@@ -66,11 +66,10 @@ def census() -> np.ndarray:
 
 
 def sampled(records: np.ndarray, case: Case, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return a sample and what became of it, in standard deviations of the sample."""
+    """Return a sample and what became of it, each by its own mean and deviation."""
     rows = np.sort(np.random.default_rng(seed).choice(len(records), SAMPLE, replace=False))
     original = records[rows, : sum(case.sizes)]
-    units = deviations(original)
-    return original / units, case.masking().mask(original) / units
+    return standardised(original), standardised(case.masking().mask(original))
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ class Learnt:
     """What one family reached on one sample; the exact fit is None where it was not asked for."""
 
     family: str
-    equal: int
+    equal: float
     fast: Fit
     fast_seconds: float
     exact: Fit | None
@@ -95,8 +94,8 @@ def timed(learner: Fast | Exact, pairs: Pairs, clock: Any) -> tuple[Fit, float]:
 def learnt(original: np.ndarray, masked: np.ndarray, kind: type[Family], seconds: float) -> Learnt:
     """Learn one family, exactly too where it can be proven."""
     family = kind(original.shape[1])
-    pairs = Pairs(original, masked, family)
-    equal = int(pairs.right(family.equal()).sum())
+    pairs = Pairs(targets_of(original, masked), family)
+    equal = pairs.right(family.equal())
     fast, fast_seconds = timed(Fast(), pairs, time.process_time)
     exact, exact_seconds = None, 0.0
     if kind in PROVABLE and seconds > 0:
@@ -207,7 +206,8 @@ def portfolio(masking: Masking, name: str, swapped: int | None) -> list[str]:
     by_rank = squared(old, new)
     by_furthest = np.abs(old[:, None, :] - new[None, :, :]).max(axis=-1)
     family = WeightedMean(original.shape[1])
-    learned = learn(original, masked, family, Fast(), np.random.default_rng(0))
+    targets = targets_of(standardised(original), standardised(masked))
+    learned = learn(targets, family, Fast(), np.random.default_rng(0))
     assert learned.held_out is not None
     reached = [
         nearest(squared(original / units, masked / units)),

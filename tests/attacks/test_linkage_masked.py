@@ -71,7 +71,7 @@ def test_learned_weights_never_link_less_than_equal_ones(distance):
     assert found.details["equal_weights"] == pytest.approx(equal)
     assert found.details["in_sample"] <= found.details["bound"]
     assert found.details["importance"].keys() == {"a", "b", "c"}
-    assert found.details["held_out"]["records"] == 15
+    assert found.details["held_out"]["records"] == 30
     if distance == "weighted-mean":
         assert found.details["learned"]
         assert found.success > equal

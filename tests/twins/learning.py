@@ -19,13 +19,14 @@ def fractions(records: Iterable[Iterable[float]]) -> list[list[Fraction]]:
     return [[Fraction(float(value)) for value in record] for record in records]
 
 
-def right(original: Sequence[Record], masked: Sequence[Record], distance: Distance, tie: Number) -> int:
-    """Count the records that are nearer to their own masked record than to any other, ties not counted."""
-    count = 0
+def right(original: Sequence[Record], masked: Sequence[Record], distance: Distance, tie: Number) -> Fraction:
+    """Return how many records are linked to their own masked record; ties of n count 1/n."""
+    found = Fraction(0)
     for i, record in enumerate(original):
         far = [distance([a - b for a, b in zip(record, other, strict=True)]) for other in masked]
-        count += all(far[j] - far[i] > tie for j in range(len(masked)) if j != i)
-    return count
+        if all(each - far[i] >= -tie for each in far):
+            found += Fraction(1, sum(each - far[i] <= tie for each in far))
+    return found
 
 
 def weighted_mean(weights: Sequence[Number]) -> Distance:
@@ -103,6 +104,6 @@ def choquets(attributes: int, steps: int) -> Iterator[Distance]:
         yield choquet({frozenset(): 0, **alone, frozenset([0, 1]): steps})
 
 
-def best(original: Sequence[Record], masked: Sequence[Record], distances: Iterable[Distance]) -> int:
-    """Return how many records the best of some distances links rightly."""
+def best(original: Sequence[Record], masked: Sequence[Record], distances: Iterable[Distance]) -> Fraction:
+    """Return the expected number of records that the best of some distances links rightly."""
     return max(right(original, masked, distance, 0) for distance in distances)

@@ -3,7 +3,8 @@
 The distance is learned from all records (the worst case), and its success is also measured on records it
 was not learned from. The proof is an upper bound on the correct links of any weights of a family.
 
-The mixed-integer program of Torra and Abril (fewest wrong links) is solved by HiGHS through OR-Tools.
+The mixed-integer program of Torra and Abril (fewest wrong links) is solved by HiGHS through OR-Tools, with a
+class in place of each masked record: a target is worth 1 / records of its class, and tied classes share.
 Conditions are added as weights violate them.
 """
 
@@ -13,22 +14,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
+from math import lcm
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymizer.attacks.linkage.distances import (
-    ComparisonSpace,
-    Distance,
-    Euclidean,
-    Linked,
-    Linking,
-    standard_scale,
-)
+from anonymizer.attacks.linkage.distances import ComparisonSpace, Euclidean, Linked, Linking
 from anonymizer.attacks.linkage.families import Family
 from anonymizer.attacks.linkage.linkers import NearestLinking, nearest, uncovered
 from anonymizer.attacks.linkage.local_search import Climb, Fast, Fit, Learner, probed
-from anonymizer.attacks.linkage.pairs import Chosen, Pairs, Rows, check, deviations
+from anonymizer.attacks.linkage.pairs import SMALL, TIE, Chosen, Pairs, Rows, Targets
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.system import run_interruptibly
 
@@ -36,7 +31,7 @@ if TYPE_CHECKING:
     from ortools.math_opt.python.mathopt import SolveResult, Variable
 
 NOTHING = 1e-12
-"""A gap that is above minus this for all weights needs no condition."""
+"""A gap that is above minus this for all weights is never negative."""
 BROKEN = 1e-5
 """A condition is violated if it is below 0 by more than this."""
 STRICT = 1e-9
@@ -45,51 +40,82 @@ STRICT = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Conditions K_i + row @ w >= 0; K_i is 1 for an original that is linked wrongly.
+    """Conditions K_i + row @ w >= 0; K_i is 1 for a target whose class is not nearest.
 
     Attributes
     ----------
-    record: the original of each, shape (cuts,), int64.
+    target, classes: of each condition, shape (cuts,), int64.
     rows: shape (cuts, weights), float64; at least -1 for all weights of the family.
+    ties: records that share with the target in a tie, shape (cuts,), float64: 0 if a tie costs nothing.
     """
 
-    record: IntArray
+    target: IntArray
+    classes: IntArray
     rows: FloatArray
+    ties: FloatArray
+
+    @classmethod
+    def none(cls, weights: int) -> Cuts:
+        """Return no conditions."""
+        nothing = np.empty(0, dtype=np.int64)
+        return cls(nothing, nothing, np.empty((0, weights)), np.empty(0))
 
     def __add__(self, other: Cuts) -> Cuts:
         """Return the concatenation."""
-        return Cuts(np.concatenate([self.record, other.record]), np.concatenate([self.rows, other.rows]))
+        return Cuts(
+            np.concatenate([self.target, other.target]),
+            np.concatenate([self.classes, other.classes]),
+            np.concatenate([self.rows, other.rows]),
+            np.concatenate([self.ties, other.ties]),
+        )
+
+    def only(self, some: IntArray) -> Cuts:
+        """Return some of the conditions."""
+        return Cuts(self.target[some], self.classes[some], self.rows[some], self.ties[some])
 
 
 class Separation:
-    """Finds the conditions that weights violate most.
+    """Finds the conditions that weights violate most, or that they only tie.
 
-    A gap divided by its least value in the family is a condition, with the smallest valid big M.
+    A gap divided by its least value in the family is a condition, with the smallest valid big M. A class that
+    is at most tied under all weights, so that its share is in the caps, costs no more in a tie.
 
     Parameters
     ----------
-    excluded: originals without conditions, shape (records,).
+    caps: records among which each target is at best, shape (targets,); infinite ones need no conditions.
     """
 
-    def __init__(self, rows: Rows, family: Family, excluded: BoolArray) -> None:
+    def __init__(self, rows: Rows, family: Family, caps: FloatArray) -> None:
         depth = -family.least(rows.gaps)
-        useful = (depth > NOTHING) & ~excluded[rows.record]
-        self._record = rows.record[useful]
-        self._rows = rows.gaps[useful] / depth[useful, None]
+        most = -family.least(-rows.gaps)
+        # A gap that is never negative may still be a tie.
+        useful = (depth > NOTHING) | ((depth >= -TIE) & (most > TIE))
+        useful &= np.isfinite(caps)[rows.target]
+        self._cuts = Cuts(
+            rows.target,
+            rows.classes,
+            rows.gaps / np.where(depth > NOTHING, depth, np.maximum(most, NOTHING))[:, None],
+            np.where(most <= TIE, 0.0, rows.sizes),
+        ).only(np.flatnonzero(useful))
+        self._gaps = rows.gaps[useful]
 
     def broken(self, weights: FloatArray, wrong: FloatArray) -> Cuts:
-        """Return the most violated condition of each original, if any.
+        """Return the most violated condition of each target, if any.
 
         Parameters
         ----------
-        wrong: K_i, shape (records,); -2 returns the least condition of each original, violated or not.
+        wrong: K_i, shape (targets,); -2 returns the least condition of each target, violated or not.
         """
-        missed = self._rows @ weights + wrong[self._record]
-        order = np.lexsort((missed, self._record))
-        _, first = np.unique(self._record[order], return_index=True)
+        target = self._cuts.target
+        missed = self._cuts.rows @ weights + wrong[target]
+        order = np.lexsort((missed, target))
+        _, first = np.unique(target[order], return_index=True)
         most = order[first]
-        most = most[missed[most] < -BROKEN]
-        return Cuts(self._record[most], self._rows[most])
+        return self._cuts.only(most[missed[most] < -BROKEN])
+
+    def tied(self, weights: FloatArray, right: BoolArray) -> Cuts:
+        """Return the conditions of targets in ``right`` that weights do not satisfy strictly."""
+        return self._cuts.only(np.flatnonzero((self._gaps @ weights <= TIE) & right[self._cuts.target]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +125,7 @@ class Widest:
     Attributes
     ----------
     weights: shape (weights,).
-    contradiction: originals that no weights link all correctly without ties, shape (originals,), int64; empty
+    contradiction: positions of conditions that no weights satisfy together, shape (conditions,), int64; empty
         if the margin is positive.
     """
 
@@ -107,11 +133,12 @@ class Widest:
     contradiction: IntArray
 
 
-def widest(cuts: Cuts, family: Family, cone: FloatArray) -> Widest | None:
-    """Return the weights that maximize the least ``row @ w``; None if the solver finds none.
+def widest(cuts: Cuts, strict: BoolArray, family: Family, cone: FloatArray) -> Widest | None:
+    """Return the weights that maximize the least ``row @ w`` of strict conditions; None if there are none.
 
-    If the maximum is 0, a mixture of the rows has no positive value in the family: their originals contradict
-    each other. The mixture is the dual solution; it is verified.
+    The other conditions must give at least 0. If the maximum is 0, a mixture of the rows has no positive
+    value in the family: the conditions contradict each other. The mixture is the dual solution; it is
+    verified.
 
     Parameters
     ----------
@@ -121,30 +148,34 @@ def widest(cuts: Cuts, family: Family, cone: FloatArray) -> Widest | None:
     from scipy.optimize import linprog  # noqa: PLC0415
 
     size = len(family.total)
-    conditions = np.concatenate([family.cone, cone])
-    left = np.zeros((len(cuts.rows) + len(conditions), size + 1))
-    left[:, :size] = -np.concatenate([cuts.rows, conditions])
-    left[: len(cuts.rows), size] = 1.0
+    conditions = np.concatenate([cuts.rows, family.cone, cone])
+    left = np.zeros((len(conditions), size + 1))
+    left[:, :size] = -conditions
+    left[np.flatnonzero(strict), size] = 1.0
     found = linprog(
         np.append(np.zeros(size), -1.0),
         left,
         np.zeros(len(left)),
         np.append(family.total, 0.0)[None],
         [1.0],
-        bounds=(None, None),
+        bounds=[(None, None)] * size + [(None, 1.0)],
         method="highs",
     )
     if found.status != 0:
         return None
     shares = np.maximum(-found.ineqlin.marginals[: len(cuts.rows)], 0.0)
     mixture = shares @ cuts.rows
-    contradictory = float(-family.least(-mixture[None])[0]) <= STRICT * float(shares.sum())
-    record = np.unique(cuts.record[shares > 0]) if contradictory else np.empty(0, dtype=np.int64)
-    return Widest(found.x[:size], record)
+    total = float(shares[strict].sum())
+    contradictory = total > 0 and float(-family.least(-mixture[None])[0]) <= STRICT * total
+    return Widest(
+        found.x[:size], np.flatnonzero(shares > 0) if contradictory else np.empty(0, dtype=np.int64)
+    )
 
 
-WHOLE = 1e-6
-"""A bound this close to a whole number is that number."""
+FINE = 1e-4
+"""Smallest difference in expected correct links that the program tells apart."""
+WHOLE = 1e-3
+"""A number of units this close to a whole number is that number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,24 +185,35 @@ class Solved:
     Attributes
     ----------
     weights: shape (weights,); None if none exist or none were found in time.
-    wrong: K_i of each original, shape (records,); zeros without weights.
-    bound: lower bound on the sum of K_i.
+    wrong: K_i of each target, shape (targets,); zeros without weights.
+    tied: whether the program counts each condition with a tie as tied, shape (conditions,).
+    bound: lower bound on the lost links.
     """
 
     weights: FloatArray | None
     wrong: FloatArray
+    tied: BoolArray
     bound: float
 
 
 class LinkProgram:
-    """Minimizes the sum of K_i, 0 or 1, subject to the conditions found so far."""
+    """Minimizes the lost links subject to the conditions found so far.
 
-    def __init__(self, family: Family, records: int) -> None:
+    A wrong target (K_i = 1) loses what it is worth at best. A condition that is not satisfied strictly
+    (T_ij = 1) loses what the tie costs; where ties alone satisfy conditions, T_ij is enforced by ``exclude``.
+
+    Parameters
+    ----------
+    worth: records of each target, shape (targets,).
+    caps: records among which each is at best, shape (targets,); infinite ones lose nothing.
+    """
+
+    def __init__(self, family: Family, worth: IntArray, caps: FloatArray) -> None:
         # The import is slow.
         from ortools.math_opt.python import mathopt  # noqa: PLC0415
 
         self._mathopt = mathopt
-        self._records = records
+        self._worth, self._caps = worth, caps
         self._model = mathopt.Model()
         single = np.count_nonzero(family.cone, axis=1) == 1
         held = set(np.nonzero(family.cone[single])[1].tolist())
@@ -180,9 +222,19 @@ class LinkProgram:
             for position in range(len(family.members))
         ]
         self._wrong: dict[int, Variable] = {}
+        self._shared: dict[int, Variable] = {}
+        self._ties: dict[int, Variable] = {}
+        self._shares: set[tuple[int, ...]] = set()
+        self.cuts = Cuts.none(len(family.members))
         self._model.add_linear_constraint(mathopt.LinearSum(self._terms(family.total)) == 1.0)
-        self._fewer = self._model.add_linear_constraint(ub=float(records))
+        self._fewer = self._model.add_linear_constraint(ub=np.inf)
+        self._units = lcm(*(int(cap) for cap in np.unique(caps[np.isfinite(caps)])))
         self.restrict(family.cone[~single])
+
+    @property
+    def step(self) -> float:
+        """Smallest difference between two numbers of lost links, or ``FINE`` if it may be smaller."""
+        return max(1 / self._units, FINE)
 
     def restrict(self, cone: FloatArray) -> None:
         """Add conditions row @ w >= 0, shape (conditions, weights)."""
@@ -191,31 +243,76 @@ class LinkProgram:
 
     def add(self, cuts: Cuts) -> None:
         """Add conditions K_i + row @ w >= 0."""
-        for record, row in zip(cuts.record.tolist(), cuts.rows, strict=True):
-            if record not in self._wrong:
-                variable = self._model.add_variable(lb=0.0, ub=1.0)
-                self._wrong[record] = variable
-                self._model.objective.set_linear_coefficient(variable, 1.0)
-                self._fewer.set_coefficient(variable, 1.0)
-            terms = [*self._terms(row), self._wrong[record]]
+        for target, row in zip(cuts.target.tolist(), cuts.rows, strict=True):
+            if target not in self._wrong:
+                self._wrong[target] = self._lossy(self._worth[target] / self._caps[target], whole=True)
+            terms = [*self._terms(row), self._wrong[target]]
             self._model.add_linear_constraint(self._mathopt.LinearSum(terms) >= 0.0)
+        self.cuts += cuts
 
-    def exclude(self, contradiction: IntArray) -> None:
-        """Add the condition that at least one of some originals is linked wrongly."""
-        terms = [self._wrong[record] for record in contradiction.tolist()]
+    def exclude(self, contradiction: IntArray, strict: BoolArray) -> None:
+        """Add that a target of some conditions is wrong, or that one of the strict conditions is a tie."""
+        targets = np.unique(self.cuts.target[contradiction]).tolist()
+        ties = [self._tie(row) for row in contradiction[strict[contradiction]].tolist()]
+        terms = [self._wrong[target] for target in targets] + [tie for tie in ties if tie is not None]
         self._model.add_linear_constraint(self._mathopt.LinearSum(terms) >= 1.0)
 
+    def share(self, target: int, rows: IntArray) -> bool:
+        """Add what a target loses if all of these conditions are ties; return False if it is known."""
+        sizes = float(self.cuts.ties[rows].sum())
+        lost = self._loss(target, sizes)
+        key = (target, *rows.tolist())
+        if len(rows) < 2 or not np.isfinite(sizes) or key in self._shares:
+            return False
+        self._shares.add(key)
+        terms = [-lost * self._ties[row] for row in rows.tolist()]
+        total = self._mathopt.LinearSum([self._shared[target], *terms])
+        self._model.add_linear_constraint(total >= lost * (1 - len(rows)))
+        self._count(self._caps[target] + sizes)
+        return True
+
+    def _tie(self, row: int) -> Variable | None:
+        """Return T of a condition; None if a tie costs all that the target is worth."""
+        target, ties = int(self.cuts.target[row]), float(self.cuts.ties[row])
+        if not np.isfinite(ties):
+            return None
+        if row not in self._ties:
+            if target not in self._shared:
+                self._shared[target] = self._lossy(1.0, whole=False)
+            tie = self._ties[row] = self._model.add_variable(lb=0.0, ub=1.0)
+            terms = [self._shared[target], -self._loss(target, ties) * tie]
+            self._model.add_linear_constraint(self._mathopt.LinearSum(terms) >= 0.0)
+            self._count(self._caps[target] + ties)
+        return self._ties[row]
+
+    def _loss(self, target: int, ties: float) -> float:
+        cap = self._caps[target]
+        return float(self._worth[target] * (1 / cap - 1 / (cap + ties)))
+
+    def _count(self, records: float) -> None:
+        self._units = lcm(self._units, int(records))
+
+    def _lossy(self, lost: float, *, whole: bool) -> Variable:
+        """Return a new variable that loses links."""
+        variable = self._model.add_variable(lb=0.0, ub=1.0 if whole else np.inf)
+        self._model.objective.set_linear_coefficient(variable, float(lost))
+        self._fewer.set_coefficient(variable, float(lost))
+        return variable
+
     def relaxed(self, seconds: float) -> Solved:
-        """Solve the relaxation with K_i between 0 and 1."""
+        """Solve the relaxation with K_i and T_ij between 0 and 1."""
         return self._solved(seconds, whole=False)
 
-    def fewer(self, wrong: int, seconds: float) -> Solved:
-        """Find the fewest wrong links below ``wrong``; a bound of ``wrong`` proves that there are none."""
-        # The margin of half a link keeps rounding errors from excluding a solution.
-        self._fewer.upper_bound = wrong - 0.5
+    def fewer(self, lost: float, seconds: float) -> Solved:
+        """Find fewer lost links; a bound of ``lost`` proves that there are none."""
+        counted = 1 / self._units >= FINE
+        # What the program can lose, if it is less; half of the difference allows for rounding errors.
+        less = (np.ceil(lost * self._units - WHOLE) - 1) / self._units if counted else lost - FINE
+        self._fewer.upper_bound = (less + lost) / 2
         solved = self._solved(seconds, whole=True)
-        self._fewer.upper_bound = float(self._records)
-        return Solved(solved.weights, solved.wrong, float(min(np.ceil(solved.bound - WHOLE), wrong)))
+        self._fewer.upper_bound = np.inf
+        bound = np.ceil(solved.bound * self._units - WHOLE) / self._units if counted else solved.bound
+        return replace(solved, bound=float(min(bound, lost if counted else less)))
 
     def _terms(self, row: FloatArray) -> list[object]:
         return [float(row[position]) * self._weights[position] for position in np.flatnonzero(row)]
@@ -223,11 +320,13 @@ class LinkProgram:
     def _solved(self, seconds: float, *, whole: bool) -> Solved:
         """Solve in a thread, so that Ctrl-C interrupts at once; the solver then ends by its time limit."""
         mathopt = self._mathopt
-        for variable in self._wrong.values():
+        for variable in (*self._wrong.values(), *self._ties.values()):
             variable.integer = whole
-        # The objective is a whole number: a gap below one proves a solution.
+        # Numbers of lost links differ by a step: a gap below it proves a solution.
         parameters = mathopt.SolveParameters(
-            time_limit=timedelta(seconds=seconds), relative_gap_tolerance=0.0, absolute_gap_tolerance=0.99
+            time_limit=timedelta(seconds=seconds),
+            relative_gap_tolerance=0.0,
+            absolute_gap_tolerance=0.99 * self.step,
         )
         result = run_interruptibly(
             lambda: mathopt.solve(self._model, mathopt.SolverType.HIGHS, params=parameters)
@@ -237,39 +336,40 @@ class LinkProgram:
 
     def _read(self, result: SolveResult) -> Solved:
         reason = self._mathopt.TerminationReason
-        wrong = np.zeros(self._records)
+        wrong, tied = np.zeros(len(self._worth)), np.zeros(len(self.cuts.target), dtype=bool)
         # The objective is bounded.
         if result.termination.reason in (reason.INFEASIBLE, reason.INFEASIBLE_OR_UNBOUNDED):
-            return Solved(None, wrong, np.inf)
+            return Solved(None, wrong, tied, np.inf)
         bound = max(result.termination.objective_bounds.dual_bound, 0.0)
         if not result.has_primal_feasible_solution():
-            return Solved(None, wrong, bound)
+            return Solved(None, wrong, tied, bound)
         wrong[list(self._wrong)] = result.variable_values(list(self._wrong.values()))
-        return Solved(np.array(result.variable_values(self._weights)), wrong, bound)
+        ties = np.array(result.variable_values(list(self._ties.values())))
+        tied[list(self._ties)] = ties > 1 / 2
+        return Solved(np.array(result.variable_values(self._weights)), wrong, tied, bound)
 
 
 SEARCHES = 100
 """Line searches around each solution of the program."""
 NEAR = 3
-"""Masked records that each distance and each solution adds per original."""
+"""Classes that each distance and each solution adds per target."""
 ROUNDS = 20
 """Maximum number of rounds that add conditions which the relaxation violates."""
 NEAREST = -2.0
-"""In place of K_i: returns a condition of every original, violated or not."""
+"""In place of K_i: returns a condition of every target, violated or not."""
 MOMENT = 0.01
 """Minimum remaining time for another solution, in seconds."""
 
 
 class Exact(Learner):
-    """Starts with the result of ``Fast``, then solves mixed-integer programs for fewer wrong links.
+    """Improves the fast learner's weights by the mixed-integer program, and proves a bound.
 
-    A program has the conditions found so far and counts ties as correct links until they are excluded. So its
-    bounds hold for all weights, and if it is infeasible, no weights have fewer wrong links. The first
-    conditions are those that its relaxation violates. Each solution is counted on all pairs without ties and
-    improved by line searches; then the conditions that it violates are added. For a solution by ties alone, a
-    combinatorial cut excludes that all its originals are linked correctly (Codato and Fischetti, Operations
-    Research 54, 2006). The search ends with the proof, with a solution that violates nothing, or by the time
-    limit.
+    The program asks for fewer lost links; if it is infeasible, no weights lose fewer. The first conditions
+    are those that its relaxation violates. Each solution is counted on all pairs and improved by line
+    searches; then the conditions that it violates are added. For conditions that only ties satisfy, a
+    combinatorial cut demands that one of their targets is wrong or one of them is a tie (Codato and
+    Fischetti, Operations Research 54, 2006). The search ends with the proof, with a solution that violates
+    nothing, or by the time limit.
 
     Source: Torra, Navarro-Arribas and Abril, Supervised learning for record linkage through weighted means
     and OWA operators (Control and Cybernetics 39, 2010).
@@ -297,13 +397,11 @@ class _Proof:
 
     def __init__(self, pairs: Pairs, random: np.random.Generator, ends: float) -> None:
         self._pairs, self._random, self._ends = pairs, random, ends
-        self._never: BoolArray = pairs.never_linkable()
-        self._open = int((~self._never).sum())
+        self._caps = pairs.caps()
+        self._most = float((pairs.targets.worth / self._caps).sum())
         self._chosen: Chosen = probed(pairs, random, NEAR)
-        self._program = LinkProgram(pairs.family, pairs.records)
-        size = len(pairs.family.members)
-        self._cone = np.empty((0, size))
-        self._cuts = Cuts(np.empty(0, dtype=np.int64), np.empty((0, size)))
+        self._program = LinkProgram(pairs.family, pairs.targets.worth, self._caps)
+        self._cone = np.empty((0, len(pairs.family.members)))
 
     @property
     def _left(self) -> float:
@@ -313,8 +411,8 @@ class _Proof:
         """Return the fit with the best weights and the best bound found within the time limit."""
         self._begin(fit.weights)
         while not fit.proven and self._left > MOMENT:
-            solved = self._program.fewer(self._open - fit.right, self._left)
-            fit = replace(fit, bound=min(fit.bound, self._open - int(solved.bound)))
+            solved = self._program.fewer(self._most - fit.right, self._left)
+            fit = replace(fit, bound=max(min(fit.bound, self._most - solved.bound), fit.right))
             if solved.weights is None:
                 break
             better = self._learn_from(solved, fit)
@@ -326,40 +424,64 @@ class _Proof:
     def _begin(self, best: FloatArray) -> None:
         """Add conditions around the best weights, then those that the relaxation violates."""
         self._chosen.add_nearest(best[None], NEAR)
-        everyone = np.full(self._pairs.records, NEAREST)
+        everyone = np.full(self._pairs.number, NEAREST)
         for weights in (self._pairs.family.equal(), best):
-            self._add_broken(weights, everyone)
+            self._add(self._separation().broken(weights, everyone))
         for _ in range(ROUNDS):
             if self._left < MOMENT:
                 break
             solved = self._program.relaxed(self._left)
-            if solved.weights is None or not self._add_broken(solved.weights, solved.wrong):
+            if solved.weights is None:
+                break
+            if not self._add(self._separation().broken(solved.weights, solved.wrong)):
                 break
 
     def _learn_from(self, solved: Solved, fit: Fit) -> Fit | None:
-        """Add the conditions that a solution violates; return the best fit, None without any progress."""
+        """Add what a solution violates; return the best fit, None without any progress."""
         assert solved.weights is not None, "of() checks this"
         family, wrong = self._pairs.family, np.rint(solved.wrong)
         cone = family.cuts(solved.weights)
         self._program.restrict(cone)
         self._cone = np.concatenate([self._cone, cone])
-        right = wrong[self._cuts.record] == 0
-        centre = widest(Cuts(self._cuts.record[right], self._cuts.rows[right]), family, self._cone)
+        cuts = self._program.cuts
+        some = np.flatnonzero(wrong[cuts.target] == 0)
+        strict = (cuts.ties > 0) & ~solved.tied
+        own = cuts.only(some)
+        centre = widest(own, strict[some], family, self._cone)
         excluded = centre is not None and len(centre.contradiction) > 0
         if centre is not None and excluded:
-            self._program.exclude(centre.contradiction)
+            self._program.exclude(some[centre.contradiction], strict)
+        progress = self._shares(solved) or excluded or len(cone) > 0
         weights = solved.weights if centre is None else centre.weights
-        self._chosen.add_nearest(family.allowed(weights)[None], NEAR)
-        better = self._improved(fit, family.allowed(weights))
-        added = self._add_broken(weights, wrong)
-        return better if added or excluded or len(cone) or better is not fit else None
+        level = own.rows[~strict[some]]
+        weights = family.allowed(_on_ties(weights, level, np.concatenate([family.cone, self._cone]), family))
+        self._chosen.add_nearest(weights[None], NEAR)
+        self._chosen.add_tied(weights, wrong == 0)
+        better = self._improved(fit, weights)
+        separation = self._separation()
+        added = self._add(separation.broken(weights, wrong) + separation.tied(weights, wrong == 0))
+        return better if progress or added or better is not fit else None
 
-    def _add_broken(self, weights: FloatArray, wrong: FloatArray) -> int:
-        """Add the conditions that weights violate most; return their number."""
-        cuts = Separation(self._chosen.rows(), self._pairs.family, self._never).broken(weights, wrong)
-        self._program.add(cuts)
-        self._cuts = self._cuts + cuts
-        return len(cuts.record)
+    def _shares(self, solved: Solved) -> bool:
+        """Add what targets with several ties lose; return whether there are any."""
+        rows = np.flatnonzero(solved.tied)
+        targets = self._program.cuts.target[rows]
+        found = [
+            self._program.share(target, rows[targets == target]) for target in np.unique(targets).tolist()
+        ]
+        return any(found)
+
+    def _separation(self) -> Separation:
+        return Separation(self._chosen.rows(), self._pairs.family, self._caps)
+
+    def _add(self, cuts: Cuts) -> int:
+        """Add conditions that the program does not have yet; return their number."""
+        known = self._program.cuts
+        keys = np.concatenate([own.target * self._pairs.classes + own.classes for own in (known, cuts)])
+        _, first = np.unique(keys, return_index=True)
+        new = np.sort(first[first >= len(known.target)]) - len(known.target)
+        self._program.add(cuts.only(new))
+        return len(new)
 
     def _improved(self, fit: Fit, weights: FloatArray) -> Fit:
         """Return the fit with better weights if a search around ``weights`` finds any."""
@@ -367,54 +489,75 @@ class _Proof:
         climb.consider(fit.weights)
         climb.consider(weights)
         climb.run(SEARCHES)
-        right = int(self._pairs.right(climb.best).sum())
-        return replace(fit, weights=climb.best, right=right) if right > fit.right else fit
+        found = [(self._pairs.right(own), own) for own in (weights, climb.best)]
+        right, best = max(found, key=lambda each: each[0])
+        return replace(fit, weights=best, right=right) if right > fit.right + SMALL else fit
 
 
-BLOCK = 2_000_000
-"""Numbers in one block."""
+CLOSE = 1e-7
+"""A condition below this is meant to be a tie: the solver's tolerance."""
+
+
+def _on_ties(weights: FloatArray, level: FloatArray, cone: FloatArray, family: Family) -> FloatArray:
+    """Return the nearest weights on which conditions that are almost ties are ties, without rounding errors.
+
+    Parameters
+    ----------
+    level: conditions that may be ties, shape (conditions, weights).
+    """
+    rows = np.concatenate([own[np.abs(own @ weights) <= CLOSE] for own in (level, cone)])
+    if not len(rows):
+        return weights
+    left = np.concatenate([rows, family.total[None]])
+    right = np.append(np.zeros(len(rows)), 1.0)
+    moved, *_ = np.linalg.lstsq(left, right - left @ weights, rcond=None)
+    return np.asarray(weights + moved, dtype=np.float64)
+
+
+FOLDS = 2
+"""Parts of the targets; each is linked by weights learned from the others."""
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Success of weights on held-out originals, among all masked records.
+    """Success of weights on targets that they were not learned from, among all classes.
 
     Attributes
     ----------
-    records: held-out originals.
-    right: correct links with weights learned from the other originals.
-    equal: correct links with equal weights.
+    records: held-out records.
+    right: expected correct links with weights learned from the other targets.
+    equal: expected correct links with equal weights.
     """
 
     records: int
-    right: int
-    equal: int
+    right: float
+    equal: float
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A distance learned from originals whose true matches are known.
+    """A distance learned from targets whose true classes are known.
 
     Attributes
     ----------
     family: of the distance.
-    units: standard deviation of each attribute of the originals, shape (attributes,).
-    fit: the weights with their correct links of the records that they were learned from, the worst case.
-    records: originals.
-    equal: correct links with equal weights, the Euclidean distance.
-    held_out: success on held-out originals; None with fewer than two originals.
+    fit: the weights with their correct links of the targets that they were learned from, the worst case.
+    shares: chance that a record of each target is linked correctly by them, shape (targets,), float64.
+    records: that are linked.
+    equal: expected correct links with equal weights, the Euclidean distance.
+    held_out: success on held-out targets; None with fewer than two.
     """
 
     family: Family
-    units: FloatArray
     fit: Fit
+    shares: FloatArray
     records: int
-    equal: int
+    equal: float
     held_out: HeldOut | None
 
     @property
     def success(self) -> float:
-        """Share of the originals that are linked correctly, in sample."""
+        """Share of the records that are linked correctly, in sample."""
         return self.fit.right / self.records
 
     @property
@@ -432,64 +575,38 @@ class Learned:
         shares = self.family.importance(self.fit.weights)
         return {name: float(share) for name, share in zip(names, shares, strict=True)}
 
-    def distances(self, original: FloatArray, masked: FloatArray) -> FloatArray:
-        """Return the learned distance of each original to each masked record, shape (originals, masked).
 
-        Parameters
-        ----------
-        original, masked: shape (records, attributes), in the units of the files.
-        """
-        left, right = original / self.units, masked / self.units
-        distances = np.empty((len(left), len(right)))
-        step = max(BLOCK // max(len(right) * len(self.fit.weights), 1), 1)
-        for start in range(0, len(left), step):
-            differences = left[start : start + step, None, :] - right
-            distances[start : start + step] = self.family.features(differences) @ self.fit.weights
-        return distances
-
-
-def learn(
-    original: FloatArray, masked: FloatArray, family: Family, learner: Learner, random: np.random.Generator
-) -> Learned:
-    """Learn the weights with the most correct links, and measure the success on held-out originals.
+def learn(targets: Targets, family: Family, learner: Learner, random: np.random.Generator) -> Learned:
+    """Learn the weights with the most correct links, and measure the success on held-out targets.
 
     The held-out success uses the fast learner, with any ``learner``.
 
     Parameters
     ----------
-    original: shape (records, attributes), float64, finite.
-    masked: shape (at least as many records, attributes), first the true matches in the order of the
-        originals.
-    family: of the same number of attributes.
+    family: of as many attributes as the targets.
     random: the source of all randomness, the split included.
-
-    Raises
-    ------
-    InputError: the shapes do not fit together, or a number is missing or infinite.
     """
-    check(original, masked)
-    units = deviations(original)
-    left, right = original / units, masked / units
-    pairs = Pairs(left, right, family)
+    pairs = Pairs(targets, family)
     fit = learner.fit(pairs, random)
-    equal = int(pairs.right(family.equal()).sum())
-    return Learned(family, units, fit, len(original), equal, _held_out(left, right, family, random))
+    equal = pairs.shares(family.equal())
+    held_out = None
+    if pairs.number > 1:
+        others = held_out_shares(targets, family, random)
+        held_out = HeldOut(targets.records, float(others @ targets.worth), float(equal @ targets.worth))
+    right = float(equal @ targets.worth)
+    return Learned(family, fit, pairs.shares(fit.weights), targets.records, right, held_out)
 
 
-def _held_out(
-    original: FloatArray, masked: FloatArray, family: Family, random: np.random.Generator
-) -> HeldOut | None:
-    records = len(original)
-    if records < 2:
-        return None
-    order = random.permutation(records)
-    known, others = np.sort(order[: records // 2]), np.sort(order[records // 2 :])
-    strangers = np.arange(records, len(masked))
-    training = Pairs(original[known], masked[np.concatenate([known, others, strangers])], family)
-    test = Pairs(original[others], masked[np.concatenate([others, known, strangers])], family)
-    weights = Fast().fit(training, random).weights
-    right, equal = test.right(weights), test.right(family.equal())
-    return HeldOut(len(others), int(right.sum()), int(equal.sum()))
+def held_out_shares(targets: Targets, family: Family, random: np.random.Generator) -> FloatArray:
+    """Return the chance that a record of each target is linked correctly by weights learned from others."""
+    number = len(targets.own)
+    shares = np.zeros(number)
+    parts = np.array_split(random.permutation(number), FOLDS)
+    for part in parts:
+        known = np.setdiff1d(np.arange(number), part)
+        weights = Fast().fit(Pairs(targets.only(known), family), random).weights
+        shares[part] = Pairs(targets.only(part), family).shares(weights)
+    return shares
 
 
 PASSES = 100
@@ -497,13 +614,11 @@ PASSES = 100
 
 
 class LearnedLinking(Linking):
-    """Links each original with the nearest record by learned weights.
+    """Links each original with the nearest class by learned weights.
 
     The weights are learned on the records that they link, so the success is an upper estimate for adversaries
-    who must guess the weights; the details have the success on held-out records. A class that covers an
-    original is at distance 0 with any weights, so only originals that no class covers matter. Weights are
-    learned for attributes that are published as single numbers; equal weights of all attributes are used if
-    they link more.
+    who must guess the weights; the details have the success on held-out records. If every target is covered
+    by its class, it is at distance 0 under any weights, and there is nothing to learn.
     """
 
     name = "learned"
@@ -514,103 +629,44 @@ class LearnedLinking(Linking):
 
     def work(self, space: ComparisonSpace) -> int:
         """Return how many values are compared."""
-        return PASSES * len(uncovered(space)) * space.cells + NearestLinking(Euclidean).work(space)
+        if not len(uncovered(space)):
+            return NearestLinking(Euclidean).work(space)
+        return PASSES * len(np.unique(space.truth.original)) * space.cells
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
         """Learn the weights, and link by them."""
-        plain = nearest(Euclidean(space))
-        equal = _share(space, plain)
-        points = _points(space)
-        if not points or equal == 1 or not len(uncovered(space)):
-            return Linked(plain, {"learned": False, "equal_weights": equal})
-        learned = self._learn(space, points, random)
-        weighted = nearest(Weighted(space, points, learned))
-        better = _share(space, weighted) > equal
-        details = _details(space, points, learned) | {"learned": better, "equal_weights": equal}
-        return Linked(weighted if better else plain, details)
-
-    def _learn(self, space: ComparisonSpace, points: list[int], random: np.random.Generator) -> Learned:
-        """Learn from the targets with their true matches, then the other records of the release."""
-        truth = space.truth
-        originals, own = np.repeat(truth.original, truth.counts), np.repeat(truth.release, truth.counts)
-        others = space.sizes - np.bincount(own, minlength=len(space.sizes))
-        masked = np.concatenate([own, np.repeat(np.arange(len(others)), others)])
-        left, right = zip(*(_scaled(space, position) for position in points), strict=True)
-        return learn(
-            np.column_stack(left)[originals],
-            np.column_stack(right)[masked],
-            self._family(len(points)),
-            self._learner,
-            random,
-        )
+        if not len(uncovered(space)):
+            plain = nearest(Euclidean(space))
+            equal = _share(space, plain)
+            return Linked(plain, {"learned": False, "equal_weights": equal, "bound": equal})
+        learned = learn(compared(space), self._family(len(space.names)), self._learner, random)
+        return Linked(learned.shares, _details(space, learned))
 
 
-class Weighted(Distance):
-    """A learned distance.
+def compared(space: ComparisonSpace) -> Targets:
+    """Return the true links of a comparison space as targets."""
+    distance, truth = Euclidean(space), space.truth
 
-    Parameters
-    ----------
-    points: positions of the compared attributes.
-    """
+    def differences(targets: IntArray) -> FloatArray:
+        rows, row_of = np.unique(truth.original[targets], return_inverse=True)
+        own = [distance.differences(position, rows) for position in range(len(space.meanings))]
+        found: FloatArray = np.stack(own, axis=-1)[row_of]
+        return found
 
-    name = "weighted"
-    # An attribute may have weight 0, and products of differences may cancel.
-    exact = False
-
-    def __init__(self, space: ComparisonSpace, points: list[int], learned: Learned) -> None:
-        super().__init__(space)
-        self._points = points
-        self._learned = learned
-
-    @property
-    def width(self) -> int:
-        """Numbers that are held for each pair."""
-        return len(self._points) + len(self._learned.fit.weights)
-
-    def rows(self, originals: IntArray) -> FloatArray:
-        """Return the distances."""
-        stacked = np.stack([self.differences(position, originals) for position in self._points], axis=-1)
-        features = self._learned.family.features(stacked / self._learned.units)
-        distances: FloatArray = features @ self._learned.fit.weights
-        return distances
-
-
-def _points(space: ComparisonSpace) -> list[int]:
-    """Return the positions of the attributes whose compared values are all single numbers."""
-    return [position for position in range(len(space.meanings)) if _single(space, position).all()]
-
-
-def _single(space: ComparisonSpace, position: int) -> BoolArray:
-    meaning = space.meanings[position]
-    if meaning.column.numbers is None:
-        return np.zeros(1, dtype=bool)
-    texts = space.classes[:, position]
-    published: BoolArray = meaning.low[texts] == meaning.high[texts]
-    return np.append(published, ~np.isnan(meaning.column.numbers[space.originals[:, position]]))
-
-
-def _scaled(space: ComparisonSpace, position: int) -> tuple[FloatArray, FloatArray]:
-    """Return the numbers of the originals and of the classes in standard deviations."""
-    meaning = space.meanings[position]
-    assert meaning.column.numbers is not None, "points are numbers"
-    scale = standard_scale(meaning.column)
-    return (
-        scale(meaning.column.numbers)[space.originals[:, position]],
-        scale(meaning.low)[space.classes[:, position]],
-    )
+    return Targets(differences, len(space.names), truth.release, truth.counts, space.sizes, space.breadth)
 
 
 def _share(space: ComparisonSpace, right: FloatArray) -> float:
     return float(right @ space.truth.counts) / space.truth.records
 
 
-def _details(space: ComparisonSpace, points: list[int], learned: Learned) -> dict[str, Any]:
-    names = [space.names[position] for position in points]
+def _details(space: ComparisonSpace, learned: Learned) -> dict[str, Any]:
     return {
+        "learned": learned.fit.right > learned.equal + SMALL,
+        "equal_weights": learned.equal / learned.records,
         "in_sample": learned.success,
         "bound": learned.bound,
         "held_out": None if learned.held_out is None else asdict(learned.held_out),
-        "weights": learned.parameters(names),
-        "importance": learned.importance(names),
-        "not_compared": [name for name in space.names if name not in names],
+        "weights": learned.parameters(space.names),
+        "importance": learned.importance(space.names),
     }

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.attacks.linkage.families import Family, WeightedMean
-from anonymizer.attacks.linkage.pairs import TIE, Chosen, Pairs, Rows
+from anonymizer.attacks.linkage.pairs import SMALL, TIE, Chosen, Pairs, Rows
 from anonymizer.attacks.pace import step
 from anonymizer.model.arrays import FloatArray
 
@@ -24,11 +24,12 @@ NARROW = 1e-9
 
 def best_step(
     rows: Rows, margins: FloatArray, slopes: FloatArray, reach: tuple[float, float]
-) -> tuple[float, int]:
-    """Return the best step along a direction and the number of originals linked correctly there.
+) -> tuple[float, float]:
+    """Return the best step along a direction and the expected number of correct links there.
 
-    Margins are linear in the step, so each original is linked correctly on an open interval. The step is the
-    middle of the widest stretch where most intervals overlap, 0 without any.
+    Margins are linear in the step, so no class is nearer than the true one on an interval. The step is the
+    middle of the widest stretch where the intervals are worth most, 0 without any. Ties all along the line
+    count, ties at single steps do not.
 
     Parameters
     ----------
@@ -37,27 +38,36 @@ def best_step(
     reach: the smallest and the largest step with allowed weights.
     """
     low, high = reach
+    rising, falling = slopes > TIE, slopes < -TIE
+    level = ~rising & ~falling
     with np.errstate(divide="ignore", invalid="ignore"):
-        roots = (TIE - margins) / slopes
-    rising, falling = slopes > 0, slopes < 0
-    never = ~rising & ~falling & (margins <= TIE)
-    begins = np.where(rising, roots, np.where(never, np.inf, -np.inf))
+        roots = -margins / slopes
+    begins = np.where(rising, roots, np.where(level & (margins < -TIE), np.inf, -np.inf))
     ends = np.where(falling, roots, np.inf)
     lower = np.maximum(np.maximum.reduceat(begins, rows.starts), low)
     upper = np.minimum(np.minimum.reduceat(ends, rows.starts), high)
-    right = upper - lower > NARROW
+    values = rows.sharing(level & (margins <= TIE))
+    right = (upper - lower > NARROW) & (values > 0)
     if not right.any():
-        return 0.0, 0
-    lower, upper = np.sort(lower[right]), np.sort(upper[right])
+        return 0.0, 0.0
+    lower, upper, values = lower[right], upper[right], values[right]
     points = np.unique(np.concatenate([lower, upper]))
-    counts = np.searchsorted(lower, points[:-1], "right") - np.searchsorted(upper, points[:-1], "right")
+    worth = _worth(lower, values, points[:-1]) - _worth(upper, values, points[:-1])
     widths = np.diff(points)
-    counts = np.where(widths > NARROW, counts, 0)
-    most = int(counts.max(initial=0))
-    if most == 0:
-        return 0.0, 0
-    best = int(np.argmax(np.where(counts == most, widths, -1.0)))
+    worth = np.where(widths > NARROW, worth, 0.0)
+    most = float(worth.max(initial=0.0))
+    if most <= SMALL:
+        return 0.0, 0.0
+    best = int(np.argmax(np.where(worth >= most - SMALL, widths, -1.0)))
     return float(points[best] + points[best + 1]) / 2, most
+
+
+def _worth(ends: FloatArray, values: FloatArray, points: FloatArray) -> FloatArray:
+    """Return the sum of the values whose ends are at most each point."""
+    order = np.argsort(ends)
+    sums = np.concatenate([[0.0], np.cumsum(values[order])])
+    found: FloatArray = sums[np.searchsorted(ends[order], points, "right")]
+    return found
 
 
 TRIES = 24
@@ -72,19 +82,20 @@ class Climb:
     Attributes
     ----------
     best: weights with the most correct links on the rows, shape (weights,).
-    count: number of correct links.
+    count: their expected number of correct links.
     """
 
     def __init__(self, rows: Rows, family: Family, random: np.random.Generator) -> None:
         self._rows, self._family, self._random = rows, family, random
         self.best = family.equal()
-        self.count = -1
+        self.count = -1.0
+        self._most = float(rows.sharing(np.zeros(len(rows.target), dtype=bool)).sum())
         self._corners = family.corners()
 
-    def consider(self, weights: FloatArray) -> int:
-        """Replace the best weights if these are better; return the number of correct links of these."""
-        count = int(self._rows.right(weights).sum())
-        if count > self.count:
+    def consider(self, weights: FloatArray) -> float:
+        """Replace the best weights if these are better; return the correct links of these."""
+        count = self._rows.right(weights)
+        if count > self.count + SMALL:
             self.best, self.count = weights, count
         return count
 
@@ -93,20 +104,20 @@ class Climb:
         self.best, self.count = self._step(self.best, self.count, target - self.best)
 
     def run(self, searches: int) -> None:
-        """Do at least so many line searches; stop early if all originals are linked correctly."""
+        """Do at least so many line searches; stop early if all targets are linked correctly."""
         weights, count = self.best, self.count
         made = 0
-        while made < searches and self.count < len(self._rows.starts):
+        while made < searches and self.count < self._most - SMALL:
             step(self, made, searches, at_most=True)
             before = count
             for direction in self._directions(weights):
                 weights, count = self._step(weights, count, direction)
                 made += 1
-            if count > self.count:
+            if count > self.count + SMALL:
                 self.best, self.count = weights, count
-            if count <= before:
+            if count <= before + SMALL:
                 weights = self._elsewhere()
-                count = int(self._rows.right(weights).sum())
+                count = self._rows.right(weights)
 
     def _elsewhere(self) -> FloatArray:
         other = self._family.samples(2, self._random)[self._random.integers(2)]
@@ -128,7 +139,7 @@ class Climb:
         for sample in self._family.samples(TRIES // 3, self._random):
             yield sample - weights
 
-    def _step(self, weights: FloatArray, count: int, direction: FloatArray) -> tuple[FloatArray, int]:
+    def _step(self, weights: FloatArray, count: float, direction: FloatArray) -> tuple[FloatArray, float]:
         """Return the best weights on a line with their correct links, or the given ones if better."""
         family = self._family
         along = direction - float(family.total @ direction) * weights
@@ -138,9 +149,13 @@ class Climb:
         along /= length
         margins, slopes = self._rows.gaps @ weights, self._rows.gaps @ along
         step, most = best_step(self._rows, margins, slopes, family.reach(weights, along))
-        if most < count:
+        if most < count - SMALL:
             return weights, count
         return family.allowed(weights + step * along), most
+
+
+PROVEN = 1.5e-4
+"""Expected correct links up to which a bound is reached."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,18 +165,18 @@ class Fit:
     Attributes
     ----------
     weights: allowed in the family, with total 1, shape (weights,), float64.
-    right: originals that they link correctly, ties not counted.
-    bound: proven maximum of correct links for all weights of the family.
+    right: expected number of correct links.
+    bound: proven maximum of it for all weights of the family.
     """
 
     weights: FloatArray
-    right: int
-    bound: int
+    right: float
+    bound: float
 
     @property
     def proven(self) -> bool:
         """Whether the weights are optimal in the family."""
-        return self.right == self.bound
+        return self.bound - self.right <= PROVEN
 
 
 class Learner(ABC):
@@ -193,6 +208,7 @@ class Softmax:
 
     def __init__(self, rows: Rows, family: Family) -> None:
         self._rows, self._family = rows, family
+        self._values = rows.worth / rows.own
         single = (np.count_nonzero(family.cone, axis=1) == 1) & (family.cone.max(axis=1, initial=0.0) > 0)
         held = np.unique(np.nonzero(family.cone[single])[1])
         self._bounds: list[tuple[float | None, None]] = [(None, None)] * len(family.members)
@@ -200,22 +216,22 @@ class Softmax:
             self._bounds[position] = (0.0, None)
 
     def _others(self, scaled: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the odds of each row against the true match, and their sum for each original."""
+        """Return the odds of each row against the true class, and their sum for each target."""
         odds = np.exp(np.clip(-(self._rows.gaps @ scaled), -STEEP, STEEP))
         return odds, np.add.reduceat(odds, self._rows.starts)
 
-    def _spread(self, of_records: FloatArray) -> FloatArray:
-        return of_records[self._rows.record]
+    def _spread(self, of_targets: FloatArray) -> FloatArray:
+        return of_targets[self._rows.target]
 
     def _log_loss(self, scaled: FloatArray) -> tuple[float, FloatArray]:
         odds, sums = self._others(scaled)
-        slope = -(odds / self._spread(1 + sums)) @ self._rows.gaps
-        return float(np.log1p(sums).sum()), slope
+        slope = -(odds * self._spread(self._values / (1 + sums))) @ self._rows.gaps
+        return float(self._values @ np.log1p(sums)), slope
 
     def _wrong(self, scaled: FloatArray) -> tuple[float, FloatArray]:
         odds, sums = self._others(scaled)
-        slope = -(odds / self._spread((1 + sums) ** 2)) @ self._rows.gaps
-        return float((sums / (1 + sums)).sum()), slope
+        slope = -(odds * self._spread(self._values / (1 + sums) ** 2)) @ self._rows.gaps
+        return float(self._values @ (sums / (1 + sums))), slope
 
     def log_likelihood(self, start: FloatArray) -> FloatArray:
         """Return unscaled weights of maximum likelihood, a convex problem."""
@@ -237,9 +253,9 @@ class Softmax:
 
 
 PROBES = 12
-"""Number of corners, and of random distances, whose nearest masked records are the first rows."""
+"""Number of corners, and of random distances, whose nearest classes are the first rows."""
 NEAR = 3
-"""Masked records that each of these adds for each original."""
+"""Classes that each of these adds for each target."""
 ROUNDS = 4
 """Maximum number of rounds that add rows which the last weights link wrongly."""
 SHARPNESS = (3.0, 30.0)
@@ -261,35 +277,35 @@ class Fast(Learner):
         self._searches = searches
 
     def fit(self, pairs: Pairs, random: np.random.Generator) -> Fit:
-        """Return the best weights found; the bound excludes originals that are never linkable."""
+        """Return the best weights found; the bound is the sum of what each target is worth at best."""
         starts = [pairs.family.equal()]
         if pairs.family.extends:
-            simple = Pairs(pairs.original, pairs.masked, WeightedMean(pairs.family.attributes))
+            simple = Pairs(pairs.targets, WeightedMean(pairs.family.attributes))
             starts.append(pairs.family.with_weighted_mean(self.fit(simple, random).weights))
-        bound = pairs.records - int(pairs.never_linkable().sum())
-        counts = [int(pairs.right(weights).sum()) for weights in starts]
+        bound = float((pairs.targets.worth / pairs.caps()).sum())
+        counts = [pairs.right(weights) for weights in starts]
         best = int(np.argmax(counts))
         weights, right = starts[best], counts[best]
-        if right >= bound:
-            return Fit(weights, right, bound)
+        if right >= bound - SMALL:
+            return Fit(weights, right, right)
         chosen = probed(pairs, random, NEAR)
         for _ in range(ROUNDS):
             rows = chosen.rows()
             found, promised = self._climbed(rows, pairs.family, [*starts, weights], random)
-            count = int(pairs.right(found).sum())
-            if count > right:
+            count = pairs.right(found)
+            if count > right + SMALL:
                 weights, right = found, count
-            if count >= promised or right >= bound:
+            if count >= promised - SMALL or right >= bound - SMALL:
                 break
             chosen.add_nearest(found[None], NEAR)
-        return Fit(weights, right, bound)
+        return Fit(weights, right, max(bound, right))
 
     def _climbed(
         self, rows: Rows, family: Family, starts: list[FloatArray], random: np.random.Generator
-    ) -> tuple[FloatArray, int]:
+    ) -> tuple[FloatArray, float]:
         """Return the best weights found on a selection of rows, and their number of correct links."""
         climb = Climb(rows, family, random)
-        for weights in starts:
+        for weights in (*starts, *family.corners()[:PROBES]):
             climb.consider(weights)
         surrogate = Softmax(rows, family)
         for sharpness in SHARPNESS:
@@ -306,7 +322,7 @@ def probed(pairs: Pairs, random: np.random.Generator, near: int) -> Chosen:
 
     Parameters
     ----------
-    near: masked records that each of these distances adds for each original.
+    near: classes that each of these distances adds for each target.
     """
     family = pairs.family
     corners = family.corners()

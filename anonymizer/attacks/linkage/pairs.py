@@ -1,12 +1,13 @@
-"""Pairs of original and masked records, and their gaps to the true match.
+"""Pairs of a target and an equivalence class, and their gaps to the true class.
 
-Only the pairs are kept whose masked record is near the original under some weights.
+The unit of linking is the class: a target that is linked to a class of n equal records counts 1/n, and tied
+classes share. Only the pairs are kept whose class is near the target under some weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,50 +21,113 @@ BLOCK = 2_000_000
 """Numbers in one block."""
 TIE = 1e-12
 """Squared distances that differ by at most this are equal."""
+SMALL = 1e-9
+"""Expected numbers of links that differ by at most this are equal."""
 
 
-class Pairs:
-    """Original record i belongs to masked record i; further masked records have no original.
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """The records that are linked, each distinct row with its true class, and the classes.
 
-    A *gap* of original i and masked j holds the features of the pair (i, j) less those of (i, i): with
-    weights w, record i is linked correctly iff ``gap @ w`` is above ``TIE`` for every j other than i.
+    Attributes
+    ----------
+    differences: returns the differences of some targets from every class, shape (targets, classes,
+        attributes), float64, in the units of the comparison.
+    attributes: number of compared attributes.
+    own: true class of each target, shape (targets,), int64.
+    worth: records of each target, shape (targets,), int64.
+    sizes: records of each class, shape (classes,), int64.
+    breadth: number of vectors of values that each class covers, shape (classes,), float64; of tied classes,
+        the narrowest are taken.
+    """
+
+    differences: Callable[[IntArray], FloatArray]
+    attributes: int
+    own: IntArray
+    worth: IntArray
+    sizes: IntArray
+    breadth: FloatArray
+
+    @property
+    def records(self) -> int:
+        """Number of records that are linked."""
+        return int(self.worth.sum())
+
+    @property
+    def ceiling(self) -> float:
+        """Expected correct links if every target were linked to its class alone."""
+        return float((self.worth / self.sizes[self.own]).sum())
+
+    def only(self, some: IntArray) -> Targets:
+        """Return some of the targets, among all classes."""
+        return replace(
+            self,
+            differences=lambda targets: self.differences(some[targets]),
+            own=self.own[some],
+            worth=self.worth[some],
+        )
+
+
+def targets_of(original: FloatArray, masked: FloatArray) -> Targets:
+    """Return the targets of two arrays; original i belongs to masked record i.
+
+    Equal masked records are a class. Further masked records have no original.
 
     Parameters
     ----------
     original: shape (records, attributes), finite, in the units of the comparison.
     masked: shape (at least as many records, attributes), in the same units.
-    family: of the distances.
 
     Raises
     ------
     InputError: the shapes do not fit together, or a number is missing or infinite.
     """
+    check(original, masked)
+    classes, class_of, sizes = np.unique(masked, axis=0, return_inverse=True, return_counts=True)
+    return Targets(
+        lambda targets: original[targets, None, :] - classes[None, :, :],
+        original.shape[1],
+        class_of.reshape(-1)[: len(original)].astype(np.int64),
+        np.ones(len(original), dtype=np.int64),
+        sizes.astype(np.int64),
+        np.ones(len(classes)),
+    )
 
-    def __init__(self, original: FloatArray, masked: FloatArray, family: Family) -> None:
-        check(original, masked)
-        self.original, self.masked, self.family = original, masked, family
-        self.records = len(original)
-        size = len(masked) * len(family.members)
+
+class Pairs:
+    """All pairs of a target and a class.
+
+    A *gap* of target i and class j holds the features of the pair (i, j) less those of i and its true class.
+    With weights w, class j is nearer if ``gap @ w`` is below ``-TIE``, and tied up to ``TIE``. A target has
+    the value worth / (records of its class and of the tied ones) if no class is nearer. A tied class that is
+    broader does not count, and one that is narrower takes everything.
+    """
+
+    def __init__(self, targets: Targets, family: Family) -> None:
+        self.targets, self.family = targets, family
+        self.number = len(targets.own)
+        self.classes = len(targets.sizes)
+        size = self.classes * len(family.members)
         step = max(BLOCK // size, 1)
-        self._slices = [slice(start, start + step) for start in range(0, self.records, step)]
+        self._slices = [slice(start, start + step) for start in range(0, self.number, step)]
         self._kept: list[FloatArray] | None = None
-        if size * self.records <= KEPT:
+        if size * self.number <= KEPT:
             self._kept = [self._gaps(rows) for rows in self._slices]
 
     def _gaps(self, rows: slice) -> FloatArray:
-        """Return the gaps of some originals with all masked records, shape (rows, masked, weights)."""
-        own = self.family.features(self.original[rows] - self.masked[: self.records][rows])
-        all_pairs = self.family.features(self.original[rows, None, :] - self.masked[None, :, :])
-        gaps: FloatArray = all_pairs - own[:, None, :]
+        """Return the gaps of some targets with all classes, shape (rows, classes, weights)."""
+        some = np.arange(self.number)[rows]
+        features = self.family.features(self.targets.differences(some))
+        gaps: FloatArray = features - features[np.arange(len(some)), self.targets.own[some]][:, None, :]
         return gaps
 
     def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
-        """Yield the originals in blocks with their gaps, shape (rows, masked, weights)."""
+        """Yield the targets in blocks with their gaps, shape (rows, classes, weights)."""
         for number, rows in enumerate(self._slices):
             yield rows, self._gaps(rows) if self._kept is None else self._kept[number]
 
     def margins(self, weights: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
-        """Yield blocks of originals with their margins: gaps by weights, infinite for the true match.
+        """Yield blocks of targets with their margins: gaps by weights, infinite for the true class.
 
         Parameters
         ----------
@@ -71,35 +135,51 @@ class Pairs:
         """
         for rows, gaps in self.blocks():
             margins = gaps @ weights
-            margins[np.arange(len(margins)), np.arange(self.records)[rows]] = np.inf
+            margins[np.arange(len(margins)), self.targets.own[rows]] = np.inf
             yield rows, margins
 
-    def right(self, weights: FloatArray) -> BoolArray:
-        """Return which originals are nearest to their true match alone, shape (records,), bool."""
-        right = np.empty(self.records, dtype=np.bool_)
-        for rows, margins in self.margins(weights):
-            right[rows] = margins.min(axis=1) > TIE
-        return right
+    def tie_sizes(self, target: IntArray, classes: IntArray) -> FloatArray:
+        """Return the records that share with a target's class in a tie: 0 if broader, infinite if narrower.
 
-    def gaps_of(self, record: IntArray, masked: IntArray) -> FloatArray:
-        """Return the gaps of some pairs, shape (pairs, weights)."""
-        features = self.family.features
-        found: FloatArray = features(self.original[record] - self.masked[masked]) - features(
-            self.original[record] - self.masked[record]
-        )
+        Parameters
+        ----------
+        target, classes: of each pair, shapes that broadcast.
+        """
+        breadth, own = self.targets.breadth[classes], self.targets.breadth[self.targets.own[target]]
+        sizes = np.where(breadth < own * (1 - SMALL), np.inf, self.targets.sizes[classes])
+        found: FloatArray = np.where(breadth > own * (1 + SMALL), 0.0, sizes)
         return found
 
-    def never_linkable(self) -> BoolArray:
-        """Return which originals no weights link correctly, shape (records,), bool.
+    def shares(self, weights: FloatArray) -> FloatArray:
+        """Return the chance that a record of each target is linked correctly, shape (targets,), float64."""
+        shares = np.zeros(self.number)
+        everything = np.arange(self.classes)
+        for rows, margins in self.margins(weights):
+            some = np.arange(self.number)[rows]
+            sizes = self.tie_sizes(some[:, None], everything[None, :])
+            tied = np.where(margins <= TIE, sizes, 0.0).sum(axis=1)
+            beaten = (margins < -TIE).any(axis=1)
+            shares[rows] = np.where(beaten, 0.0, 1 / (self.targets.sizes[self.targets.own[some]] + tied))
+        return shares
 
-        Under all weights another masked record is at least as near, such as a duplicate of the true match.
+    def right(self, weights: FloatArray) -> float:
+        """Return the expected number of correct links."""
+        return float(self.shares(weights) @ self.targets.worth)
+
+    def caps(self) -> FloatArray:
+        """Return the records among which each target is at best, shape (targets,), float64.
+
+        A class that is at most tied under all weights shares; one that is always nearer makes it infinite.
         """
-        never = np.empty(self.records, dtype=np.bool_)
+        caps = self.targets.sizes[self.targets.own].astype(np.float64)
+        everything = np.arange(self.classes)
         for rows, gaps in self.blocks():
             most = -self.family.least(-gaps.reshape(-1, gaps.shape[2])).reshape(gaps.shape[:2])
-            most[np.arange(len(most)), np.arange(self.records)[rows]] = np.inf
-            never[rows] = (most <= TIE).any(axis=1)
-        return never
+            some = np.arange(self.number)[rows]
+            most[np.arange(len(some)), self.targets.own[some]] = np.inf
+            sizes = self.tie_sizes(some[:, None], everything[None, :])
+            caps[rows] += np.where(most < -TIE, np.inf, np.where(most <= TIE, sizes, 0.0)).sum(axis=1)
+        return caps
 
 
 def check(original: FloatArray, masked: FloatArray) -> None:
@@ -128,38 +208,49 @@ def deviations(original: FloatArray) -> FloatArray:
     return np.where(varies, original.std(axis=0), 1.0)
 
 
+def standardised(records: FloatArray) -> FloatArray:
+    """Return records less their mean, in standard deviations of their own, shape (records, attributes)."""
+    found: FloatArray = (records - records.mean(axis=0)) / deviations(records)
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A selection of gaps with at least one per original, in the order of the originals.
+    """A selection of gaps with at least one per target, in the order of the targets.
 
     Attributes
     ----------
-    record: the original of each row, shape (rows,), int64, ascending.
-    masked: the masked record of each row, shape (rows,), int64.
+    target, classes: of each row, shape (rows,), int64, ascending by target.
     gaps: shape (rows, weights), float64.
-    starts: first row of each original, shape (records,), int64.
+    starts: first row of each target, shape (targets,), int64.
+    sizes: records that share in a tie, see ``Pairs.tie_sizes``, shape (rows,), float64.
+    own: records of the true class of each target, shape (targets,), int64.
+    worth: records of each target, shape (targets,), int64.
     """
 
-    record: IntArray
-    masked: IntArray
+    target: IntArray
+    classes: IntArray
     gaps: FloatArray
     starts: IntArray
+    sizes: FloatArray
+    own: IntArray
+    worth: IntArray
 
-    @staticmethod
-    def of(pairs: Pairs, chosen: BoolArray) -> Rows:
-        """Return the rows of the chosen pairs, shape (records, masked records)."""
-        record, masked = np.nonzero(chosen)
-        starts = np.searchsorted(record, np.arange(pairs.records))
-        return Rows(record, masked, pairs.gaps_of(record, masked), starts)
+    def values(self, margins: FloatArray) -> FloatArray:
+        """Return the expected correct links of each target, given the margins, shape (targets,)."""
+        beaten = np.minimum.reduceat(margins, self.starts) < -TIE
+        values: FloatArray = np.where(beaten, 0.0, self.sharing(margins <= TIE))
+        return values
 
-    def worst(self, weights: FloatArray) -> FloatArray:
-        """Return the least margin of each original, shape (records,)."""
-        worst: FloatArray = np.minimum.reduceat(self.gaps @ weights, self.starts)
-        return worst
+    def sharing(self, tied: BoolArray) -> FloatArray:
+        """Return the value of each target that is nearest or ties in these rows, shape (targets,)."""
+        shared = np.add.reduceat(np.where(tied, self.sizes, 0.0), self.starts)
+        values: FloatArray = self.worth / (self.own + shared)
+        return values
 
-    def right(self, weights: FloatArray) -> BoolArray:
-        """Return which originals have positive margins in all rows, shape (records,), bool."""
-        return self.worst(weights) > TIE
+    def right(self, weights: FloatArray) -> float:
+        """Return the expected number of correct links among the classes of the rows."""
+        return float(self.values(self.gaps @ weights).sum())
 
 
 class Chosen:
@@ -167,32 +258,47 @@ class Chosen:
 
     Attributes
     ----------
-    mask: shape (records, masked records), bool.
+    mask: shape (targets, classes), bool.
     """
 
     def __init__(self, pairs: Pairs) -> None:
         self._pairs = pairs
-        self.mask = np.zeros((pairs.records, len(pairs.masked)), dtype=np.bool_)
+        self.mask = np.zeros((pairs.number, pairs.classes), dtype=np.bool_)
 
     def add_nearest(self, weights: FloatArray, number: int) -> None:
-        """Add the nearest masked records of each original, without the true match.
+        """Add the nearest classes of each target, without the true one.
 
         Parameters
         ----------
         weights: of several distances, shape (distances, weights).
-        number: of masked records for each original and distance.
+        number: of classes for each target and distance.
         """
-        others = self.mask.shape[1] - 1
+        own = self._pairs.targets.own
+        number = min(number, self.mask.shape[1] - 1)
         for rows, gaps in self._pairs.blocks():
-            size = len(gaps)
             margins = gaps @ weights.T
-            local = np.arange(size)
-            margins[local, local + rows.start] = np.inf
-            nearest = np.argpartition(margins, min(number, others) - 1, axis=1)[:, : min(number, others)]
+            local = np.arange(len(gaps))
+            margins[local, own[rows]] = np.inf
+            nearest = np.argpartition(margins, number - 1, axis=1)[:, :number]
             self.mask[(local + rows.start)[:, None, None], nearest] = True
-        own = np.arange(self._pairs.records)
-        self.mask[own, own] = False
+        self.mask[np.arange(len(own)), own] = False
+
+    def add_tied(self, weights: FloatArray, right: BoolArray) -> None:
+        """Add all classes that are tied with the true one, or nearer, for the targets in ``right``."""
+        for rows, margins in self._pairs.margins(weights):
+            self.mask[rows] |= (margins <= TIE) & right[rows, None]
 
     def rows(self) -> Rows:
         """Return the rows of all chosen pairs."""
-        return Rows.of(self._pairs, self.mask)
+        target, classes = np.nonzero(self.mask)
+        gaps = np.concatenate([own[self.mask[rows]] for rows, own in self._pairs.blocks()])
+        targets = self._pairs.targets
+        return Rows(
+            target,
+            classes,
+            gaps,
+            np.searchsorted(target, np.arange(self._pairs.number)),
+            self._pairs.tie_sizes(target, classes),
+            targets.sizes[targets.own],
+            targets.worth,
+        )
