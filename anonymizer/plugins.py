@@ -265,10 +265,12 @@ class PlugIn(ABC):
     ----------------
     name: as in the config.
     Settings: its parameters.
+    by_default: whether it runs where a config names none.
     """
 
     name: ClassVar[str]
     Settings: ClassVar[type[PlugInSettings]] = NoSettings
+    by_default: ClassVar[bool] = True
 
     def __init__(self, settings: PlugInSettings | None = None) -> None:
         self.settings = settings if settings is not None else self.Settings()

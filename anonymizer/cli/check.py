@@ -13,10 +13,14 @@ from anonymizer.data.source import READABLE
 from anonymizer.errors import InputError, plural
 
 if TYPE_CHECKING:
+    from anonymizer.data.relation import Relation
     from anonymizer.run.check import Check
 
 NEUTRAL = 1
 """The value of a threshold without effect; lines show other parameters."""
+
+LEVELS = 5
+"""Levels of an attribute that a line names."""
 
 VERDICTS = {True: "holds", False: "FAILS", None: "?"}
 """How a constraint is shown; None needs the original records, which the file does not have."""
@@ -53,12 +57,24 @@ Person = Annotated[
 ]
 
 
+Uniques = Annotated[
+    int | None,
+    typer.Option(
+        "--special-uniques",
+        min=1,
+        metavar="<size>",
+        help="Also count records that at most so many values single out, by attribute and level (SUDA2).",
+    ),
+]
+
+
 def check(  # noqa: PLR0913, PLR0917 - one for each option
     data: Data,
     config: ConfigOption = None,
     qi: Names = None,
     sensitive: Sensitive = None,
     person: Person = None,
+    special_uniques: Uniques = None,
     table: Table = None,
     query: Select = None,
     quiet: Quiet = False,  # noqa: ARG001 - it shows no progress anyway
@@ -71,7 +87,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     """
     from anonymizer.model.report import to_json  # noqa: PLC0415 - --help needs none of it
 
-    found = _measure(data, config, (qi, sensitive, person), (table, query))
+    found = _measure(data, config, (qi, sensitive, person), (table, query), special_uniques)
     held = all(each.satisfied is not False for each in found.constraints)
     if json:
         for warning in found.warnings:
@@ -88,6 +104,7 @@ def _measure(
     config: Path | None,
     names: tuple[list[str] | None, list[str] | None, str | None],
     selection: tuple[str | None, str | None],
+    size: int | None = None,
 ) -> Check:
     """Return the measurements.
 
@@ -95,10 +112,12 @@ def _measure(
     ----------
     names: the options --qi, --sensitive and --person.
     selection: the options --table and --query.
+    size: the option --special-uniques.
     """
     from anonymizer.config.load import load_config  # noqa: PLC0415
     from anonymizer.data.open import open_file  # noqa: PLC0415
     from anonymizer.data.source import EngineOptions  # noqa: PLC0415
+    from anonymizer.model.table import Role  # noqa: PLC0415
     from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
     from anonymizer.run.check import (  # noqa: PLC0415
         check_config,
@@ -106,6 +125,7 @@ def _measure(
         check_pair_config,
         check_pair_names,
         open_pair,
+        with_special_uniques,
     )
     from anonymizer.run.plan import plan_of  # noqa: PLC0415
     from anonymizer.run.source import open_checked_rows, open_described, rows_named  # noqa: PLC0415
@@ -119,20 +139,27 @@ def _measure(
         raise InputError("check: --person needs --qi; with -c, input.person names the column")
     loaded = None if config is None else load_config(config)
     named = column_names("check: --qi", qi), column_names("check: --sensitive", sensitive)
+
+    def measured(relation: Relation) -> Check:
+        if loaded is None:
+            found, known = check_names(relation, *named, person), named[0]
+        else:
+            found = check_config(relation, plan_of(loaded))
+            known = list(loaded.with_role(Role.QUASI_IDENTIFIER))
+        return found if size is None else with_special_uniques(found, relation, known, size)
+
     rows, path = rows_named(data, *selection, loaded), Path(data)
     check_path(path)
     if rows is not None:
         with open_checked_rows(rows, loaded) as relation:
-            return (
-                check_names(relation, *named, person)
-                if loaded is None
-                else check_config(relation, plan_of(loaded))
-            )
+            return measured(relation)
     pair = find_anatomy_files(path)
     if pair is not None and person is not None:
         raise InputError(
             f"{path}: is an Anatomy release, whose models count records only; leave --person out"
         )
+    if pair is not None and size is not None:
+        raise InputError(f"{path}: is an Anatomy release; leave --special-uniques out")
     if pair is not None:
         with open_pair(pair, loaded) as tables:
             if loaded is None:
@@ -140,10 +167,10 @@ def _measure(
             return check_pair_config(tables, plan_of(loaded))
     if loaded is not None:
         with open_described(loaded, path) as relation:
-            return check_config(relation, plan_of(loaded))
+            return measured(relation)
     asked = frozenset((*named[0], *named[1], *([] if person is None else [person])))
     with open_file(path, options=EngineOptions(named=asked)) as relation:
-        return check_names(relation, *named, person)
+        return measured(relation)
 
 
 def _content(found: Check) -> dict[str, Any]:
@@ -155,6 +182,7 @@ def _content(found: Check) -> dict[str, Any]:
         "measures": measures,
         "rows": found.rows,
         "classes": found.classes,
+        **({} if found.special_uniques is None else {"special_uniques": found.special_uniques}),
     }
 
 
@@ -168,4 +196,16 @@ def _lines(found: Check) -> list[str]:
         choice = " ".join(f"{key}={value}" for key, value in each.parameters.items() if value != NEUTRAL)
         name = f"{each.model} {choice}".strip()
         lines.append(f"  {name:42} {each.attribute or '':20} {format_measure(each.measured)}")
+    return [*lines, *_uniques(found)]
+
+
+def _uniques(found: Check) -> list[str]:
+    """Return the lines about special uniques, if they were asked for."""
+    own = found.special_uniques
+    if own is None:
+        return []
+    lines = [f"{plural(own['special_uniques'], 'record')} singled out by few values"]
+    for name, each in own["by_attribute"].items():
+        levels = [f"{level} {number}" for level, number in each["by_level"].items()][:LEVELS]
+        lines.append(f"  {name:20} {each['contribution']:4.0%} of the scores  {', '.join(levels)}".rstrip())
     return lines

@@ -42,6 +42,7 @@ class Evaluator(Protocol):
     """An attack, or a measure of utility."""
 
     name: ClassVar[str]
+    by_default: ClassVar[bool]
 
     def missing_requirement(self, given: Any, /) -> str | None:
         """Return the missing requirement; None if it applies."""
@@ -106,7 +107,7 @@ class EvaluatorKind(Generic[PlugIn]):
         return {name: what for name, what in lacking.items() if what is not None}
 
     def _all(self) -> list[PlugIn]:
-        return [plug_in() for plug_in in self.every.values()]
+        return [plug_in() for plug_in in self.every.values() if plug_in.by_default]
 
 
 def timed(

@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from anonymizer.attacks.adversary_view import truth_of_tuples
+from anonymizer.attacks.special_uniques import SpecialUniquesSettings, details_of
 from anonymizer.audit.classes import UnitColumns, count_classes, measure, measure_pair, read_pair
 from anonymizer.config.model import Acknowledgement, Config
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.errors import InputError, suggestion
-from anonymizer.model.adversary import AdversaryView, AnatomyRelease
+from anonymizer.model.adversary import AdversaryView, AnatomyRelease, PublishedTable
 from anonymizer.model.classes import Measurement
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import Role, SensitiveAttribute
@@ -40,6 +42,7 @@ class Check:
         name; empty without a config.
     measures: every privacy model, measured with neutral thresholds.
     warnings: parts of the file that were not measured.
+    special_uniques: as the attack of that name reports them; None unless asked for.
     """
 
     rows: int
@@ -47,6 +50,22 @@ class Check:
     constraints: list[Measurement]
     measures: list[Measurement]
     warnings: list[str] = field(default_factory=list)
+    special_uniques: dict[str, Any] | None = None
+
+
+def with_special_uniques(found: Check, relation: Relation, names: Sequence[str], size: int) -> Check:
+    """Return the measurements of a file with its special uniques.
+
+    Parameters
+    ----------
+    names: of the quasi-identifiers.
+    size: largest number of values that single out a record.
+    """
+    own = tuple(name for name in relation.columns if name in names)
+    groups = relation.group_counts(own)
+    table = PublishedTable(relation.name, own, groups.values, groups.codes, {}, groups.counts)
+    settings = SpecialUniquesSettings(size=size)
+    return replace(found, special_uniques=details_of(table, own, size, float(settings.fraction)))
 
 
 def check_names(

@@ -22,6 +22,7 @@ KNOWN: dict[str, dict[str, Any]] = {
     "minimality": {"sensitive": ["illness"]},
     "similarity": {"sensitive": "illness", "level": 1},
     "skewness": {"sensitive": "illness"},
+    "special-uniques": {},
     "uniqueness": {},
     "vulnerability": {"target": "re-identification"},
     "wildcard": {},
