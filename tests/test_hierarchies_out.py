@@ -46,8 +46,8 @@ def test_what_comes_out_goes_in_again() -> None:
 
 
 def test_a_hierarchy_is_built_from_a_column() -> None:
-    tree = an.hierarchy(data()["age"], {"intervals": {"width": [10, 20]}})
-    assert tree.nodes[1, "[20, 30["] == {"label": "[20, 30[", "level": 1, "leaves": 2, "count": 3}
-    assert nx.utils.graphs_equal(tree, an.hierarchy(AGES, tree))
-    with pytest.raises(an.InputError, match="width"):
-        an.hierarchy(AGES, {"intervals": {"width": [10, 15]}})
+    tree = an.build_hierarchy(data()["age"], {"intervals": {"width": [10, 20]}})
+    assert tree.nodes[1, "20-29"] == {"label": "20-29", "level": 1, "leaves": 2, "count": 3}
+    assert nx.utils.graphs_equal(tree, an.build_hierarchy(AGES, tree))
+    with pytest.raises(an.InputError, match="15 after 10"):
+        an.build_hierarchy(AGES, {"intervals": {"width": [10, 15]}})
