@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from anonymizer.attacks.base import Attack, AttackResult, KnowledgeSettings, somebody
+from anonymizer.attacks.facts import Facts, KnownFacts
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import Reference, SensitiveCounts
@@ -46,15 +47,32 @@ class ClassDisclosure(Attack):
         counts, _ = classes.sensitive_counts(name)
         whole, _ = classes.pooled().sensitive_counts(name)
         overall = whole.reference()
-        disclosed = self.disclosed(counts, overall)
-        success = Fraction(int(classes.sizes[disclosed].sum()), release.records)
-        baseline = Fraction(int(self.disclosed(whole, overall).any()))
         knowledge: dict[str, Any] = {
             "attributes": list(adversary.release.known(self.settings.knowledge)),
             "sensitive": name,
         }
+        facts = self.known_facts
+        if facts is not None:
+            own = KnownFacts.of(facts, counts, release, classes.class_of).certain()
+            alone = facts.model_copy(update={"where": None})
+            every = KnownFacts.of(
+                alone, whole, release, np.zeros(len(release.counts), dtype=np.int64)
+            ).certain()
+            success, baseline = own / release.records, every / release.records
+            known = {**knowledge, "facts": facts.shown()}
+            base_rate = {"base_rate": int(overall.counts.max()) / overall.total}
+            return self.counted(adversary, known, success, baseline, base_rate)
+        disclosed = self.disclosed(counts, overall)
+        success = Fraction(int(classes.sizes[disclosed].sum()), release.records)
+        baseline = Fraction(int(self.disclosed(whole, overall).any()))
         details = self.beyond_guess(counts, disclosed, overall)
         return self.counted(adversary, {**knowledge, **self.further()}, success, baseline, details)
+
+    @property
+    def known_facts(self) -> Facts | None:
+        """What the adversary knows besides, None for an attack that follows its own rule."""
+        facts = getattr(self.settings, "facts", None)
+        return facts if isinstance(facts, Facts) else None
 
     def beyond_guess(
         self, counts: SensitiveCounts, disclosed: BoolArray, overall: Reference

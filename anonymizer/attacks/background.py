@@ -10,6 +10,7 @@ from pydantic import Field
 
 from anonymizer.attacks.attribute_disclosure import ClassDisclosure
 from anonymizer.attacks.base import KnowledgeSettings
+from anonymizer.attacks.facts import Facts
 from anonymizer.errors import plural
 from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray
@@ -21,12 +22,16 @@ class BackgroundSettings(KnowledgeSettings):
     """What the adversary knows of a target, and how many values they can exclude."""
 
     facts: Annotated[
-        WholeNumber, Field(ge=0, description="number of values that the adversary can exclude for the target")
+        Annotated[WholeNumber, Field(ge=0)] | Facts,
+        Field(description="number of values that the adversary can exclude for the target, or the facts"),
     ] = 1
 
 
 class Background(ClassDisclosure):
     """Share of records whose value is certain after the adversary excludes some others.
+
+    ``facts`` is a number of values, or says which values are excluded for whom, or how many other records
+    of the class are known.
 
     The facts exclude the most frequent values of the class other than the true one. The true one is certain
     iff the class has at most one distinct value more than there are facts.
@@ -42,9 +47,15 @@ class Background(ClassDisclosure):
     @classmethod
     def learns(cls, knowledge: Mapping[str, Any]) -> str:
         """Return the number of excluded values and what is certain."""
-        excluded = plural(knowledge["facts"], "other value")
-        return f" and can rule out {excluded} is certain of {knowledge['sensitive']}"
+        facts = knowledge["facts"]
+        if isinstance(facts, Mapping):
+            known = Facts.model_validate(facts).words()
+        else:
+            known = f" and can rule out {plural(facts, 'other value')}"
+        return f"{known} is certain of {knowledge['sensitive']}"
 
     def disclosed(self, counts: SensitiveCounts, overall: Reference) -> BoolArray:  # noqa: ARG002
         """Return which classes have at most ``facts`` + 1 values."""
-        return np.diff(counts.starts) <= self.settings.facts + 1
+        assert isinstance(self.settings.facts, int), "facts in words have a rule of their own"
+        few: BoolArray = np.diff(counts.starts) <= self.settings.facts + 1
+        return few

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Annotated, Any
+
 import numpy as np
+from pydantic import Field
 
 from anonymizer.attacks.attribute_disclosure import ClassDisclosure
+from anonymizer.attacks.base import KnowledgeSettings
+from anonymizer.attacks.facts import Facts
 from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Reference, SensitiveCounts
+
+
+class HomogeneitySettings(KnowledgeSettings):
+    """What the adversary knows of a target, and besides."""
+
+    facts: Annotated[
+        Facts | None, Field(description="values that the target does not have, records that are known")
+    ] = None
 
 
 class Homogeneity(ClassDisclosure):
@@ -21,6 +35,19 @@ class Homogeneity(ClassDisclosure):
 
     name = "homogeneity"
     threat = Threat.HOMOGENEITY
+    Settings = HomogeneitySettings
+    settings: HomogeneitySettings
+
+    @classmethod
+    def learns(cls, knowledge: Mapping[str, Any]) -> str:
+        """Return the facts, if any, and what is certain."""
+        facts = knowledge.get("facts")
+        known = "" if facts is None else Facts.model_validate(facts).words()
+        return f"{known} is certain of {knowledge['sensitive']}"
+
+    def further(self) -> dict[str, Any]:
+        """Return no parameters: facts have a rule of their own."""
+        return {}
 
     def disclosed(self, counts: SensitiveCounts, overall: Reference) -> BoolArray:  # noqa: ARG002
         """Return which classes have a single value."""
