@@ -466,7 +466,7 @@ class SparkRelation(EngineRelation):
     ----------
     session: closed with the relation.
     frame: without nested columns.
-    name, columns, sha256, separator: as for every relation.
+    name, columns, sha256: as for every relation.
     files: that the frame reads, as they were when they were hashed; None if the frame reads no files.
     missing: how missing values are read.
 
@@ -483,7 +483,6 @@ class SparkRelation(EngineRelation):
         columns: Sequence[str],
         *,
         sha256: str | None = None,
-        separator: str | None = None,
         files: Parts | None = None,
         missing: MissingTexts | None = None,
     ) -> None:
@@ -493,7 +492,7 @@ class SparkRelation(EngineRelation):
         self.name = name
         self.columns = tuple(columns)
         self.sha256 = sha256
-        self.separator = separator
+        self.separator = None
         self._files = files
         self._closed = False
         self._dictionaries: dict[str, Dictionary] = {}

@@ -232,29 +232,26 @@ class ReleaseFolder:
     """The folder DIR of a release during a run: ``with ReleaseFolder(...) as folder``.
 
     Entering makes every check that needs no search, and creates the staging folder. Files written to
-    ``release``, ``public_report`` and ``internal(...)`` appear in DIR by ``commit``, or not at all.
+    ``files``, ``public_report`` and ``internal(...)`` appear in DIR by ``commit``, or not at all.
 
     Parameters
     ----------
     directory: DIR; created with its parents if it does not exist.
-    release_name: plain file name of the release, whose suffix is its format; None for a release elsewhere.
+    names: plain names of the released files, whose suffixes are their formats; none for a release elsewhere.
     inputs: every file that the run reads; none may be part of the output.
     overwrite: whether an earlier release may be replaced.
-    second_name: plain name of the sensitive table of an Anatomy release.
     """
 
     def __init__(
         self,
         directory: Path,
-        release_name: str | None,
+        names: Sequence[str],
         inputs: Sequence[Path],
         *,
         overwrite: bool = False,
-        second_name: str | None = None,
     ) -> None:
         self.directory = directory
-        self.release_name = release_name
-        self.names = tuple(name for name in (release_name, second_name) if name is not None)
+        self.names = tuple(names)
         self._inputs = tuple(inputs)
         self._overwrite = overwrite
         self._made: list[Path] = []
@@ -265,18 +262,6 @@ class ReleaseFolder:
     def share(self) -> Path:
         """The final path of the folder to be handed over."""
         return self.directory / SHARE
-
-    @property
-    def release(self) -> Path:
-        """The staged path of the release.
-
-        Raises
-        ------
-        OutputError: the release is not a file in this folder.
-        """
-        if self.release_name is None:
-            raise OutputError(f"{self.directory}: the release is not a file of this folder")
-        return self._staging / SHARE / self.release_name
 
     @property
     def files(self) -> tuple[Path, ...]:

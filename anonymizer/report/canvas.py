@@ -144,10 +144,10 @@ _WIDTH = 0.58
 """Mean width of a character, in heights of its font."""
 
 
-def _polygon(corners: int, inner: float = 0.0, turned: float = 0.0) -> list[tuple[float, float]]:
+def _polygon(corners: int, inner: float = 0.0) -> list[tuple[float, float]]:
     """Return a regular polygon in a circle of diameter 1, or a star, from the top clockwise."""
     radii = [0.5, inner] * corners if inner else [0.5] * corners
-    angles = [turned + 2 * math.pi * each / len(radii) for each in range(len(radii))]
+    angles = [2 * math.pi * each / len(radii) for each in range(len(radii))]
     return [(r * math.sin(angle), -r * math.cos(angle)) for r, angle in zip(radii, angles, strict=True)]
 
 

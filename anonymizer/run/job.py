@@ -320,9 +320,8 @@ def sink_of(
     people = [] if plan.population is None else [plan.population.path]
     files = [*source.files, *plan.hierarchy_files, *people, *own, *source.earlier]
     names = () if path is None or is_url(path) else release_names(plan, path)
-    first, second = (*names, None, None)[:2]
     with (
-        ReleaseFolder(directory, first, files, overwrite=overwrite, second_name=second) as folder,
+        ReleaseFolder(directory, names, files, overwrite=overwrite) as folder,
         _sink(config, directory, folder, options, overwrite=overwrite) as sink,
     ):
         yield sink
@@ -520,7 +519,7 @@ def _append_source(config: Config) -> DataSource:
 
 
 def anonymize_frame(
-    frame: pandas.DataFrame, config: Config, warnings: Sequence[str] = (), watch: RunMonitor = UNWATCHED
+    frame: pandas.DataFrame, config: Config, warnings: Sequence[str] = ()
 ) -> Result[pandas.DataFrame]:
     """Search, build a release, measure it again, and report.
 
@@ -541,7 +540,7 @@ def anonymize_frame(
     if options.engine is not None:
         raise InputError(f"engine.name: {options.engine} reads files; for a DataFrame set memory or duckdb")
     sink = FrameSink(reading_release(options, config))
-    done = Job(plan_of(config), options, watch).run(frame_source(frame), sink)
+    done = Job(plan_of(config), options).run(frame_source(frame), sink)
     prepared = done.found.prepared
     problem = prepared.problem
     table = problem.table if problem.source is None else None

@@ -19,15 +19,15 @@ def state(directory: Path) -> Snapshot:
 
 def stage(folder: ReleaseFolder, text: str) -> None:
     """Write a release whose files all hold the text."""
-    folder.release.write_text(text)
-    folder.public_report.write_text(json.dumps({"release": {"path": folder.release_name, "text": text}}))
+    folder.files[0].write_text(text)
+    folder.public_report.write_text(json.dumps({"release": {"path": folder.names[0], "text": text}}))
     folder.internal("report.html").write_text(f"<p>{text}")
     folder.report.write_text(f"report of {text}")
 
 
 def publish(directory: Path, text: str, *, overwrite: bool = False, name: str = "release.csv") -> None:
     """Publish such a release."""
-    with ReleaseFolder(directory, name, [], overwrite=overwrite) as folder:
+    with ReleaseFolder(directory, [name], [], overwrite=overwrite) as folder:
         stage(folder, text)
         folder.commit()
 

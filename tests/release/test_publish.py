@@ -22,10 +22,10 @@ from tests.release.published import expected, publish, stage, state
 
 def test_a_release_appears_with_nothing_else(tmp_path: Path) -> None:
     directory = tmp_path / "new" / "deep"
-    with ReleaseFolder(directory, "release.csv", []) as folder:
+    with ReleaseFolder(directory, ["release.csv"], []) as folder:
         stage(folder, "one")
         assert not folder.share.exists()
-        assert folder.release.read_text() == "one"
+        assert folder.files[0].read_text() == "one"
         folder.commit()
         assert folder.share == directory / "share"
     assert state(directory) == expected("one")
@@ -114,7 +114,7 @@ def test_an_input_is_never_the_output(way: str, tmp_path: Path) -> None:
         given = tmp_path / way
     before = state(tmp_path)
     with pytest.raises(OutputError, match=rf"{given.name}: is an input and would be replaced"):
-        ReleaseFolder(tmp_path, "release.csv", [given], overwrite=True).__enter__()
+        ReleaseFolder(tmp_path, ["release.csv"], [given], overwrite=True).__enter__()
     assert state(tmp_path) == before
 
 
@@ -125,7 +125,7 @@ def test_an_output_in_a_folder_that_is_read_is_refused(
     (tmp_path / "part-0.parquet").touch()
     before = state(tmp_path)
     with pytest.raises(OutputError) as refused:
-        ReleaseFolder(tmp_path / out, "release.csv", [tmp_path]).__enter__()
+        ReleaseFolder(tmp_path / out, ["release.csv"], [tmp_path]).__enter__()
     assert exchange(f"-o DIR/{out}, input DIR", refused.value, tmp_path) == message
     assert state(tmp_path) == before
 
@@ -135,7 +135,7 @@ def test_an_output_in_a_folder_that_is_read_is_refused(
 )
 def test_a_name_of_a_release_is_a_plain_one(name: str, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"output\.path"):
-        ReleaseFolder(tmp_path / "new", name, []).__enter__()
+        ReleaseFolder(tmp_path / "new", [name], []).__enter__()
     assert not (tmp_path / "new").exists()
 
 
@@ -144,14 +144,14 @@ def test_a_folder_that_cannot_be_made_or_written_is_refused_early(
 ) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(OutputError, match=r"file/release: cannot be written: Not a directory"):
-        ReleaseFolder(tmp_path / "file" / "release", "release.csv", []).__enter__()
+        ReleaseFolder(tmp_path / "file" / "release", ["release.csv"], []).__enter__()
 
     def denied(*_: Any, **__: Any) -> str:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     monkeypatch.setattr(system.tempfile, "mkdtemp", denied)
     with pytest.raises(OutputError, match=r"new: cannot be written: Permission denied; .*choose another"):
-        ReleaseFolder(tmp_path / "new" / "new", "release.csv", []).__enter__()
+        ReleaseFolder(tmp_path / "new" / "new", ["release.csv"], []).__enter__()
     assert state(tmp_path) == {"file": b"mine"}
     assert not (tmp_path / "new").exists()
 
@@ -172,13 +172,13 @@ def test_any_exception_leaves_all_as_it_was(error: BaseException, earlier: bool,
 
 
 def _stop(directory: Path, error: BaseException) -> None:
-    with ReleaseFolder(directory, "release.csv", [], overwrite=True) as folder:
+    with ReleaseFolder(directory, ["release.csv"], [], overwrite=True) as folder:
         stage(folder, "two")
         raise error
 
 
 def test_the_errors_of_others_are_not_taken_for_its_own(tmp_path: Path) -> None:
-    folder = ReleaseFolder(tmp_path / "release", "release.csv", [])
+    folder = ReleaseFolder(tmp_path / "release", ["release.csv"], [])
     with pytest.raises(FileNotFoundError), folder:
         (tmp_path / "elsewhere").read_text()
 
@@ -223,7 +223,7 @@ def _commit_failing_at(step: int, error: BaseException, directory: Path) -> bool
     after = isinstance(error, KeyboardInterrupt)
     with (
         pytest.MonkeyPatch.context() as patch,
-        ReleaseFolder(directory, "release.csv", [], overwrite=True) as folder,
+        ReleaseFolder(directory, ["release.csv"], [], overwrite=True) as folder,
     ):
         stage(folder, "two")
         patch.setattr(os, "fsync", failing(os.fsync, after=False))
@@ -237,7 +237,7 @@ def _commit_failing_at(step: int, error: BaseException, directory: Path) -> bool
 
 
 def test_a_release_that_came_meanwhile_is_not_replaced(tmp_path: Path) -> None:
-    with ReleaseFolder(tmp_path, "release.csv", []) as folder:
+    with ReleaseFolder(tmp_path, ["release.csv"], []) as folder:
         stage(folder, "two")
         publish(tmp_path, "one")
         with pytest.raises(OutputError, match="--overwrite"):

@@ -12,7 +12,7 @@ from tests.release.published import expected, stage, state
 
 
 def publish(directory: Path, text: str, *, recoding: bool, last: Callable[[], None] = lambda: None) -> None:
-    with ReleaseFolder(directory, "release.csv", [], overwrite=True) as folder:
+    with ReleaseFolder(directory, ["release.csv"], [], overwrite=True) as folder:
         stage(folder, text)
         if recoding:
             folder.internal(RECODING).write_text(f"recoding of {text}")

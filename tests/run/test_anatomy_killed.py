@@ -39,8 +39,8 @@ while True:
     calls = [0]
     child = os.fork()
     if child == 0:
-        own = (directory, "release.qit.csv", [])
-        with ReleaseFolder(*own, overwrite=True, second_name="release.st.csv") as folder:
+        names = ["release.qit.csv", "release.st.csv"]
+        with ReleaseFolder(directory, names, [], overwrite=True) as folder:
             os.fsync = killing(os.fsync, step // 2 + 1, step % 2)
             Path.rename = killing(Path.rename, step // 2 + 1, step % 2)
             publish.swap_paths = killing(publish.swap_paths, step // 2 + 1, step % 2)

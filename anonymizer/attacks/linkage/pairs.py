@@ -53,11 +53,6 @@ class Targets:
         """Number of records that are linked."""
         return int(self.worth.sum())
 
-    @property
-    def ceiling(self) -> float:
-        """Expected correct links if every target were linked to its class alone."""
-        return float((self.worth / self.sizes[self.own]).sum())
-
     def only(self, some: IntArray) -> Targets:
         """Return some of the targets, among all classes."""
         return replace(
